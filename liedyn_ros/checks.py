@@ -1,0 +1,87 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Checks of what comes from outside; each returns the value in the form the core uses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.errors import LiedynError, NameSetError, NotFiniteError, ShapeError
+
+Array = NDArray[np.float64]
+
+
+def as_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """
+    Return finite float64 numbers of one shape, contiguous; a -1 in the shape fits any length.
+
+    Raises ShapeError, NotFiniteError, or LiedynError when the value is not numbers at all.
+    """
+    array = _as_numbers(name, value)
+    if array.ndim != len(shape) or any(
+            want not in (-1, got) for want, got in zip(shape, array.shape)):
+        raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
+    return require_finite(name, array)
+
+
+def as_trailing(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
+    """
+    Return finite float64 numbers whose last axes have the core shape, contiguous.
+
+    Raises ShapeError, NotFiniteError, or LiedynError when the value is not numbers at all.
+    """
+    array = _as_numbers(name, value)
+    if array.shape[max(array.ndim - len(core), 0):] != core:
+        raise ShapeError(f'{name}: expected shape (..., {str(core)[1:-1].rstrip(",")}), '
+                         f'got {array.shape}')
+    return require_finite(name, array)
+
+
+def require_finite(name: str, array: Array) -> Array:
+    """Return the array, or raise NotFiniteError naming the first bad entry."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        where = tuple(int(i) for i in np.argwhere(~finite)[0])
+        index = f'[{", ".join(map(str, where))}]' if where else ''
+        raise NotFiniteError(f'{name}{index}: expected a finite number, got {array[where]}')
+    return array
+
+
+def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int]:
+    """
+    Return for each wanted name its place in the given names, which may come in any order.
+
+    Raises NameSetError naming every unknown, missing or repeated name.
+    """
+    faults = [
+        f'{label} {names}' for label, names in (
+            ('missing', [n for n in wanted if n not in given]),
+            ('unknown', [n for n in given if n not in wanted]),
+            ('repeated', sorted({n for n in given if list(given).count(n) > 1})),
+        ) if names]
+    if faults:
+        raise NameSetError(
+            f'{name}: expected each of {list(wanted)} once, got {list(given)}: '
+            + ', '.join(faults))
+    return [list(given).index(n) for n in wanted]
+
+
+def _as_numbers(name: str, value: Any) -> Array:
+    try:
+        return np.ascontiguousarray(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise LiedynError(f'{name}: expected an array of numbers, got {value!r}') from error

@@ -1,0 +1,76 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The one way kernels are compiled: numba, cached on disk, no Python objects.
+
+Numba's own cache looks only at the file of the function it compiles, so a kernel would go on
+using an old version of a kernel it calls from another file. Ours lies in a folder named by a
+digest of every source file the kernel can reach, so that an edit or an upgrade is never missed.
+"""
+
+from collections.abc import Callable
+import functools
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
+
+PACKAGE = Path(__file__).parent
+
+# Folders whose kernels a folder's kernels may call (imports point one way).
+LAYERS: dict[str, tuple[str, ...]] = {
+    'lie': ('lie',),
+    'stewart': ('lie', 'stewart'),
+    'model': ('lie', 'model'),
+    'dynamics': ('lie', 'model', 'dynamics'),
+}
+
+
+def cache_root() -> Path:
+    """Return the folder of compiled kernels: NUMBA_CACHE_DIR, else the user's cache folder."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR)
+    home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+    return Path(home) / 'liedyn_ros'
+
+
+@functools.cache
+def digest(layer: str) -> str:
+    """Return the digest of all sources that kernels of a layer can reach."""
+    state = hashlib.sha256(numba.__version__.encode())
+    for folder in LAYERS[layer]:
+        for source in sorted((PACKAGE / folder).rglob('*.py')):
+            state.update(source.read_bytes())
+    return state.hexdigest()[:16]
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile a function on scalars, tuples and flat arrays; division by zero gives inf, as in C.
+
+    'contract' lets LLVM use fused multiply-adds and nothing else of fast-math: NaN and infinity
+    keep their meaning.
+    """
+    layer = Path(function.__code__.co_filename).relative_to(PACKAGE).parts[0]
+    outer = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_root() / digest(layer))
+    try:
+        return numba.njit(
+            function, cache=True, nogil=True, error_model='numpy', fastmath={'contract'})
+    finally:
+        config.CACHE_DIR = outer

@@ -1,0 +1,47 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The errors of the package: each message names what was expected and what came."""
+
+
+class LiedynError(ValueError):
+    """Any input the package refuses."""
+
+
+class ShapeError(LiedynError):
+    """An array of the wrong shape or a list of the wrong length."""
+
+
+class NotFiniteError(LiedynError):
+    """A NaN or an infinity where a number is needed."""
+
+
+class NotInGroupError(LiedynError):
+    """A matrix or quaternion that is not a rotation or pose."""
+
+
+class NameSetError(LiedynError):
+    """Names that are unknown, missing or given twice."""
+
+
+class GeometryError(LiedynError):
+    """A platform geometry that cannot be built or is not described."""
+
+
+class LimitError(LiedynError):
+    """A value outside its allowed range."""
+
+
+class StampError(LiedynError):
+    """A time that is not after the one before it."""

@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Linear algebra of 6 by 6 matrices in flat arrays of 36 numbers, row by row, in place."""
+
+from liedyn_ros.compile import kernel
+
+SWEEPS = 30  # one-sided Jacobi needs about six; more would mean a NaN
+ORTHOGONAL = 1e-15  # cosine of two rows below which they count as orthogonal
+
+
+@kernel
+def normal_equations(jacobian, residual, a, g):
+    """Write the lower triangle of A = J^T J and g = J^T r; return the largest diagonal entry."""
+    for i in range(6):
+        g[i] = 0.0
+        for k in range(6):
+            g[i] += jacobian[6 * k + i] * residual[k]
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(6):
+                total += jacobian[6 * k + i] * jacobian[6 * k + j]
+            a[6 * i + j] = total
+    largest = 0.0
+    for i in range(6):
+        largest = max(largest, a[7 * i])
+    return largest
+
+
+@kernel
+def factorize(a, shift, smallest_pivot, factor):
+    """Write the Cholesky factor of A + shift 1; return False where a pivot is not above the least."""
+    for i in range(6):
+        for j in range(i + 1):
+            total = a[6 * i + j]
+            if i == j:
+                total += shift
+            for k in range(j):
+                total -= factor[6 * i + k] * factor[6 * j + k]
+            if i > j:
+                factor[6 * i + j] = total / factor[7 * j]
+            elif total > smallest_pivot:
+                factor[7 * i] = total ** 0.5
+            else:
+                return False
+    return True
+
+
+@kernel
+def solve_negated(factor, g, x):
+    """Write the solution of C C^T x = -g, C the Cholesky factor."""
+    for i in range(6):
+        total = -g[i]
+        for k in range(i):
+            total -= factor[6 * i + k] * x[k]
+        x[i] = total / factor[7 * i]
+    for i in range(5, -1, -1):
+        total = x[i]
+        for k in range(i + 1, 6):
+            total -= factor[6 * k + i] * x[k]
+        x[i] = total / factor[7 * i]
+
+
+@kernel
+def smallest_singular_value(rows):
+    """
+    Return the smallest singular value; the rows are overwritten.
+
+    One-sided Jacobi: rotate pairs of rows until all are orthogonal; their norms are the
+    singular values, the small ones with full relative accuracy (Demmel and Veselic 1992).
+    """
+    for _ in range(SWEEPS):
+        rotated = False
+        for i in range(5):
+            for j in range(i + 1, 6):
+                rotated |= _orthogonalize(rows, 6 * i, 6 * j)
+        if not rotated:
+            break
+    smallest = _square_norm(rows, 0)
+    for i in range(1, 6):
+        smallest = min(smallest, _square_norm(rows, 6 * i))
+    return smallest ** 0.5
+
+
+@kernel
+def _square_norm(rows, at):
+    total = 0.0
+    for k in range(6):
+        total += rows[at + k] * rows[at + k]
+    return total
+
+
+@kernel
+def _orthogonalize(rows, i, j):
+    aa, bb, ab = _square_norm(rows, i), _square_norm(rows, j), 0.0
+    for k in range(6):
+        ab += rows[i + k] * rows[j + k]
+    if not abs(ab) > ORTHOGONAL * (aa * bb) ** 0.5:
+        return False
+    zeta = (bb - aa) / (2.0 * ab)
+    t = 1.0 / (abs(zeta) + (1.0 + zeta * zeta) ** 0.5)
+    if zeta < 0.0:
+        t = -t
+    c = 1.0 / (1.0 + t * t) ** 0.5
+    s = c * t
+    for k in range(6):
+        x, y = rows[i + k], rows[j + k]
+        rows[i + k] = c * x - s * y
+        rows[j + k] = s * x + c * y
+    return True
