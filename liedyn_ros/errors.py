@@ -45,3 +45,11 @@ class LimitError(LiedynError):
 
 class StampError(LiedynError):
     """A time that is not after the one before it."""
+
+
+class InertiaError(LiedynError):
+    """Mass properties that no rigid body has."""
+
+
+class ModelError(LiedynError):
+    """A robot model that cannot be built, or a name that is not in it."""

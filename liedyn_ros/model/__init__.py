@@ -1,0 +1,26 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Trees of rigid bodies and joints: described in URDF, YAML or Python, immutable once built."""
+
+from liedyn_ros.model.body import Body
+from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
+from liedyn_ros.model.layout import Layout
+from liedyn_ros.model.model import Coupling, Model
+
+__all__ = [
+    'Body', 'Coupling', 'Joint', 'JOINT_TYPES', 'Layout', 'Limits', 'Model', 'ModelBuilder',
+    'SpatialInertia']

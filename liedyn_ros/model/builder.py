@@ -1,0 +1,162 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A model put together in Python; the loaders use it too."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.errors import ModelError
+from liedyn_ros.model.assembly import assemble, number
+from liedyn_ros.model.body import Body
+from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.joints import Joint, JOINT_TYPES, JointType, Limits, per_coordinate
+from liedyn_ros.model.model import Coupling, Model
+from liedyn_ros.model.quantities import (
+    checked_pose, finite_number, perpendicular, unit_axis)
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+_PERPENDICULAR = 1e-9
+
+
+class ModelBuilder:
+    """
+    Collects bodies and joints in any order, then builds the model.
+
+    Every body needs exactly one joint that holds or moves it. In the model the joints stand
+    depth first, branch after branch, in the order in which they were added.
+    """
+
+    def __init__(self, name: str, gravity: ArrayLike = STANDARD_GRAVITY) -> None:
+        """Start an empty model; gravity (3,) is an acceleration, m/s^2."""
+        self._name = name
+        self._gravity = as_array('gravity', gravity, (3,))
+        self._bodies: dict[str, Body] = {}
+        self._joints: dict[str, Joint] = {}  # by the name of the child body
+        self._couplings: list[Coupling] = []
+
+    def add_body(self, name: str, inertia: SpatialInertia | None) -> None:
+        """Add a body; inertia None says that it is massless. Raises ModelError on a known name."""
+        if name in self._bodies:
+            raise ModelError(f'body {name}: expected a name not yet used, got it twice')
+        self._bodies[name] = Body(name, inertia)
+
+    def add_joint(
+            self, name: str, kind: str, parent: str | None, child: str, *,
+            placement: ArrayLike | None = None, axis: ArrayLike | None = None,
+            second_axis: ArrayLike | None = None, pitch: float = 0.0,
+            limits: Mapping[str, ArrayLike] | None = None,
+            damping: ArrayLike = 0.0, friction: ArrayLike = 0.0) -> None:
+        """
+        Add a joint of a kind of JOINT_TYPES; see Joint for the meaning of the rest.
+
+        parent None is the ground. placement is (4, 4), by default the identity. axis is needed by
+        every kind that has one and refused by the others; limits holds any of lower, upper,
+        velocity and effort. Raises ModelError, LimitError, ShapeError or NotFiniteError.
+        """
+        if kind not in JOINT_TYPES:
+            raise ModelError(
+                f'joint {name}: expected a type of {list(JOINT_TYPES)}, got {kind!r}')
+        if any(joint.name == name for joint in self._joints.values()):
+            raise ModelError(f'joint {name}: expected a name not yet used, got it twice')
+        if child in self._joints:
+            raise ModelError(f'joint {name}: expected a child body that no joint moves yet, got '
+                             f'{child}, which joint {self._joints[child].name} moves')
+        spec = JOINT_TYPES[kind]
+        z, x = _axes(name, kind, spec, axis, second_axis)
+        if pitch != 0.0 and kind != 'helical':
+            raise ModelError(f'joint {name}: expected no pitch for type {kind}, got {pitch}')
+        bounds = Limits(**(limits or {}), nv=spec.nv)
+        if not spec.has_bounds and (
+                np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any()):
+            raise ModelError(f'joint {name}: expected no bounds of position for type {kind}, got '
+                             f'{bounds.lower.tolist()} to {bounds.upper.tolist()}')
+        self._joints[child] = Joint(
+            name, kind, parent, child,
+            placement=checked_pose(
+                f'joint {name}: placement', np.eye(4) if placement is None else placement),
+            axis=z, second_axis=x, pitch=finite_number(f'joint {name}: pitch', pitch),
+            limits=bounds,
+            damping=_resistance(f'joint {name}: damping', damping, spec.nv),
+            friction=_resistance(f'joint {name}: friction', friction, spec.nv))
+
+    def add_coupling(self, joint: str, leader: str, multiplier: float, offset: float) -> None:
+        """Note that q_joint = multiplier * q_leader + offset."""
+        self._couplings.append(Coupling(joint, leader, multiplier, offset))
+
+    def build(self) -> Model:
+        """Return the model, or raise ModelError when the parts are not a tree."""
+        self._check_names()
+        joints = number(self._depth_first())
+        bodies = tuple(self._bodies[joint.child] for joint in joints)
+        return Model(self._name, bodies, joints, assemble(bodies, joints, self._gravity),
+                     tuple(self._couplings))
+
+    def _check_names(self) -> None:
+        if not self._bodies:
+            raise ModelError(f'model {self._name}: expected at least one body, got none')
+        for joint in self._joints.values():
+            for role, body in (('parent', joint.parent), ('child', joint.child)):
+                if body is not None and body not in self._bodies:
+                    raise ModelError(f'joint {joint.name}: expected a {role} body of '
+                                     f'{list(self._bodies)}, got {body!r}')
+        idle = [name for name in self._bodies if name not in self._joints]
+        if idle:
+            raise ModelError(f'bodies {idle}: expected a joint that holds or moves each, got none')
+
+    def _depth_first(self) -> list[Joint]:
+        children: dict[str | None, list[Joint]] = {}
+        for joint in self._joints.values():
+            children.setdefault(joint.parent, []).append(joint)
+        ordered: list[Joint] = []
+        waiting = children.get(None, [])[::-1]
+        while waiting:
+            joint = waiting.pop()
+            ordered.append(joint)
+            waiting += children.get(joint.child, [])[::-1]
+        looped = sorted(self._joints.keys() - {joint.child for joint in ordered})
+        if looped:
+            raise ModelError(
+                f'bodies {looped}: expected a path of joints to the ground, got a loop')
+        return ordered
+
+
+def _axes(name: str, kind: str, spec: JointType, axis: ArrayLike | None,
+          second_axis: ArrayLike | None) -> tuple[Array, Array]:
+    """Return the z and x axes of the frame in which the elementary links are laid."""
+    if (axis is not None) != spec.has_axis:
+        raise ModelError(f'joint {name}: expected {"an" if spec.has_axis else "no"} axis for type '
+                         f'{kind}, got {axis}')
+    if second_axis is not None and not spec.has_second_axis:
+        raise ModelError(
+            f'joint {name}: expected no second axis for type {kind}, got {second_axis}')
+    if second_axis is None and kind == 'universal':
+        raise ModelError(f'joint {name}: expected a second axis for type {kind}, got none')
+    z = unit_axis(f'joint {name}: axis', (0.0, 0.0, 1.0) if axis is None else axis)
+    if second_axis is None:
+        return z, perpendicular(z)
+    x = unit_axis(f'joint {name}: second axis', second_axis)
+    if abs(z @ x) > _PERPENDICULAR:
+        raise ModelError(f'joint {name}: expected perpendicular axes, got {z} and {x}')
+    return z, unit_axis('second axis', x - (z @ x) * z)
+
+
+def _resistance(name: str, value: ArrayLike, nv: int) -> Array:
+    array = per_coordinate(name, value, nv)
+    if not ((array >= 0.0) & np.isfinite(array)).all():
+        raise ModelError(f'{name}: expected finite numbers of at least 0, got {array.tolist()}')
+    return array

@@ -1,0 +1,95 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Mass, centre of mass and rotational inertia of a rigid body."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.errors import InertiaError
+from liedyn_ros.model.quantities import finite_number
+
+# Relative slack for files that round their numbers.
+_TRIANGLE_TOLERANCE = 1e-6
+_SYMMETRY_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class SpatialInertia:
+    """
+    The inertia of a rigid body with mass; a body without mass has None instead.
+
+    mass (kg); center_of_mass (3,) (m) in the body frame; inertia_about_com (3, 3) (kg m^2) about
+    the centre of mass in body axes (1.17). An inertia of exact zeros stands for a point mass.
+    With physical=False the positive definiteness and the triangle inequality are not asked for:
+    files that describe impossible bodies can then be computed with as they are.
+
+    Raises InertiaError, ShapeError or NotFiniteError.
+    """
+
+    mass: float
+    center_of_mass: Array
+    inertia_about_com: Array
+
+    def __init__(self, mass: float, center_of_mass: ArrayLike, inertia_about_com: ArrayLike,
+                 physical: bool = True) -> None:
+        """Check the ten numbers and make them read-only."""
+        mass = finite_number('mass', mass)
+        center = np.array(as_array('center_of_mass', center_of_mass, (3,)))
+        inertia = np.array(as_array('inertia_about_com', inertia_about_com, (3, 3)))
+        if mass <= 0.0:
+            raise InertiaError(f'mass: expected more than 0 kg, got {mass}')
+        if abs(inertia - inertia.T).max() > _SYMMETRY_TOLERANCE * abs(inertia).max():
+            raise InertiaError(
+                f'inertia_about_com: expected a symmetric matrix, got {inertia.tolist()}')
+        if physical:
+            _require_physical(inertia)
+        for name, value in (('center_of_mass', center), ('inertia_about_com', inertia)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, 'mass', mass)
+
+    def parameters(self, pose: ArrayLike | None = None) -> Array:
+        """
+        Return m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of a frame, in its axes.
+
+        pose (4, 4) is the pose of the body in that frame; without it the frame is the body's own.
+        The ten numbers of rigidly joined bodies add up (1.17), (1.5).
+        """
+        pose = np.eye(4) if pose is None else as_array('pose', pose, (4, 4))
+        rotation = pose[:3, :3]
+        c = rotation @ self.center_of_mass + pose[:3, 3]
+        inertia = rotation @ self.inertia_about_com @ rotation.T + self.mass * (
+            (c @ c) * np.eye(3) - np.outer(c, c))  # m [c]^T [c] (1.17)
+        return np.array([self.mass, *(self.mass * c), *inertia[np.triu_indices(3)]])
+
+
+def _require_physical(inertia: Array) -> None:
+    if not inertia.any():
+        return
+    moments = np.linalg.eigvalsh(inertia)
+    if moments[0] <= 0.0:
+        raise InertiaError('inertia_about_com: expected a positive definite matrix, '
+                           f'got principal moments {_short(moments)} kg m^2')
+    if moments[0] + moments[1] < moments[2] * (1.0 - _TRIANGLE_TOLERANCE):
+        raise InertiaError('inertia_about_com: expected no principal moment above the sum of the '
+                           f'other two, got {_short(moments)} kg m^2')
+
+
+def _short(numbers: Sequence[float] | Array) -> str:
+    return ', '.join(f'{x:.6g}' for x in numbers)

@@ -1,0 +1,169 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The types of joints, and one joint of a model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import LimitError, ShapeError
+from liedyn_ros.model import kinds
+
+_INF = float('inf')
+
+
+@dataclass(frozen=True)
+class JointType:
+    """
+    What a type of joint is made of.
+
+    links are its elementary links (kind, axis) in the order of the product of exponentials
+    (theory 2.1): axis 'z' is the joint's axis, 'x' its second axis and 'y' their product z x x.
+    coordinates name its velocity coordinates; an empty name leaves the joint's own.
+    """
+
+    links: tuple[tuple[int, str], ...]
+    coordinates: tuple[str, ...]
+    has_axis: bool = True
+    has_second_axis: bool = False
+    has_bounds: bool = True  # of its position
+
+    @property
+    def nq(self) -> int:
+        """Return the length of its configuration."""
+        return sum(kinds.NQ[kind] for kind, _ in self.links)
+
+    @property
+    def nv(self) -> int:
+        """Return its number of degrees of freedom."""
+        return sum(kinds.NV[kind] for kind, _ in self.links)
+
+
+JOINT_TYPES: dict[str, JointType] = {
+    'fixed': JointType((), (), has_axis=False, has_bounds=False),
+    'revolute': JointType(((kinds.REVOLUTE, 'z'),), ('',)),
+    'continuous': JointType(((kinds.REVOLUTE, 'z'),), ('',), has_bounds=False),
+    'prismatic': JointType(((kinds.PRISMATIC, 'z'),), ('',)),
+    'helical': JointType(((kinds.HELICAL, 'z'),), ('',)),
+    'universal': JointType(
+        ((kinds.REVOLUTE, 'z'), (kinds.REVOLUTE, 'x')), ('first', 'second'),
+        has_second_axis=True),
+    'cylindrical': JointType(
+        ((kinds.REVOLUTE, 'z'), (kinds.PRISMATIC, 'z')), ('angle', 'travel')),
+    'planar': JointType(
+        ((kinds.PRISMATIC, 'x'), (kinds.PRISMATIC, 'y'), (kinds.REVOLUTE, 'z')),
+        ('x', 'y', 'angle'), has_second_axis=True),
+    'spherical': JointType(
+        ((kinds.SPHERICAL, 'z'),), ('wx', 'wy', 'wz'), has_axis=False, has_bounds=False),
+    'free': JointType(
+        ((kinds.FREE, 'z'),), ('wx', 'wy', 'wz', 'vx', 'vy', 'vz'),
+        has_axis=False, has_bounds=False),
+}
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Limits:
+    """
+    Bounds of position, velocity and effort, each (nv,); infinite where there is none.
+
+    Positions in rad or m, velocities in rad/s or m/s, efforts in N m or N. One number given for
+    a bound stands for all degrees of freedom. Raises LimitError or ShapeError.
+    """
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+    def __init__(self, lower: ArrayLike = -_INF, upper: ArrayLike = _INF,
+                 velocity: ArrayLike = _INF, effort: ArrayLike = _INF, nv: int = 1) -> None:
+        """Check the bounds and make them read-only."""
+        given = {'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort}
+        for name, value in given.items():
+            object.__setattr__(self, name, per_coordinate(f'limits {name}', value, nv))
+        if not (self.lower <= self.upper).all():
+            raise LimitError('limits: expected lower <= upper, '
+                             f'got {self.lower.tolist()} and {self.upper.tolist()}')
+        for name in ('velocity', 'effort'):
+            if not (getattr(self, name) >= 0.0).all():
+                raise LimitError(f'limits {name}: expected at least 0, '
+                                 f'got {getattr(self, name).tolist()}')
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """
+    One joint of a model: it moves the frame of its child body against its parent body.
+
+    type is a key of JOINT_TYPES; parent is None for the ground. placement (4, 4) is the pose of
+    the joint frame in the parent body; the frame of the child body is the moved joint frame.
+    axis is the unit axis in the joint frame: of rotation or travel, the normal of a planar joint,
+    or the first axis of a universal joint, whose second one is second_axis; a planar joint counts
+    x along second_axis. pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N)
+    are (nv,). qi and vi are its first indices in q and v.
+    """
+
+    name: str
+    type: str
+    parent: str | None
+    child: str
+    placement: Array
+    axis: Array
+    second_axis: Array
+    pitch: float
+    limits: Limits
+    damping: Array
+    friction: Array
+    qi: int = 0
+    vi: int = 0
+
+    @property
+    def q_slice(self) -> slice:
+        """Return its place in a configuration."""
+        return slice(self.qi, self.qi + JOINT_TYPES[self.type].nq)
+
+    @property
+    def v_slice(self) -> slice:
+        """Return its place in a velocity."""
+        return slice(self.vi, self.vi + JOINT_TYPES[self.type].nv)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Return the names of its velocity coordinates, e.g. 'elbow' or 'base/wx'."""
+        return tuple(f'{self.name}/{coordinate}' if coordinate else self.name
+                     for coordinate in JOINT_TYPES[self.type].coordinates)
+
+
+def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:
+    """Return one number for each of nv coordinates, read-only; raise ShapeError or LimitError."""
+    array = np.array(value, dtype=np.float64)
+    if array.shape not in ((), (nv,)):
+        raise ShapeError(f'{name}: expected one number or {nv}, got shape {array.shape}')
+    if np.isnan(array).any():
+        raise LimitError(f'{name}: expected numbers, got NaN')
+    array = np.full(nv, array)
+    array.setflags(write=False)
+    return array
+
+
+def concatenate(limits: Sequence[Limits]) -> Limits:
+    """Return the bounds of several joints, one after the other."""
+    nv = sum(len(each.lower) for each in limits)
+    return Limits(*(
+        np.concatenate([np.empty(0), *(getattr(each, name) for each in limits)])
+        for name in ('lower', 'upper', 'velocity', 'effort')), nv=nv)

@@ -1,0 +1,124 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The immutable tree of bodies and joints that all algorithms work on."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import ModelError
+from liedyn_ros.model.body import Body
+from liedyn_ros.model.joints import concatenate, Joint, Limits
+from liedyn_ros.model.layout import Layout
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A mimic joint: q_joint = multiplier * q_leader + offset."""
+
+    joint: str
+    leader: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """
+    A tree of rigid bodies; made by a loader or by a ModelBuilder, never changed.
+
+    joint_list[i] moves body_list[i]; parents come before their children. Configurations q are
+    (nq,) and velocities v (nv,), in the order of the joints; see docs/conventions.md for what a
+    joint of each type puts into them. couplings are the mimic joints of a URDF that was loaded
+    with them independent; no algorithm enforces them. loops is empty: every model is a tree.
+    """
+
+    name: str
+    body_list: tuple[Body, ...]
+    joint_list: tuple[Joint, ...]
+    layout: Layout
+    couplings: tuple[Coupling, ...] = ()
+    loops: tuple[()] = ()
+
+    def __repr__(self) -> str:
+        """Return the name and the sizes."""
+        return (f'<Model {self.name}: {len(self.body_list)} bodies, '
+                f'nq={self.nq}, nv={self.nv}>')
+
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """Return the names of the bodies, parents first."""
+        return tuple(body.name for body in self.body_list)
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """Return the names of the joints, the fixed ones too, in the order of their bodies."""
+        return tuple(joint.name for joint in self.joint_list)
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Return one name per velocity coordinate, e.g. 'elbow' or 'base/wx'."""
+        return tuple(name for joint in self.joint_list for name in joint.coordinate_names)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Return the bounds of all velocity coordinates."""
+        return concatenate([joint.limits for joint in self.joint_list])
+
+    @property
+    def nq(self) -> int:
+        """Return the length of a configuration."""
+        return self.layout.nq
+
+    @property
+    def nv(self) -> int:
+        """Return the number of degrees of freedom."""
+        return self.layout.nv
+
+    @property
+    def gravity(self) -> Array:
+        """Return the acceleration of gravity (3,), m/s^2, in the ground frame."""
+        return self.layout.gravity
+
+    @cached_property
+    def mass(self) -> float:
+        """Return the mass of all bodies, kg, those fixed to the ground included."""
+        return sum(body.inertia.mass for body in self.body_list if body.inertia is not None)
+
+    def body(self, name: str) -> Body:
+        """Return a body, or raise ModelError naming the bodies there are."""
+        return self.body_list[self.body_index(name)]
+
+    def body_index(self, name: str) -> int:
+        """Return the place of a body in bodies, or raise ModelError."""
+        return _index('body', self._body_index, name)
+
+    def joint(self, name: str) -> Joint:
+        """Return a joint, or raise ModelError naming the joints there are."""
+        return self.joint_list[_index('joint', self._joint_index, name)]
+
+    @cached_property
+    def _body_index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.bodies)}
+
+    @cached_property
+    def _joint_index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.joints)}
+
+
+def _index(what: str, table: dict[str, int], name: str) -> int:
+    if name not in table:
+        raise ModelError(f'{what}: expected one of {list(table)}, got {name!r}')
+    return table[name]
