@@ -1,0 +1,92 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The same tree in Pinocchio: the witness of another library."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from liedyn_ros.checks import Array
+from liedyn_ros.model import Joint, Model, SpatialInertia
+
+
+@dataclass(frozen=True)
+class Twin:
+    """
+    A Pinocchio model with the joints of ours in the same order; each body is one of its frames.
+
+    Configurations are the same. velocity_order[i] is the place in our v (or tau, or rows of M) of
+    entry i of Pinocchio's, which has a free joint's linear part first.
+    """
+
+    model: pin.Model
+    velocity_order: Array
+
+    def to_velocity(self, v: Array) -> Array:
+        """Return velocities, accelerations or efforts (..., nv) in Pinocchio's order."""
+        return v[..., self.velocity_order]
+
+    def from_velocity(self, v: Array) -> Array:
+        """Return velocities, accelerations or efforts (..., nv) of Pinocchio in our order."""
+        return v[..., np.argsort(self.velocity_order)]
+
+
+def to_pinocchio(model: Model) -> Twin:
+    """Return the twin of a model, built from its joints and not from its layout."""
+    twin = pin.Model()
+    twin.gravity.linear[:] = model.gravity
+    place = {None: (0, pin.SE3.Identity())}  # joint of Pinocchio, pose of the body in it
+    order = np.arange(model.nv)
+    for body, joint in zip(model.body_list, model.joint_list):
+        index, pose = place[joint.parent]
+        pose = pose * pin.SE3(joint.placement)
+        if joint.type != 'fixed':
+            index, pose = twin.addJoint(index, _joint(joint), pose, joint.name), pin.SE3.Identity()
+        if joint.type == 'free':
+            order[joint.v_slice] = order[joint.v_slice][[3, 4, 5, 0, 1, 2]]
+        if body.inertia is not None:
+            twin.appendBodyToJoint(index, _inertia(body.inertia), pose)
+        twin.addFrame(pin.Frame(body.name, index, 0, pose, pin.FrameType.BODY))
+        place[body.name] = index, pose
+    return Twin(twin, order)
+
+
+def _joint(joint: Joint) -> pin.JointModel:
+    if joint.type in ('revolute', 'continuous'):
+        return pin.JointModelRevoluteUnaligned(joint.axis)
+    if joint.type == 'prismatic':
+        return pin.JointModelPrismaticUnaligned(joint.axis)
+    if joint.type == 'helical':
+        return pin.JointModelHelicalUnaligned(joint.axis, joint.pitch)
+    if joint.type == 'spherical':
+        return pin.JointModelSpherical()
+    if joint.type == 'free':
+        return pin.JointModelFreeFlyer()
+    z, x = joint.axis, joint.second_axis
+    parts = {
+        'universal': (pin.JointModelRevoluteUnaligned(z), pin.JointModelRevoluteUnaligned(x)),
+        'cylindrical': (pin.JointModelRevoluteUnaligned(z), pin.JointModelPrismaticUnaligned(z)),
+        'planar': (pin.JointModelPrismaticUnaligned(x),
+                   pin.JointModelPrismaticUnaligned(np.cross(z, x)),
+                   pin.JointModelRevoluteUnaligned(z))}[joint.type]
+    composite = pin.JointModelComposite()
+    for part in parts:
+        composite.addJoint(part)
+    return composite
+
+
+def _inertia(inertia: SpatialInertia) -> pin.Inertia:
+    return pin.Inertia(inertia.mass, inertia.center_of_mass, inertia.inertia_about_com)
