@@ -123,3 +123,23 @@ def polynomial_derivative(w, v, alpha, beta, alpha_slope, beta_slope):
     return (-(yy + zz), xy - y[2], xz + y[1],
             xy + y[2], -(xx + zz), yz - y[0],
             xz - y[1], yz + y[0], -(xx + yy))
+
+
+@kernel
+def load(array, at):
+    """Return the pose (r, p) whose 4 by 4 matrix starts at an index of a flat array."""
+    return ((array[at], array[at + 1], array[at + 2],
+             array[at + 4], array[at + 5], array[at + 6],
+             array[at + 8], array[at + 9], array[at + 10]),
+            (array[at + 3], array[at + 7], array[at + 11]))
+
+
+@kernel
+def store(array, at, r, p):
+    """Write the 4 by 4 matrix of a pose into a flat array from an index on, row by row."""
+    for i in range(3):
+        for j in range(3):
+            array[at + 4 * i + j] = r[3 * i + j]
+        array[at + 4 * i + 3] = p[i]
+        array[at + 12 + i] = 0.0
+    array[at + 15] = 1.0

@@ -1,0 +1,65 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the array functions of so3 and se3 share: running a loop kernel, refusing an input."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import LiedynError, NotInGroupError, ShapeError
+
+# How far an input may be from its group or algebra: room for single precision, none for numbers
+# printed with five digits.
+TOLERANCE = 1e-6
+
+
+def run(loop: Callable[..., Any], value: Array, core: int, result: tuple[int, ...]) -> Array:
+    """
+    Return what a loop kernel makes of each element of a batch.
+
+    The last `core` axes of the value are one element, the others the batch; each element of the
+    batch becomes an array of the result's shape.
+    """
+    # One compiled version serves all: read-only or unaligned arrays, which are other types to
+    # numba, are copied.
+    value = np.require(value, requirements=['C', 'A', 'W'])
+    out = np.empty(value.shape[:value.ndim - core] + result)
+    loop(value.reshape(-1), out.reshape(-1))
+    return out
+
+
+def largest(matrices: Array) -> Array:
+    """Return the largest absolute entry of each matrix of a batch."""
+    return np.asarray(np.abs(matrices).max(axis=(-2, -1)))
+
+
+def require(name: str, fits: Any, expected: str, got: Any,
+            error: type[LiedynError] = NotInGroupError) -> None:
+    """Raise an error that names the first element of a batch that does not fit."""
+    if not np.all(fits):
+        where = tuple(int(i) for i in np.argwhere(np.logical_not(fits))[0])
+        index = f'[{", ".join(map(str, where))}]' if where else ''
+        raise error(f'{name}{index}: expected {expected}, got {np.asarray(got)[where]:.7g}')
+
+
+def require_broadcast(**leading: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the common shape of the leading axes of named inputs, or raise ShapeError."""
+    try:
+        return np.broadcast_shapes(*leading.values())
+    except ValueError as error:
+        raise ShapeError(f'{" and ".join(leading)}: expected leading axes that broadcast, '
+                         f'got {" and ".join(map(str, leading.values()))}') from error
