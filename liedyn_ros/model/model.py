@@ -17,8 +17,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from liedyn_ros.checks import Array
 from liedyn_ros.errors import ModelError
+from liedyn_ros.model import configuration
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.joints import concatenate, Joint, Limits
 from liedyn_ros.model.layout import Layout
@@ -96,6 +100,35 @@ class Model:
     def mass(self) -> float:
         """Return the mass of all bodies, kg, those fixed to the ground included."""
         return sum(body.inertia.mass for body in self.body_list if body.inertia is not None)
+
+    def neutral(self) -> Array:
+        """Return the configuration (nq,) of zeros and unit quaternions."""
+        return configuration.neutral(self.layout)
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """Return a random configuration (nq,) within the limits of position."""
+        return configuration.random(self.layout, self.limits, rng)
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
+        """
+        Return q (+) dv (nq,): the configuration after a unit time of the constant velocity dv.
+
+        Spherical and free joints follow the exponential of SO(3) and SE(3). Raises ShapeError,
+        NotFiniteError, or NotInGroupError for a quaternion whose norm is off 1 by over 1e-6.
+        """
+        return configuration.integrate(self.layout, q, dv)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """
+        Return the dv (nv,) with q0 (+) dv = q1, rotations by at most pi.
+
+        Raises what integrate raises.
+        """
+        return configuration.difference(self.layout, q0, q1)
+
+    def check_configuration(self, q: ArrayLike) -> Array:
+        """Return q as float64 (nq,), or raise what integrate raises."""
+        return configuration.check('q', self.layout, q)
 
     def body(self, name: str) -> Body:
         """Return a body, or raise ModelError naming the bodies there are."""

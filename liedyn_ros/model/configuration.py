@@ -1,0 +1,102 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Configurations of a model: checked, made, moved and compared."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.errors import NotInGroupError
+from liedyn_ros.lie.arrays import TOLERANCE
+from liedyn_ros.model.joints import Limits
+from liedyn_ros.model.kernels import configuration as kernels
+from liedyn_ros.model.kinds import FREE, PRISMATIC, SPHERICAL
+from liedyn_ros.model.layout import Layout
+
+# Where a quaternion starts in the configuration of a link.
+_QUATERNION_AT = {SPHERICAL: 0, FREE: 3}
+
+
+def check(name: str, layout: Layout, q: ArrayLike) -> Array:
+    """
+    Return a configuration (nq,) whose quaternions are unit within 1e-6.
+
+    Raises ShapeError, NotFiniteError or NotInGroupError.
+    """
+    q = np.array(as_array(name, q, (layout.nq,)))  # a copy: kernels are compiled for writable
+    for at in quaternion_starts(layout):
+        norm = float(np.linalg.norm(q[at:at + 4]))
+        if abs(norm - 1.0) > TOLERANCE:
+            raise NotInGroupError(f'{name}[{at}:{at + 4}]: expected a quaternion x, y, z, w of '
+                                  f'norm 1 within {TOLERANCE}, got norm {norm:.9g}')
+    return q
+
+
+def quaternion_starts(layout: Layout) -> list[int]:
+    """Return the index in q of each quaternion."""
+    return [int(at) + _QUATERNION_AT[int(kind)]
+            for kind, at in zip(layout.kind, layout.qi) if int(kind) in _QUATERNION_AT]
+
+
+def neutral(layout: Layout) -> Array:
+    """Return the configuration of zeros and unit quaternions."""
+    q = np.zeros(layout.nq)
+    q[[at + 3 for at in quaternion_starts(layout)]] = 1.0
+    return q
+
+
+def random(layout: Layout, limits: Limits, rng: np.random.Generator) -> Array:
+    """
+    Return a configuration within the limits.
+
+    Rotations of spherical and free joints are uniform, positions of free joints within 1 m along
+    each axis. A coordinate without a bound reaches pi rad or 1 m from zero, or from its other
+    bound where that is farther.
+    """
+    q = neutral(layout)
+    for kind, at, step in zip(layout.kind, layout.qi, layout.vi):
+        if kind in _QUATERNION_AT:
+            start = at + _QUATERNION_AT[kind]
+            q[start:start + 4] = _unit(rng.normal(size=4))  # uniform on the sphere
+            q[at:start] = rng.uniform(-1.0, 1.0, start - at)
+        else:
+            reach = 1.0 if kind == PRISMATIC else np.pi
+            low, high = limits.lower[step], limits.upper[step]
+            if np.isinf(low):
+                low = min(-reach, high - reach)
+            if np.isinf(high):
+                high = max(reach, low + reach)
+            q[at] = rng.uniform(low, high)
+    return q
+
+
+def _unit(x: Array) -> Array:
+    return x / np.linalg.norm(x)
+
+
+def integrate(layout: Layout, q: ArrayLike, dv: ArrayLike) -> Array:
+    """Return q (+) dv (nq,)."""
+    out = np.empty(layout.nq)
+    kernels.integrate(layout.kind, layout.qi, layout.vi, check('q', layout, q),
+                      np.array(as_array('dv', dv, (layout.nv,))), out)
+    return out
+
+
+def difference(layout: Layout, q0: ArrayLike, q1: ArrayLike) -> Array:
+    """Return the dv (nv,) with q0 (+) dv = q1."""
+    out = np.empty(layout.nv)
+    kernels.difference(layout.kind, layout.qi, layout.vi, check('q0', layout, q0),
+                       check('q1', layout, q1), out)
+    return out

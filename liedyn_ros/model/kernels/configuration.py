@@ -1,0 +1,79 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Retraction and difference of configurations: exp and log on SO(3) and SE(3), no charts."""
+
+import math
+
+from liedyn_ros.compile import kernel
+from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
+from liedyn_ros.model.kinds import FREE, SPHERICAL
+
+
+@kernel
+def integrate(kind, qi, vi, q, dv, out):
+    """Write q (+) dv: a sum, or R exp(w) on SO(3) and T exp(w, v) on SE(3) (theory 2.2)."""
+    for i in range(kind.size):
+        at, step = qi[i], vi[i]
+        if kind[i] == FREE:
+            w, v = vec3.load(dv, step), vec3.load(dv, step + 3)
+            rotation = so3.from_quaternion(load_quaternion(q, at + 3))
+            _, p = se3.exp(w, v)
+            vec3.store(out, at, vec3.add(vec3.load(q, at), mat3.apply(rotation, p)))
+            turn(q, at + 3, w, out)
+        elif kind[i] == SPHERICAL:
+            turn(q, at, vec3.load(dv, step), out)
+        else:
+            out[at] = q[at] + dv[step]
+
+
+@kernel
+def difference(kind, qi, vi, q0, q1, out):
+    """Write the dv with q0 (+) dv = q1; rotations by at most pi."""
+    for i in range(kind.size):
+        at, step = qi[i], vi[i]
+        if kind[i] == FREE:
+            r0 = so3.from_quaternion(load_quaternion(q0, at + 3))
+            r1 = so3.from_quaternion(load_quaternion(q1, at + 3))
+            p = vec3.sub(vec3.load(q1, at), vec3.load(q0, at))
+            w, v = se3.log(mat3.mul(mat3.transpose(r0), r1), mat3.apply_t(r0, p))
+            vec3.store(out, step, w)
+            vec3.store(out, step + 3, v)
+        elif kind[i] == SPHERICAL:
+            r0 = so3.from_quaternion(load_quaternion(q0, at))
+            r1 = so3.from_quaternion(load_quaternion(q1, at))
+            vec3.store(out, step, so3.log(mat3.mul(mat3.transpose(r0), r1)))
+        else:
+            out[step] = q1[at] - q0[at]
+
+
+@kernel
+def turn(q, at, w, out):
+    """Write the unit quaternion at an index of q, times exp(w); its sign never jumps."""
+    x, y, z, s = load_quaternion(q, at)
+    u = (x, y, z)
+    half = vec3.scale(0.5, w)
+    xx = vec3.dot(half, half)
+    a, b, _ = so3.coefficients(xx)
+    dv, ds = vec3.scale(a, half), 1.0 - xx * b  # sin(t/2) w/|w| and cos(t/2) (1.8)
+    u, s = vec3.add(vec3.axpy(s, dv, vec3.scale(ds, u)), vec3.cross(u, dv)), s * ds - vec3.dot(u, dv)
+    scale = 1.0 / math.sqrt(vec3.dot(u, u) + s * s)
+    vec3.store(out, at, vec3.scale(scale, u))
+    out[at + 3] = scale * s
+
+
+@kernel
+def load_quaternion(array, at):
+    """Return the four entries x, y, z, w that start at an index."""
+    return (array[at], array[at + 1], array[at + 2], array[at + 3])

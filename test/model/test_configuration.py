@@ -1,0 +1,120 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Retraction and difference: group axioms, a matrix exponential, Pinocchio."""
+
+from hypothesis import given, settings, strategies
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+from support.random_models import random_model
+
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import NotFiniteError, NotInGroupError, ShapeError
+
+MODEL = random_model(seed=7, joint_count=20, floating=True)
+SEEDS = strategies.integers(0, 2**32 - 1)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SEEDS, strategies.floats(-12.0, 0.25))
+def test_difference_undoes_integrate(seed: int, exponent: float) -> None:
+    rng = np.random.default_rng(seed)
+    q = MODEL.random(rng)
+    dv = rng.uniform(-1.0, 1.0, MODEL.nv) * 10.0**exponent  # rotations below pi
+    np.testing.assert_allclose(
+        MODEL.difference(q, MODEL.integrate(q, dv)), dv, rtol=0.0, atol=2e-14)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SEEDS)
+def test_integrate_undoes_difference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    q0, q1 = MODEL.random(rng), MODEL.random(rng)
+    again = MODEL.integrate(q0, MODEL.difference(q0, q1))
+    np.testing.assert_allclose(MODEL.difference(again, q1), 0.0, atol=2e-13)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SEEDS, strategies.floats(-2.0, 2.0), strategies.floats(-2.0, 2.0))
+def test_steps_along_one_velocity_add_up(seed: int, s: float, t: float) -> None:
+    rng = np.random.default_rng(seed)
+    q, v = MODEL.random(rng), rng.normal(size=MODEL.nv)
+    twice = MODEL.integrate(MODEL.integrate(q, s * v), t * v)
+    np.testing.assert_allclose(
+        MODEL.difference(MODEL.integrate(q, (s + t) * v), twice), 0.0, atol=1e-13)
+
+
+def test_free_joint_follows_the_matrix_exponential() -> None:
+    rng = np.random.default_rng(1)
+    base = MODEL.joint('base_joint')
+    for _ in range(20):
+        q, dv = MODEL.random(rng), rng.normal(size=MODEL.nv) * 2.0
+        w, v = np.split(dv[base.v_slice], 2)
+        step = np.zeros((4, 4))
+        step[:3, :3], step[:3, 3] = np.cross(np.eye(3), w), v
+        np.testing.assert_allclose(
+            pose_of(MODEL.integrate(q, dv)[base.q_slice]),
+            pose_of(q[base.q_slice]) @ expm(step), atol=2e-14)
+
+
+def test_same_as_pinocchio() -> None:
+    pin = pytest.importorskip('pinocchio')
+    from support.pinocchio_twin import to_pinocchio
+    twin, rng = to_pinocchio(MODEL), np.random.default_rng(2)
+    for _ in range(20):
+        q0, q1, dv = MODEL.random(rng), MODEL.random(rng), rng.normal(size=MODEL.nv)
+        other = pin.integrate(twin.model, q0, twin.to_velocity(dv))
+        np.testing.assert_allclose(MODEL.difference(MODEL.integrate(q0, dv), other), 0, atol=1e-13)
+        np.testing.assert_allclose(
+            MODEL.difference(q0, q1),
+            twin.from_velocity(pin.difference(twin.model, q0, q1)), atol=1e-12)
+
+
+def test_quaternions_stay_unit_and_keep_their_sign() -> None:
+    rng = np.random.default_rng(3)
+    q, v = MODEL.random(rng), rng.normal(size=MODEL.nv)
+    at = MODEL.joint('base_joint').q_slice.start + 3
+    for _ in range(1000):
+        after = MODEL.integrate(q, 0.05 * v)
+        assert q[at:at + 4] @ after[at:at + 4] > 0.9
+        q = after
+    assert abs(np.linalg.norm(q[at:at + 4]) - 1.0) < 1e-15
+
+
+def test_neutral_is_zero_and_random_within_limits() -> None:
+    rng, base = np.random.default_rng(4), MODEL.joint('base_joint')
+    np.testing.assert_array_equal(MODEL.neutral()[base.q_slice], [0, 0, 0, 0, 0, 0, 1])
+    assert np.isfinite(MODEL.limits.lower).any() and np.isinf(MODEL.limits.lower).any()
+    for _ in range(100):
+        travel = MODEL.difference(MODEL.neutral(), MODEL.random(rng))
+        assert (travel >= MODEL.limits.lower).all() and (travel <= MODEL.limits.upper).all()
+
+
+def test_refuses_what_is_no_configuration() -> None:
+    good = MODEL.neutral()
+    with pytest.raises(ShapeError, match=rf'q: expected shape \({MODEL.nq},\), got'):
+        MODEL.check_configuration(good[:-1])
+    with pytest.raises(NotFiniteError, match=r'q\[0\]: expected a finite number, got nan'):
+        MODEL.check_configuration(np.where(np.arange(MODEL.nq) == 0, np.nan, good))
+    with pytest.raises(NotInGroupError, match=r'q1\[3:7\]: expected a quaternion .* got norm 2'):
+        MODEL.difference(good, np.where(np.arange(MODEL.nq) == 6, 2.0, good))
+
+
+def pose_of(q: Array) -> Array:
+    """Return the pose (4, 4) of a free joint's configuration."""
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = Rotation.from_quat(q[3:]).as_matrix(), q[:3]
+    return pose
