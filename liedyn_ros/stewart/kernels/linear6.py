@@ -17,7 +17,7 @@
 from liedyn_ros.compile import kernel
 
 SWEEPS = 30  # one-sided Jacobi needs about six; more would mean a NaN
-ORTHOGONAL = 1e-15  # cosine of two rows below which they count as orthogonal
+ORTHOGONAL = 1e-9  # cosine c of two rows that count as orthogonal: c^2 of a value is the error
 
 
 @kernel

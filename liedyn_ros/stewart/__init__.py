@@ -1,0 +1,38 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Kinematics of a Stewart platform: leg lengths from a pose, and the pose from leg lengths.
+
+A pose is that of the platform frame in the base frame, 4 by 4, in metres; leg values come in
+the order of the geometry's leg names.
+"""
+
+from liedyn_ros.stewart.actuators import Actuators
+from liedyn_ros.stewart.geometry import StewartGeometry
+from liedyn_ros.stewart.kinematics import (
+    leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, Trivialization,
+    twist_of_leg_rates)
+from liedyn_ros.stewart.methods import GaussNewton, LevenbergMarquardt, Method
+from liedyn_ros.stewart.solver import PoseSolver, Solution, Solutions, Status
+from liedyn_ros.stewart.synchronizer import ActuatorSynchronizer, Reading
+from liedyn_ros.stewart.tracker import PoseTracker, Start, TrackedPose
+from liedyn_ros.stewart.trajectory import SmoothTrajectory
+
+__all__ = [
+    'ActuatorSynchronizer', 'Actuators', 'GaussNewton', 'LevenbergMarquardt', 'Method',
+    'PoseSolver', 'PoseTracker', 'Reading', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start',
+    'Status', 'StewartGeometry', 'TrackedPose', 'Trivialization', 'leg_lengths', 'leg_rates',
+    'length_jacobian', 'squared_length_jacobian', 'twist_of_leg_rates',
+]

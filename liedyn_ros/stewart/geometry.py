@@ -1,0 +1,163 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The geometry of a Stewart platform: where the legs are fixed, how long they may be, names."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+import yaml
+
+from liedyn_ros import checks
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import GeometryError, LimitError, NameSetError
+
+LEG_KEYS = ('base', 'platform', 'length')
+
+
+@dataclass(frozen=True)
+class StewartGeometry:
+    """
+    Six legs, each from a base joint to a platform joint; immutable.
+
+    leg_names: six different names; their order is the order of every array of leg values.
+    base_joints: (6, 3) m, in the base frame. platform_joints: (6, 3) m, in the platform frame.
+    length_limits: (6, 2) m, the shortest and longest leg; 0 and infinity where there is none.
+    joints: (36,) m, base joints and then platform joints, as the kernels take them.
+
+    Raises GeometryError, ShapeError, NotFiniteError or NameSetError.
+    """
+
+    leg_names: tuple[str, ...]
+    base_joints: Array
+    platform_joints: Array
+    length_limits: Array
+    name: str = 'stewart_platform'
+    joints: Array = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the parts and freeze them."""
+        names = tuple(self.leg_names)
+        if len(names) != 6 or len(set(names)) != 6:
+            raise NameSetError(f'leg_names: expected six different names, got {list(names)}')
+        base = checks.as_array('base_joints', self.base_joints, (6, 3))
+        platform = checks.as_array('platform_joints', self.platform_joints, (6, 3))
+        for place, joints in (('base', base), ('platform', platform)):
+            _require_distinct(place, names, joints)
+        values = {'leg_names': names, 'base_joints': base, 'platform_joints': platform,
+                  'length_limits': _limits(names, self.length_limits),
+                  'joints': np.concatenate((base, platform)).ravel()}
+        for key, value in values.items():
+            if isinstance(value, np.ndarray):
+                value = value.copy()
+                value.setflags(write=False)
+            object.__setattr__(self, key, value)
+
+    @property
+    def characteristic_length(self) -> float:
+        """Return the platform joints' radius of gyration (m): what turns radians into metres."""
+        return radius_of_gyration(self.platform_joints)
+
+    def within_limits(self, lengths: ArrayLike) -> NDArray[np.bool_]:
+        """Return for each leg length (..., 6), m, whether the leg can be that long."""
+        lengths = np.asarray(lengths)
+        return (self.length_limits[:, 0] <= lengths) & (lengths <= self.length_limits[:, 1])
+
+    def require_within_limits(self, lengths: Array) -> None:
+        """Raise LimitError naming the first leg whose length (6,), m, is beyond its limits."""
+        within = self.within_limits(lengths)
+        if not within.all():
+            leg = int(np.argmin(within))
+            least, most = self.length_limits[leg]
+            raise LimitError(f'length of {self.leg_names[leg]}: expected {least} to {most} m, '
+                             f'got {lengths[leg]}')
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> 'StewartGeometry':
+        """Read a geometry file; see docs/conventions.md for its form. Raises GeometryError."""
+        try:
+            document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise GeometryError(f'geometry file {path}: {error}') from error
+        try:
+            return cls.from_mapping(document)
+        except ValueError as error:
+            raise GeometryError(f'geometry file {path}: {error}') from error
+
+    @classmethod
+    def from_mapping(cls, document: Any) -> 'StewartGeometry':
+        """Build from {name: ..., legs: {leg name: {base, platform, length}}}, in metres."""
+        _require_keys('geometry', document, ('name', 'legs'), ('legs',))
+        legs = document['legs']
+        if not isinstance(legs, Mapping) or len(legs) != 6:
+            raise GeometryError(f'legs: expected a mapping of six legs, got {_describe(legs)}')
+        for name, leg in legs.items():
+            _require_keys(f'leg {name}', leg, LEG_KEYS, LEG_KEYS[:2])
+            for key, size in zip(LEG_KEYS, (3, 3, 2)):
+                if key in leg:
+                    checks.as_array(f'leg {name}: {key}', leg[key], (size,))
+        return cls(
+            leg_names=tuple(str(name) for name in legs),
+            base_joints=np.array([leg['base'] for leg in legs.values()], dtype=float),
+            platform_joints=np.array([leg['platform'] for leg in legs.values()], dtype=float),
+            length_limits=np.array(
+                [leg.get('length', (0.0, np.inf)) for leg in legs.values()], dtype=float),
+            name=str(document.get('name', 'stewart_platform')))
+
+
+def radius_of_gyration(points: Array) -> float:
+    """Return the root mean square distance of points (n, 3) from their centroid."""
+    return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
+
+
+def _require_distinct(place: str, names: Sequence[str], joints: Array) -> None:
+    size = radius_of_gyration(joints)
+    for (i, a), (j, b) in itertools.combinations(enumerate(joints), 2):
+        if np.linalg.norm(a - b) <= 1e-9 * size:
+            raise GeometryError(
+                f'{place}_joints: expected joints apart, '
+                f'those of {names[i]} and {names[j]} coincide at {a.tolist()}')
+
+
+def _limits(names: Sequence[str], value: ArrayLike) -> Array:
+    limits = np.asarray(value, dtype=float)
+    if limits.shape != (6, 2):
+        raise GeometryError(f'length_limits: expected shape (6, 2), got {limits.shape}')
+    for name, (least, most) in zip(names, limits):
+        if not 0.0 <= least < most:
+            raise GeometryError(
+                f'length limits of {name}: expected 0 <= shortest < longest, got {least}, {most}')
+    return limits
+
+
+def _require_keys(
+        where: str, given: Any, known: Sequence[str], needed: Sequence[str]) -> None:
+    if not isinstance(given, Mapping):
+        raise GeometryError(f'{where}: expected a mapping with {list(known)}, '
+                            f'got {_describe(given)}')
+    missing = [key for key in needed if key not in given]
+    unknown = [str(key) for key in given if key not in known]
+    if missing or unknown:
+        raise GeometryError(f'{where}: expected keys {list(known)}, '
+                            f'missing {missing}, unknown {unknown}')
+
+
+def _describe(value: Any) -> str:
+    size = f' of {len(value)}' if isinstance(value, (Mapping, list)) else ''
+    return f'{type(value).__name__}{size}'

@@ -1,0 +1,62 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Levenberg-Marquardt on SE(3): Algorithm A2 of the Stewart paper, corrected (11.5)."""
+
+from liedyn_ros.compile import kernel
+from liedyn_ros.stewart.kernels import linear6, problem
+
+
+@kernel
+def levenberg_marquardt(
+        joints, squared, x, work, trivialization, tau, max_iterations, tolerance, step_tolerance):
+    """
+    Move the state x to where the residuals vanish; return (status, iterations).
+
+    Everything is in units of the characteristic length, so that the damping and the steps
+    mean the same on a platform of any size.
+    """
+    jacobian, a, factor, r, r_new, g, step, x_new = problem.views(work)
+    half_square = problem.residual(joints, squared, x, r)
+    problem.jacobian(joints, x, trivialization, jacobian)
+    mu = tau * linear6.normal_equations(jacobian, r, a, g)
+    nu = 2.0
+    for k in range(max_iterations):
+        if problem.largest(r) <= tolerance:
+            return problem.CONVERGED, k
+        if not linear6.factorize(a, mu, 0.0, factor):
+            return problem.SINGULAR, k
+        linear6.solve_negated(factor, g, step)
+        if problem.norm(step) <= step_tolerance:
+            return problem.STALLED, k + 1
+        problem.retract(x, step, 1.0, trivialization, x_new)
+        half_square_new = problem.residual(joints, squared, x_new, r_new)
+        predicted = 0.0
+        for i in range(6):
+            predicted += 0.5 * step[i] * (mu * step[i] - g[i])
+        gain = (half_square - half_square_new) / predicted
+        if gain > 0.0:
+            x[:] = x_new
+            r[:] = r_new
+            half_square = half_square_new
+            problem.jacobian(joints, x, trivialization, jacobian)
+            linear6.normal_equations(jacobian, r, a, g)
+            mu *= max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3)
+            nu = 2.0
+        else:
+            mu *= nu
+            nu *= 2.0
+    if problem.largest(r) <= tolerance:
+        return problem.CONVERGED, max_iterations
+    return problem.MAX_ITERATIONS, max_iterations

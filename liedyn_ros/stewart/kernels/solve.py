@@ -1,0 +1,108 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One solve, and a batch of them: scale to the characteristic length, run, measure, scale back."""
+
+import numpy as np
+
+from liedyn_ros.compile import kernel
+from liedyn_ros.lie.kernels import mat3, so3, vec3
+from liedyn_ros.stewart.kernels import legs, linear6, problem
+from liedyn_ros.stewart.kernels.gauss_newton import gauss_newton
+from liedyn_ros.stewart.kernels.levenberg_marquardt import levenberg_marquardt
+
+LEVENBERG_MARQUARDT = 0
+GAUSS_NEWTON = 1
+
+ORTHONORMAL = 1e-6  # a guess whose rotation is further from orthonormal is refused
+
+
+@kernel
+def solve(joints, scale, lengths, guess, settings, pose, work):
+    """
+    Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4).
+
+    The joints are in units of the characteristic length `scale` (m). The settings are
+    (method, trivialization, tau or alpha, max iterations, residual and step tolerance,
+    smallest singular value allowed). Returns (status, iterations, largest length error in m,
+    smallest singular value of dL/d(twist) in units of the characteristic length).
+    """
+    method, trivialization, parameter, limit, tolerance, step_tolerance, singular = settings
+    x, squared = problem.state(work)
+    if not load(lengths, guess, scale, x, squared):
+        return problem.INVALID, 0, np.nan, np.nan
+    tolerance *= problem.rounding_scale(joints, squared)
+    if method == LEVENBERG_MARQUARDT:
+        status, iterations = levenberg_marquardt(
+            joints, squared, x, work, trivialization, parameter, limit, tolerance, step_tolerance)
+    else:
+        status, iterations = gauss_newton(
+            joints, squared, x, work, trivialization, parameter, limit, tolerance, step_tolerance)
+    residual, smallest = measure(joints, squared, x, work)
+    if not smallest > singular:
+        status = problem.SINGULAR
+    store(x, scale, pose)
+    return status, iterations, scale * residual, smallest
+
+
+@kernel
+def solve_batch(joints, scale, lengths, guess, settings, poses, outcome, work):
+    """Solve n poses; outcome rows are (status, iterations, residual, smallest singular value)."""
+    for n in range(lengths.shape[0]):
+        status, iterations, residual, smallest = solve(
+            joints, scale, lengths[n], guess[n], settings, poses[n], work)
+        outcome[n, 0], outcome[n, 1] = status, iterations
+        outcome[n, 2], outcome[n, 3] = residual, smallest
+
+
+@kernel
+def load(lengths, guess, scale, x, squared):
+    """Write the scaled state and squared lengths; return whether all of them can be used."""
+    usable = True
+    for i in range(6):
+        squared[i] = (lengths[i] / scale) ** 2
+        usable &= 0.0 < lengths[i] and squared[i] < np.inf
+    for i in range(3):
+        for j in range(3):
+            x[3 * i + j] = guess[i, j]
+        x[9 + i] = guess[i, 3] / scale
+        usable &= abs(x[9 + i]) < np.inf
+    rotation = mat3.load(x, 0)
+    mat3.store(x, 0, so3.normalize(rotation))
+    for i in range(9):
+        usable &= abs(x[i] - rotation[i]) <= ORTHONORMAL
+    return usable
+
+
+@kernel
+def measure(joints, squared, x, work):
+    """Return the largest length error and the smallest singular value of dL/d(body twist)."""
+    r, p = mat3.load(x, 0), vec3.load(x, 9)
+    jacobian, _, _, error = problem.views(work)[:4]
+    legs.lengths(joints, r, p, error)
+    for i in range(6):
+        error[i] -= squared[i] ** 0.5
+    legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
+    return problem.largest(error), linear6.smallest_singular_value(jacobian)
+
+
+@kernel
+def store(x, scale, pose):
+    """Write the state as a 4 by 4 pose in metres."""
+    for i in range(3):
+        for j in range(3):
+            pose[i, j] = x[3 * i + j]
+        pose[i, 3] = scale * x[9 + i]
+        pose[3, i] = 0.0
+    pose[3, 3] = 1.0

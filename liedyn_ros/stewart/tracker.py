@@ -1,0 +1,135 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The pose of a moving platform, sample after sample, from the pose before."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros import checks
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import StampError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import kinematics
+from liedyn_ros.stewart.geometry import StewartGeometry
+from liedyn_ros.stewart.kernels import predict as kernels
+from liedyn_ros.stewart.methods import LevenbergMarquardt, Method
+from liedyn_ros.stewart.solver import PoseSolver, require_lengths, Solution
+
+PREDICTION_LIMIT = 0.5  # s; over a longer gap the last pose is a better guess than its motion
+
+
+class Start(IntEnum):
+    """The guess a solve started from."""
+
+    PREDICTED = 0  # the last pose, moved on with its twist
+    HOME = 1
+    GUESS = 2  # one that the caller gave
+
+
+@dataclass(frozen=True)
+class TrackedPose:
+    """
+    The outcome of one sample.
+
+    stamp_ns: the sample's time. lengths: (6,), m. twist: body twist (w, v) of the platform,
+    rad/s and m/s, or None where one sample alone cannot tell it.
+    """
+
+    stamp_ns: int
+    lengths: Array
+    solution: Solution
+    start: Start
+    twist: Array | None
+
+
+class PoseTracker:
+    """
+    Solves each sample from the last pose moved on at constant twist, and from home if that fails.
+
+    Only a converged pose changes the state: whatever is refused or fails leaves the last good
+    one in place.
+    """
+
+    def __init__(
+            self, geometry: StewartGeometry, home: ArrayLike,
+            method: Method = LevenbergMarquardt()) -> None:
+        """Take a geometry, the home pose (4, 4) of the platform in the base (m), a method."""
+        self.geometry = geometry
+        self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
+        self._solver = PoseSolver(geometry, method)
+        self._last: TrackedPose | None = None
+
+    def reset(self) -> None:
+        """Forget the motion: the next sample starts from home."""
+        self._last = None
+
+    def update(
+            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
+    ) -> TrackedPose:
+        """
+        Return the pose of one sample of leg lengths (6,), m, taken at a time in ns.
+
+        rates: (6,), m/s, where they are measured; the twist then comes from them, else from the
+        difference of two poses. Raises ShapeError, NotFiniteError, LimitError for lengths
+        beyond the limits, and StampError for a time not after the last; a time before the last
+        also forgets the motion, as the clock may have been set back.
+        """
+        lengths = require_lengths(checks.as_array('lengths', lengths, (6,)))
+        self.geometry.require_within_limits(lengths)
+        if rates is not None:
+            rates = checks.as_array('rates', rates, (6,))
+        self._require_later(stamp_ns)
+        solution, start = self._solve(stamp_ns, lengths)
+        twist = self._twist(stamp_ns, solution.pose, rates) if solution.converged else None
+        tracked = TrackedPose(stamp_ns, lengths, solution, start, twist)
+        if solution.converged:
+            self._last = tracked
+        return tracked
+
+    def _require_later(self, stamp_ns: int) -> None:
+        if self._last is None or stamp_ns > self._last.stamp_ns:
+            return
+        last_ns = self._last.stamp_ns
+        if stamp_ns < last_ns:
+            self.reset()
+        raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}')
+
+    def _solve(self, stamp_ns: int, lengths: Array) -> tuple[Solution, Start]:
+        if self._last is not None:
+            solution = self._solver.solve(lengths, self._predict(self._last, stamp_ns))
+            if solution.converged:
+                return solution, Start.PREDICTED
+        return self._solver.solve(lengths, self.home), Start.HOME
+
+    def _predict(self, last: TrackedPose, stamp_ns: int) -> Array:
+        gap = 1e-9 * (stamp_ns - last.stamp_ns)
+        if last.twist is None or gap > PREDICTION_LIMIT:
+            return last.solution.pose
+        pose = np.empty((4, 4))
+        kernels.move(last.solution.pose, last.twist, gap, pose)
+        return pose
+
+    def _twist(self, stamp_ns: int, pose: Array, rates: Array | None) -> Array | None:
+        if rates is not None:
+            return kinematics.twist_of_leg_rates(self.geometry, pose, rates)
+        if self._last is None:
+            return None
+        twist = np.empty(6)
+        kernels.mean_twist(
+            self._last.solution.pose, pose, 1e-9 * (stamp_ns - self._last.stamp_ns), twist)
+        return twist
