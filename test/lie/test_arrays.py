@@ -1,0 +1,161 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The array functions as functions on arrays: batches, layouts, and what they refuse."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError
+from liedyn_ros.lie import se3, so3
+
+RNG = np.random.default_rng(5)
+XI = RNG.normal(size=(2, 3, 6))
+POSES = se3.exp(XI)
+QUATERNIONS = so3.to_quaternion(POSES[..., :3, :3])
+# Each function of one argument with a batch (2, 3) of arguments.
+ON_VECTORS = ('hat', 'exp', 'ad', 'ad_dual', 'left_jacobian', 'left_jacobian_inverse',
+              'right_jacobian', 'right_jacobian_inverse')
+ON_ELEMENTS = ('log', 'inverse', 'adjoint', 'adjoint_dual', 'normalize')
+CASES = [
+    *((so3, f, XI[..., :3]) for f in ON_VECTORS),
+    *((so3, f, POSES[..., :3, :3]) for f in (*ON_ELEMENTS, 'to_quaternion')),
+    (so3, 'from_quaternion', QUATERNIONS), (so3, 'vee', so3.hat(XI[..., :3])),
+    *((se3, f, XI) for f in ON_VECTORS),
+    *((se3, f, POSES) for f in ON_ELEMENTS),
+    (se3, 'vee', se3.hat(XI))]
+each_case = pytest.mark.parametrize(
+    'group, name, batch', CASES, ids=[f'{g.__name__[-3:]}.{f}' for g, f, _ in CASES])
+
+
+@each_case
+def test_a_batch_is_its_elements(group, name, batch):
+    function = getattr(group, name)
+    whole = function(batch)
+    for index in np.ndindex(2, 3):
+        np.testing.assert_allclose(whole[index], function(batch[index]), rtol=0.0, atol=1e-15)
+    empty = function(batch[:0])
+    assert empty.shape == (0, *whole.shape[1:])
+
+
+@each_case
+def test_any_layout_gives_the_same_and_stays_untouched(group, name, batch):
+    function = getattr(group, name)
+    expected = function(batch)
+    reversed_layout = np.asfortranarray(batch)
+    np.testing.assert_array_equal(function(reversed_layout), expected)
+    np.testing.assert_array_equal(function(np.repeat(batch, 2, axis=0)[::2]), expected)
+    np.testing.assert_array_equal(function(batch.astype('>f8')), expected)
+    np.testing.assert_array_equal(function(batch.tolist()), expected)
+    frozen = batch.copy()
+    frozen.setflags(write=False)
+    result = function(frozen)
+    np.testing.assert_array_equal(result, expected)
+    result[...] = 0.0  # a result is the caller's own, never a view of the input
+    np.testing.assert_array_equal(frozen, batch)
+
+
+@each_case
+def test_wrong_shapes_and_numbers_are_refused(group, name, batch):
+    function = getattr(group, name)
+    with pytest.raises(ShapeError, match=r'expected shape \(\.\.\., '):
+        function(batch[..., :-1])
+    with pytest.raises(ShapeError):
+        function(1.0)
+    broken = batch.copy()
+    broken[1, 2, 0] = np.nan
+    with pytest.raises(NotFiniteError, match=r'\[1, 2, 0'):
+        function(broken)
+
+
+def test_integers_are_numbers():
+    np.testing.assert_array_equal(so3.exp([0, 1, 0]), so3.exp([0.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(se3.log(np.eye(4, dtype=int)), np.zeros(6))
+
+
+def test_leading_axes_broadcast():
+    one, points = POSES[0, 0], RNG.normal(size=(5, 3))
+    np.testing.assert_array_equal(se3.compose(one, POSES)[1, 2], se3.compose(one, POSES[1, 2]))
+    np.testing.assert_array_equal(
+        se3.compose(POSES[:, :1], POSES[:1])[1, 2], se3.compose(POSES[1, 0], POSES[0, 2]))
+    np.testing.assert_allclose(
+        se3.act(one, points)[4], (one @ [*points[4], 1.0])[:3], atol=1e-15)
+    np.testing.assert_allclose(
+        so3.act(POSES[..., np.newaxis, :3, :3], points)[1, 2, 4],
+        POSES[1, 2, :3, :3] @ points[4], atol=1e-15)
+    np.testing.assert_array_equal(
+        se3.from_rotation_translation(np.eye(3), points)[..., :3, 3], points)
+    for function, *arguments in ((so3.compose, POSES[0, :, :3, :3], POSES[:, 0, :3, :3]),
+                                 (se3.compose, POSES[0], POSES[:, 0]),
+                                 (so3.act, POSES[0, :, :3, :3], points),
+                                 (se3.act, POSES[0], points),
+                                 (se3.from_rotation_translation, POSES[0, :, :3, :3], points)):
+        with pytest.raises(ShapeError, match=r'leading axes that broadcast, got \(3,\) and \('):
+            function(*arguments)
+
+
+def test_what_is_no_rotation_is_refused():
+    stretched, mirrored = POSES[..., :3, :3].copy(), POSES[..., :3, :3].copy()
+    stretched[1, 2] *= 1.00001
+    mirrored[0, 1, :, 0] *= -1.0
+    for function in (so3.log, so3.inverse, so3.adjoint, so3.to_quaternion,
+                     lambda r: so3.compose(POSES[..., :3, :3], r), lambda r: so3.act(r, [1, 2, 3]),
+                     lambda r: se3.from_rotation_translation(r, [1, 2, 3])):
+        with pytest.raises(NotInGroupError, match=r'\[1, 2\]: expected \|R\^T R - 1\| <= 1e-06, '
+                                                  r'got 2\.0000\de-05'):
+            function(stretched)
+        with pytest.raises(NotInGroupError, match=r'\[0, 1\]: expected det R = 1, got -1'):
+            function(mirrored)
+    with pytest.raises(NotInGroupError), np.errstate(all='ignore'):
+        so3.log(np.full((3, 3), 1e200))
+
+
+def test_single_precision_is_accepted():
+    single = POSES.astype(np.float32)
+    np.testing.assert_allclose(se3.log(single), XI, atol=1e-5)
+    np.testing.assert_allclose(so3.from_quaternion(QUATERNIONS.astype(np.float32)),
+                               POSES[..., :3, :3], atol=1e-6)
+
+
+def test_what_is_no_pose_is_refused():
+    pose = np.eye(4)
+    pose[3] = [0.0, 0.0, 0.1, 1.0]
+    for function in (se3.log, se3.inverse, se3.adjoint, lambda t: se3.act(t, [1, 2, 3]),
+                     lambda t: se3.compose(np.eye(4), t)):
+        with pytest.raises(NotInGroupError, match='expected the last row 0, 0, 0, 1 .* got 0.1'):
+            function(pose)
+        with pytest.raises(NotInGroupError, match='expected det R = 1, got -1'):
+            function(np.diag([1.0, 1.0, -1.0, 1.0]))
+
+
+@pytest.mark.parametrize('factor', [0.0, 0.999, 1.00001, -2.0])
+def test_what_is_no_unit_quaternion_is_refused(factor):
+    norm = f'{abs(factor):.7g}'
+    with pytest.raises(NotInGroupError, match=rf'quaternion\[1\]: expected norm 1 .* got {norm}$'):
+        so3.from_quaternion([[0.0, 0.0, 0.0, 1.0], [0.0, factor * 0.6, 0.0, factor * 0.8]])
+
+
+def test_vee_refuses_what_is_not_in_the_algebra():
+    with pytest.raises(LiedynError, match=r'matrix: expected a skew matrix, .* got 2'):
+        so3.vee(np.eye(3))
+    with pytest.raises(LiedynError, match=r'matrix\[1\]: expected \[A v; 0 0\]'):
+        se3.vee([np.zeros((4, 4)), np.eye(4)])
+    last_row = se3.hat(XI[0, 0])
+    last_row[3, 1] = 0.01
+    with pytest.raises(LiedynError, match=r'got 0\.01$'):
+        se3.vee(last_row)
+    tiny = 1e-200 * so3.hat([1.0, 2.0, 3.0])  # no absolute tolerance swallows a small matrix
+    np.testing.assert_allclose(so3.vee(tiny), [1e-200, 2e-200, 3e-200], rtol=1e-15)
+    with pytest.raises(LiedynError):
+        so3.vee(np.abs(tiny))

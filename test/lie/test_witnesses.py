@@ -1,0 +1,119 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The same results from other libraries, finite differences and the kernels' own short forms."""
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.lie.kernels import se3 as se3_kernels
+from liedyn_ros.lie.kernels import so3 as so3_kernels
+
+both_groups = pytest.mark.parametrize('group, n', [(so3, 3), (se3, 6)], ids=['SO(3)', 'SE(3)'])
+
+
+@pytest.fixture(scope='module')
+def xi():
+    """Return exponential coordinates (30, 6) with angles over all of (0, pi)."""
+    rng = np.random.default_rng(11)
+    xi = rng.normal(size=(30, 6))
+    xi[:, :3] *= (np.linspace(0.01, 3.13, 30) / np.linalg.norm(xi[:, :3], axis=1))[:, np.newaxis]
+    return xi
+
+
+@both_groups
+def test_exp_is_scipys_matrix_exponential(group, n, xi):
+    np.testing.assert_allclose(group.exp(xi[:, :n]), expm(group.hat(xi[:, :n])), atol=1e-13)
+    adjoint = group.adjoint(group.exp(xi[:, :n]))
+    np.testing.assert_allclose(adjoint, expm(group.ad(xi[:, :n])), atol=1e-12)
+
+
+def test_rotations_are_scipys(xi):
+    w = xi[:, :3]
+    rotation = Rotation.from_rotvec(w)
+    np.testing.assert_allclose(so3.exp(w), rotation.as_matrix(), atol=1e-14)
+    np.testing.assert_allclose(so3.log(rotation.as_matrix()), rotation.as_rotvec(), atol=1e-13)
+    quaternion = rotation.as_quat()
+    np.testing.assert_allclose(so3.from_quaternion(quaternion), rotation.as_matrix(), atol=1e-14)
+    quaternion *= np.sign(quaternion[:, 3:])
+    np.testing.assert_allclose(so3.to_quaternion(rotation.as_matrix()), quaternion, atol=1e-14)
+
+
+def test_pinocchio_agrees(xi):
+    pin = pytest.importorskip('pinocchio', reason='Pinocchio is not installed')
+    swap = np.array([3, 4, 5, 0, 1, 2])  # Pinocchio's twists are linear part first
+    for x in xi:
+        w, pose = x[:3], pin.exp6(x[swap])
+        np.testing.assert_allclose(so3.exp(w), pin.exp3(w), atol=1e-14)
+        np.testing.assert_allclose(so3.right_jacobian(w), pin.Jexp3(w), atol=1e-13)
+        np.testing.assert_allclose(so3.right_jacobian_inverse(w), pin.Jlog3(pin.exp3(w)),
+                                   atol=1e-11)
+        np.testing.assert_allclose(se3.exp(x), pose.homogeneous, atol=1e-13)
+        np.testing.assert_allclose(se3.log(pose.homogeneous), pin.log6(pose).vector[swap],
+                                   atol=1e-11)
+        np.testing.assert_allclose(se3.adjoint(pose.homogeneous),
+                                   pose.action[np.ix_(swap, swap)], atol=1e-14)
+        np.testing.assert_allclose(se3.right_jacobian(x),
+                                   pin.Jexp6(x[swap])[np.ix_(swap, swap)], atol=1e-10)
+        np.testing.assert_allclose(se3.right_jacobian_inverse(x),
+                                   pin.Jlog6(pose)[np.ix_(swap, swap)], atol=1e-10)
+
+
+@both_groups
+def test_jacobians_are_differences_of_exp_and_log(group, n, xi):
+    step = 1e-5 * np.eye(n)
+    for x in xi[:, :n]:
+        here, back = group.exp(x), group.exp(-x)
+        forth = group.exp(x + step) - group.exp(x - step)
+        left = group.vee(forth @ back / 2e-5)
+        np.testing.assert_allclose(left.T, group.left_jacobian(x), atol=1e-8)
+        right = group.vee(back @ forth / 2e-5)
+        np.testing.assert_allclose(right.T, group.right_jacobian(x), atol=1e-8)
+        left = group.log(group.exp(step) @ here) - group.log(group.exp(-step) @ here)
+        np.testing.assert_allclose(left.T / 2e-5, group.left_jacobian_inverse(x), atol=1e-8)
+        right = group.log(here @ group.exp(step)) - group.log(here @ group.exp(-step))
+        np.testing.assert_allclose(right.T / 2e-5, group.right_jacobian_inverse(x), atol=1e-8)
+
+
+def test_kernels_on_twists_and_wrenches_are_the_matrices(xi):
+    a, b = se3.exp(xi[0]), se3.exp(xi[20])
+    pose_a, pose_b = se3_kernels.load(a.ravel(), 0), se3_kernels.load(b.ravel(), 0)
+    x, y = xi[7], xi[19]
+    pairs = (tuple(x[:3]), tuple(x[3:])), (tuple(y[:3]), tuple(y[3:]))
+    matrix = np.empty(16)
+    for pose, expected in ((se3_kernels.compose(*pose_a, *pose_b), a @ b),
+                           (se3_kernels.inverse(*pose_a), np.linalg.inv(a))):
+        se3_kernels.store(matrix, 0, *pose)
+        np.testing.assert_allclose(matrix.reshape(4, 4), expected, atol=1e-14)
+    adjoint, inverse = se3.adjoint(a), se3.adjoint(se3.inverse(a))
+    for value, expected in (
+            (se3_kernels.adjoint(*pose_a, *pairs[0]), adjoint @ x),
+            (se3_kernels.adjoint_inverse(*pose_a, *pairs[0]), inverse @ x),
+            (se3_kernels.adjoint_dual(*pose_a, *pairs[0]), adjoint.T @ x),
+            (se3_kernels.adjoint_inverse_dual(*pose_a, *pairs[0]), inverse.T @ x),
+            (se3_kernels.ad(*pairs[0], *pairs[1]), se3.ad(x) @ y),
+            (se3_kernels.ad_dual(*pairs[0], *pairs[1]), se3.ad(x).T @ y)):
+        np.testing.assert_allclose(np.concatenate(value), expected, atol=1e-14)
+
+
+def test_normalize_takes_rounding_away():
+    rotation = so3.exp([0.3, -1.0, 2.0])
+    drifted = rotation + 1e-9 * np.arange(9.0).reshape(3, 3)
+    clean = np.reshape(so3_kernels.normalize(tuple(drifted.ravel())), (3, 3))
+    np.testing.assert_allclose(clean.T @ clean, np.eye(3), atol=3e-15)
+    np.testing.assert_allclose(clean, rotation, atol=2e-8)
+    np.testing.assert_allclose(so3.normalize(drifted), clean, atol=3e-15)
