@@ -53,3 +53,7 @@ class InertiaError(LiedynError):
 
 class ModelError(LiedynError):
     """A robot model that cannot be built, or a name that is not in it."""
+
+
+class DescriptionError(ModelError):
+    """A file or text that describes no model, or more than can be read from it."""

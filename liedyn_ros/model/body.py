@@ -12,16 +12,59 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One body of a model."""
+"""One body of a model, and what it looks like."""
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.errors import ModelError
 from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.quantities import checked_pose
+
+# Sizes of each shape, m; a cylinder stands along z.
+SHAPES = {'box': ('x', 'y', 'z'), 'cylinder': ('radius', 'length'), 'sphere': ('radius',)}
+_GREY = (0.6, 0.6, 0.6, 1.0)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Visual:
+    """
+    A simple shape that stands for a part of a body on the screen.
+
+    shape is a key of SHAPES and size holds its sizes (m); placement (4, 4) is the pose of its
+    centre in the frame of the body; color (4,) is red, green, blue, opacity, each of 0 to 1.
+    """
+
+    shape: str
+    size: Array
+    placement: Array
+    color: Array
+
+    def __init__(self, shape: str, size: ArrayLike, placement: ArrayLike | None = None,
+                 color: ArrayLike = _GREY) -> None:
+        """Check the shape; raises ModelError, ShapeError, NotFiniteError or NotInGroupError."""
+        if shape not in SHAPES:
+            raise ModelError(f'visual: expected a shape of {list(SHAPES)}, got {shape!r}')
+        size = np.array(as_array(f'visual {shape} size', size, (len(SHAPES[shape]),)))
+        if not (size > 0.0).all():
+            raise ModelError(f'visual {shape}: expected sizes above 0 m, got {size.tolist()}')
+        color = np.array(as_array('visual color', color, (4,)))
+        if not ((color >= 0.0) & (color <= 1.0)).all():
+            raise ModelError(f'visual color: expected numbers of 0 to 1, got {color.tolist()}')
+        placement = checked_pose('visual placement', np.eye(4) if placement is None else placement)
+        object.__setattr__(self, 'shape', shape)
+        for name, value in (('size', size), ('placement', placement), ('color', color)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body: its name and its inertia, None for a massless body."""
+    """A rigid body: its name, its inertia (None for a massless body) and its looks."""
 
     name: str
     inertia: SpatialInertia | None
+    visuals: tuple[Visual, ...] = ()

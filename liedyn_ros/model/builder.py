@@ -14,7 +14,7 @@
 
 """A model put together in Python; the loaders use it too."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,12 +22,13 @@ from numpy.typing import ArrayLike
 from liedyn_ros.checks import Array, as_array
 from liedyn_ros.errors import ModelError
 from liedyn_ros.model.assembly import assemble, number
-from liedyn_ros.model.body import Body
+from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, JointType, Limits, per_coordinate
 from liedyn_ros.model.model import Coupling, Model
 from liedyn_ros.model.quantities import (
     checked_pose, finite_number, perpendicular, unit_axis)
+from liedyn_ros.model.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _PERPENDICULAR = 1e-9
@@ -47,13 +48,15 @@ class ModelBuilder:
         self._gravity = as_array('gravity', gravity, (3,))
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}  # by the name of the child body
+        self._rotors: list[Rotor] = []
         self._couplings: list[Coupling] = []
 
-    def add_body(self, name: str, inertia: SpatialInertia | None) -> None:
+    def add_body(self, name: str, inertia: SpatialInertia | None,
+                 visuals: Sequence[Visual] = ()) -> None:
         """Add a body; inertia None says that it is massless. Raises ModelError on a known name."""
         if name in self._bodies:
             raise ModelError(f'body {name}: expected a name not yet used, got it twice')
-        self._bodies[name] = Body(name, inertia)
+        self._bodies[name] = Body(name, inertia, tuple(visuals))
 
     def add_joint(
             self, name: str, kind: str, parent: str | None, child: str, *,
@@ -94,6 +97,12 @@ class ModelBuilder:
             damping=_resistance(f'joint {name}: damping', damping, spec.nv),
             friction=_resistance(f'joint {name}: friction', friction, spec.nv))
 
+    def add_rotor(self, rotor: Rotor) -> None:
+        """Add a propeller. Raises ModelError on a known name."""
+        if any(other.name == rotor.name for other in self._rotors):
+            raise ModelError(f'rotor {rotor.name}: expected a name not yet used, got it twice')
+        self._rotors.append(rotor)
+
     def add_coupling(self, joint: str, leader: str, multiplier: float, offset: float) -> None:
         """Note that q_joint = multiplier * q_leader + offset."""
         self._couplings.append(Coupling(joint, leader, multiplier, offset))
@@ -104,7 +113,7 @@ class ModelBuilder:
         joints = number(self._depth_first())
         bodies = tuple(self._bodies[joint.child] for joint in joints)
         return Model(self._name, bodies, joints, assemble(bodies, joints, self._gravity),
-                     tuple(self._couplings))
+                     tuple(self._rotors), tuple(self._couplings))
 
     def _check_names(self) -> None:
         if not self._bodies:
@@ -114,6 +123,10 @@ class ModelBuilder:
                 if body is not None and body not in self._bodies:
                     raise ModelError(f'joint {joint.name}: expected a {role} body of '
                                      f'{list(self._bodies)}, got {body!r}')
+        for rotor in self._rotors:
+            if rotor.body not in self._bodies:
+                raise ModelError(f'rotor {rotor.name}: expected a body of {list(self._bodies)}, '
+                                 f'got {rotor.body!r}')
         idle = [name for name in self._bodies if name not in self._joints]
         if idle:
             raise ModelError(f'bodies {idle}: expected a joint that holds or moves each, got none')

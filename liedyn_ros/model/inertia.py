@@ -36,8 +36,8 @@ class SpatialInertia:
 
     mass (kg); center_of_mass (3,) (m) in the body frame; inertia_about_com (3, 3) (kg m^2) about
     the centre of mass in body axes (1.17). An inertia of exact zeros stands for a point mass.
-    With physical=False the positive definiteness and the triangle inequality are not asked for:
-    files that describe impossible bodies can then be computed with as they are.
+    physical=False does not ask for mass, positive definiteness and the triangle inequality, so that
+    files which describe impossible bodies can be computed with as they are.
 
     Raises InertiaError, ShapeError or NotFiniteError.
     """
@@ -52,7 +52,7 @@ class SpatialInertia:
         mass = finite_number('mass', mass)
         center = np.array(as_array('center_of_mass', center_of_mass, (3,)))
         inertia = np.array(as_array('inertia_about_com', inertia_about_com, (3, 3)))
-        if mass <= 0.0:
+        if mass < 0.0 or (physical and mass == 0.0):
             raise InertiaError(f'mass: expected more than 0 kg, got {mass}')
         if abs(inertia - inertia.T).max() > _SYMMETRY_TOLERANCE * abs(inertia).max():
             raise InertiaError(

@@ -26,6 +26,7 @@ from liedyn_ros.model import configuration
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.joints import concatenate, Joint, Limits
 from liedyn_ros.model.layout import Layout
+from liedyn_ros.model.rotors import Rotor
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,16 @@ class Model:
 
     joint_list[i] moves body_list[i]; parents come before their children. Configurations q are
     (nq,) and velocities v (nv,), in the order of the joints; see docs/conventions.md for what a
-    joint of each type puts into them. couplings are the mimic joints of a URDF that was loaded
-    with them independent; no algorithm enforces them. loops is empty: every model is a tree.
+    joint of each type puts into them. rotors are the propellers. couplings are the mimic joints
+    of a URDF that was loaded with them independent; no algorithm enforces them. loops is empty:
+    every model is a tree.
     """
 
     name: str
     body_list: tuple[Body, ...]
     joint_list: tuple[Joint, ...]
     layout: Layout
+    rotors: tuple[Rotor, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     loops: tuple[()] = ()
 

@@ -1,0 +1,163 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Propellers: rotor speeds to the wrench on their body, and back within the limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import lsq_linear
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.errors import LimitError, ModelError
+from liedyn_ros.model.body import Visual
+from liedyn_ros.model.quantities import checked_pose, finite_number
+
+# Of the largest wrench of the rotors: what counts as reached.
+_REACHED = 1e-9
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Rotor:
+    """
+    A propeller that pushes along the z axis of its frame with a force k_f speed^2 (8.2).
+
+    placement (4, 4) is the pose of the rotor frame in its body. force_coefficient k_f in
+    N s^2/rad^2, moment_coefficient k_m in N m s^2/rad^2, spin +1 or -1 about z: the drag moment is
+    -spin k_m speed^2. Speeds in rad/s. visuals are in the rotor frame.
+    """
+
+    name: str
+    body: str
+    placement: Array
+    force_coefficient: float
+    moment_coefficient: float
+    spin: int
+    min_speed: float
+    max_speed: float
+    visuals: tuple[Visual, ...]
+
+    def __init__(self, name: str, body: str, placement: ArrayLike, *, force_coefficient: float,
+                 moment_coefficient: float, spin: int, max_speed: float, min_speed: float = 0.0,
+                 visuals: Sequence[Visual] = ()) -> None:
+        """Check the numbers; raises ModelError, LimitError, NotFiniteError or NotInGroupError."""
+        if spin not in (1, -1):
+            raise ModelError(f'rotor {name}: expected a spin of 1 or -1, got {spin}')
+        numbers = {'force_coefficient': force_coefficient,
+                   'moment_coefficient': moment_coefficient,
+                   'min_speed': min_speed, 'max_speed': max_speed}
+        for label, value in numbers.items():
+            number = finite_number(f'rotor {name}: {label}', value)
+            if number < 0.0:
+                raise LimitError(f'rotor {name}: expected {label} of at least 0, got {number}')
+            object.__setattr__(self, label, number)
+        if not self.min_speed < self.max_speed:
+            raise LimitError(f'rotor {name}: expected min_speed < max_speed, '
+                             f'got {min_speed} and {max_speed}')
+        placement = checked_pose(f'rotor {name}: placement', placement)
+        for label, given in (('name', name), ('body', body), ('placement', placement),
+                             ('spin', int(spin)), ('visuals', tuple(visuals))):
+            object.__setattr__(self, label, given)
+
+    def wrench_per_square_speed(self) -> Array:
+        """Return the wrench (6,) on the body, about its origin, of a speed of 1 rad/s (8.3)."""
+        force = self.force_coefficient * self.placement[:3, 2]
+        drag = -self.spin * self.moment_coefficient * self.placement[:3, 2]
+        return np.concatenate((drag + np.cross(self.placement[:3, 3], force), force))
+
+
+@dataclass(frozen=True, eq=False)
+class RotorCommand:
+    """
+    The speeds nearest to a wanted wrench.
+
+    speeds (n,) rad/s; wrench (6,) is what they give; error (6,) what is wanted minus that;
+    reached tells whether the error is zero but for rounding; at_limit names the rotors that stand
+    at a bound of their speed.
+    """
+
+    speeds: Array
+    wrench: Array
+    error: Array
+    reached: bool
+    at_limit: tuple[str, ...]
+
+
+class RotorAllocation:
+    """
+    The map between the speeds of the rotors of one body and their wrench (m, f) on it.
+
+    matrix (6, n) is B of wrench = B speed^2 (8.3), in the frame of the body, about its origin.
+    """
+
+    def __init__(self, rotors: Sequence[Rotor], length: float | None = None) -> None:
+        """
+        Take all rotors of one body.
+
+        length (m) makes forces comparable to moments where a wrench is out of reach; by default
+        it is the root mean square distance of the rotors from the origin of the body. Raises
+        ModelError without rotors, with rotors of two bodies, or without a length above 0.
+        """
+        bodies = sorted({rotor.body for rotor in rotors})
+        if len(bodies) != 1:
+            raise ModelError(f'rotors: expected some, all on one body, got bodies {bodies}')
+        self.names = tuple(rotor.name for rotor in rotors)
+        self.matrix = np.column_stack([rotor.wrench_per_square_speed() for rotor in rotors])
+        self.matrix.setflags(write=False)
+        positions = np.array([rotor.placement[:3, 3] for rotor in rotors])
+        spread = float(np.sqrt((positions**2).sum(axis=1).mean()))
+        self.length = spread if length is None else finite_number('length', length)
+        if self.length <= 0.0:
+            raise ModelError(f'length: expected more than 0 m, got {self.length}')
+        self._min_speed = np.array([rotor.min_speed for rotor in rotors])
+        self._max_speed = np.array([rotor.max_speed for rotor in rotors])
+        # In squares of speed over their maximum and in N m, all numbers are of one size.
+        self._weight = np.array([1.0] * 3 + [self.length] * 3)
+        self._scaled = self._weight[:, None] * self.matrix * self._max_speed**2
+        self._lower = (self._min_speed / self._max_speed)**2
+        self._inverse = np.linalg.pinv(self._scaled)
+
+    def wrench(self, speeds: ArrayLike) -> Array:
+        """Return the wrench (6,) of speeds (n,); raise LimitError for a speed out of bounds."""
+        speeds = as_array('speeds', speeds, (len(self.names),))
+        outside = (speeds < self._min_speed) | (speeds > self._max_speed)
+        if outside.any():
+            i = int(outside.argmax())
+            raise LimitError(f'speed of rotor {self.names[i]}: expected {self._min_speed[i]} to '
+                             f'{self._max_speed[i]} rad/s, got {speeds[i]}')
+        return self.matrix @ speeds**2
+
+    def speeds(self, wrench: ArrayLike) -> RotorCommand:
+        """
+        Return the speeds that give a wrench (6,), or the nearest one within the limits.
+
+        The nearest wrench has the least |(m, length f)| of its error. Where several speeds give the
+        wrench, these have the least sum of (speed / max_speed)^4, unless a limit binds them.
+        """
+        wanted = as_array('wrench', wrench, (6,))
+        share = self._inverse @ (self._weight * wanted)
+        if ((share < self._lower) | (share > 1.0)).any():
+            share = lsq_linear(self._scaled, self._weight * wanted, (self._lower, 1.0),
+                               method='bvls', tol=1e-15).x
+        share = np.clip(share, self._lower, 1.0)
+        speeds = np.clip(self._max_speed * np.sqrt(share), self._min_speed, self._max_speed)
+        given = self.matrix @ speeds**2
+        error = wanted - given
+        at_limit = (speeds == self._min_speed) | (speeds == self._max_speed)
+        return RotorCommand(
+            speeds, given, error,
+            bool(np.abs(self._weight * error).max() <= _REACHED * np.abs(self._scaled).max()),
+            tuple(name for name, at in zip(self.names, at_limit) if at))
