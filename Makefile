@@ -55,7 +55,7 @@ smoke: build  ## run the short selection that shows a ROS 2 release works
 	@$(ENV) && $(LOCAL) && python -m pytest -m smoke $(TEST_ARGS)
 
 lint: setup  ## run the linters alone
-	@$(ENV) && python -m pytest -q test/test_linters.py
+	@$(ENV) && python -m pytest test/test_linters.py
 
 demo: build  ## track a simulated platform at 1 kHz, headless; plots under out/
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo

@@ -1,0 +1,52 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = 'liedyn_ros'
+SHARE = f'share/{NAME}'
+
+
+def files(folder):
+    """Return the files of a folder, relative to this one."""
+    return sorted(str(path) for path in Path(folder).glob('*') if path.is_file())
+
+
+setup(
+    name=NAME,
+    version='0.1.0',
+    packages=find_packages(include=[NAME, f'{NAME}.*']),
+    package_data={NAME: ['py.typed']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
+        (SHARE, ['package.xml']),
+        (f'{SHARE}/config', files('config')),
+        (f'{SHARE}/launch', files('launch')),
+    ],
+    install_requires=['setuptools'],
+    extras_require={'test': ['pytest']},
+    zip_safe=False,
+    maintainer='The liedyn_ros authors',
+    maintainer_email='maintainers@liedyn.example',
+    description='Kinematics and dynamics of robots on Lie groups, with ROS 2 nodes',
+    license='Apache-2.0',
+    entry_points={
+        'console_scripts': [
+            'stewart_pose = liedyn_ros.nodes.stewart_pose:main',
+            'stewart_simulator = liedyn_ros.nodes.stewart_simulator:main',
+        ],
+    },
+)

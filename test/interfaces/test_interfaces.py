@@ -1,0 +1,58 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The generated messages and services: through the middleware's serialisation and back."""
+
+from liedyn_interfaces.msg import StewartStatus
+from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+
+pytestmark = pytest.mark.smoke
+LEGS = [f'leg_{number}' for number in range(1, 7)]
+
+
+def back_and_forth(message):
+    return deserialize_message(serialize_message(message), type(message))
+
+
+def test_status():
+    status = StewartStatus(
+        status=StewartStatus.STALLED, message='expected 6, got 5', start=StewartStatus.START_HOME,
+        iterations=7, residual=1e-9, smallest_singular_value=0.25, solve_time=2e-6,
+        length=[0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+    status.header.frame_id = 'base'
+    assert back_and_forth(status) == status
+
+
+def test_solve_service():
+    request = SolveStewartPose.Request(leg_names=LEGS, lengths=[0.5] * 6, use_guess=True)
+    response = SolveStewartPose.Response(success=True, message='')
+    response.pose.pose.orientation.w = 1.0
+    assert back_and_forth(request) == request
+    assert back_and_forth(response) == response
+
+
+def test_inverse_kinematics_service():
+    response = StewartInverseKinematics.Response(
+        success=True, leg_names=LEGS, lengths=[0.5] * 6, within_limits=[True] * 5 + [False])
+    assert back_and_forth(response) == response
+
+
+def test_names_of_outcomes_are_distinct():
+    outcomes = [StewartStatus.CONVERGED, StewartStatus.MAX_ITERATIONS, StewartStatus.STALLED,
+                StewartStatus.SINGULAR, StewartStatus.REJECTED]
+    starts = [StewartStatus.START_PREDICTED, StewartStatus.START_HOME, StewartStatus.START_GUESS]
+    assert outcomes == [0, 1, 2, 3, 4]
+    assert starts == [0, 1, 2]

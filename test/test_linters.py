@@ -1,0 +1,96 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The linters, ours and ROS's, over every source file."""
+
+from importlib.util import find_spec
+from pathlib import Path
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+from catkin_pkg.package import parse_package
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [name for name in ('liedyn_ros', 'test', 'launch', 'benchmarks', 'tools', 'setup.py')
+           if (ROOT / name).exists()]
+HEADER = '\n'.join((ROOT / 'setup.py').read_text().splitlines()[:13])
+
+
+def files(*patterns: str) -> list[Path]:
+    """Return our files of the given patterns, without those that were made or installed."""
+    places = [ROOT / name for name in SOURCES] + [ROOT / 'liedyn_interfaces', ROOT / 'config']
+    found = [path for place in places if place.is_dir()
+             for pattern in patterns for path in place.rglob(pattern)]
+    return sorted(found + [path for pattern in patterns for path in ROOT.glob(pattern)])
+
+
+def run(module: str, *arguments: str) -> None:
+    """Run a linter from the repository's root; its findings are the failure's message."""
+    package = module.partition('.')[0]
+    if find_spec(package) is None:
+        pytest.skip(f'{package} is not installed here')
+    result = subprocess.run(
+        [sys.executable, '-m', module, *arguments], cwd=ROOT, capture_output=True, text=True)
+    if result.returncode != 0:
+        lines = (result.stdout + result.stderr).splitlines()
+        pytest.fail('\n'.join(line for line in lines if not line.startswith(('* ', 'checking '))),
+                    pytrace=False)
+
+
+def test_ruff():
+    run('ruff', 'check', '.')
+
+
+def test_mypy():
+    run('mypy')
+
+
+def test_flake8():
+    run('ament_flake8.main', '--config', 'setup.cfg', *SOURCES)
+
+
+def test_pep257():
+    run('ament_pep257.main', *SOURCES)
+
+
+def test_copyright():
+    """The header in ament's own words; only a sourced ROS 2 has this linter."""
+    run('ament_copyright.main', *SOURCES)
+
+
+def test_xmllint():
+    """The manifests against their schema; only a sourced ROS 2 has this linter."""
+    run('ament_xmllint.main', 'package.xml', 'liedyn_interfaces')
+
+
+def test_headers():
+    sources = files('*.py', '*.sh', '*.cmake', 'CMakeLists.txt', 'Makefile')
+    missing = [str(path.relative_to(ROOT)) for path in sources
+               if path.stat().st_size and HEADER not in path.read_text()[:800]]
+    assert missing == []
+
+
+def test_manifests():
+    root, nested = (parse_package(str(ROOT / folder)) for folder in ('.', 'liedyn_interfaces'))
+    for package in (root, nested):
+        package.validate()
+        assert package.package_format == 3
+    assert root.version == nested.version
+
+
+def test_xml_is_well_formed():
+    for path in files('*.xml', '*.urdf', '*.xacro'):
+        ElementTree.parse(path)
