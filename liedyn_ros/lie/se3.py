@@ -59,7 +59,7 @@ def from_rotation_translation(rotation: ArrayLike, translation: ArrayLike) -> Ar
 def hat(twist: ArrayLike) -> Array:
     """Return the matrix [[w] v; 0 0] (..., 4, 4)."""
     twist = as_trailing('twist', twist, (6,))
-    out = np.zeros(twist.shape[:-1] + (4, 4))
+    out = np.zeros((*twist.shape[:-1], 4, 4))
     out[..., :3, :3] = so3.hat(twist[..., :3])
     out[..., :3, 3] = twist[..., 3:]
     return out
@@ -164,7 +164,7 @@ def normalize(pose: ArrayLike) -> Array:
 
 
 def _pose(r: Array, p: Array, leading: tuple[int, ...]) -> Array:
-    out = np.zeros(leading + (4, 4))
+    out = np.zeros((*leading, 4, 4))
     out[..., :3, :3] = r
     out[..., :3, 3] = p
     out[..., 3, 3] = 1.0
@@ -173,7 +173,7 @@ def _pose(r: Array, p: Array, leading: tuple[int, ...]) -> Array:
 
 def _block_triangular(left: Array) -> Array:
     """Return [A 0; B A] (..., 6, 6) from its left half [A; B] (..., 6, 3)."""
-    out = np.zeros(left.shape[:-1] + (6,))
+    out = np.zeros((*left.shape[:-1], 6))
     out[..., :3] = left
     out[..., 3:, 3:] = left[..., :3, :]
     return out

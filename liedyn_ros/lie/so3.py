@@ -49,7 +49,7 @@ def hat(w: ArrayLike) -> Array:
     w = as_trailing('w', w, (3,))
     x, y, z = np.moveaxis(w, -1, 0)
     zero = np.zeros_like(x)
-    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(w.shape + (3,))
+    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape((*w.shape, 3))
 
 
 def vee(matrix: ArrayLike) -> Array:

@@ -29,6 +29,12 @@ def number(value):
         return mp.mpf(float(value))
 
 
+def stumpff(k, x):
+    """Return the sum of (-x)^j / (k + 2j)! over all j."""
+    with mp.workdps(DIGITS):
+        return mp.fsum((-number(x)) ** j / mp.factorial(k + 2 * j) for j in range(40))
+
+
 def cross_matrix(w):
     """Return [w] for three numbers of any type."""
     zero = 0 * w[0]
