@@ -1,0 +1,97 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The steps the recursions share: pose and twist of a link from its parent's, and dissipation."""
+
+from liedyn_ros.dynamics.kernels import joints
+from liedyn_ros.dynamics.kernels.compiled import inlined
+from liedyn_ros.dynamics.kernels.rows import (
+    ACCELERATION, DAMPING, FRICTION, GROUND_POSE, KIND, load3, load9, PARENT, PITCH, POSITION,
+    ROTATION, store3, store9, TWIST, VI)
+from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kinds import REVOLUTE
+
+
+@inlined
+def store_pose(topology, links, i, q):
+    """Write the pose of link i in its parent."""
+    r, p = joints.pose(topology, links, i, q)
+    store9(links, i, ROTATION, r)
+    store3(links, i, POSITION, p)
+
+
+@inlined
+def store_twist(topology, links, i, v):
+    """Write and return the twist of link i, its parent's being known."""
+    parent, kind, vi = topology[i, PARENT], topology[i, KIND], topology[i, VI]
+    r, p = load9(links, i, ROTATION), load3(links, i, POSITION)
+    w, u = se3.adjoint_inverse(r, p, load3(links, parent, TWIST), load3(links, parent, TWIST + 3))
+    if kind == REVOLUTE:
+        w = (w[0], w[1], w[2] + v[vi])
+    else:
+        sw, su = joints.relative_twist(kind, links[i, PITCH], v, vi)
+        w, u = vec3.add(w, sw), vec3.add(u, su)
+    store3(links, i, TWIST, w)
+    store3(links, i, TWIST + 3, u)
+    return w, u  # (3.1)
+
+
+@inlined
+def velocity_bias(topology, links, i, v):
+    """Return eta = ad_V S qdot of link i."""
+    kind, vi = topology[i, KIND], topology[i, VI]
+    w, u = load3(links, i, TWIST), load3(links, i, TWIST + 3)
+    if kind == REVOLUTE:
+        rate = v[vi]
+        return (rate * w[1], -rate * w[0], 0.0), (rate * u[1], -rate * u[0], 0.0)
+    sw, su = joints.relative_twist(kind, links[i, PITCH], v, vi)
+    return se3.ad(w, u, sw, su)  # (3.2)
+
+
+@inlined
+def store_acceleration(topology, links, i, v, a):
+    """Write and return the acceleration of link i, its twist and its parent's motion known."""
+    parent, kind = topology[i, PARENT], topology[i, KIND]
+    r, p = load9(links, i, ROTATION), load3(links, i, POSITION)
+    w, u = se3.adjoint_inverse(
+        r, p, load3(links, parent, ACCELERATION), load3(links, parent, ACCELERATION + 3))
+    ew, eu = velocity_bias(topology, links, i, v)
+    sw, su = joints.relative_twist(kind, links[i, PITCH], a, topology[i, VI])
+    w, u = vec3.add(vec3.add(w, ew), sw), vec3.add(vec3.add(u, eu), su)  # (3.3)
+    store3(links, i, ACCELERATION, w)
+    store3(links, i, ACCELERATION + 3, u)
+    return w, u
+
+
+@inlined
+def store_ground_pose(topology, links, i, q):
+    """Write the pose of link i in its parent and in the ground, its parent's being known."""
+    store_pose(topology, links, i, q)
+    rp, pp = load_ground_pose(links, topology[i, PARENT])
+    r, p = se3.compose(rp, pp, load9(links, i, ROTATION), load3(links, i, POSITION))
+    store9(links, i, GROUND_POSE, r)
+    store3(links, i, GROUND_POSE + 9, p)
+
+
+@inlined
+def load_ground_pose(links, i):
+    """Return the pose (r, p) of link i in the ground."""
+    return load9(links, i, GROUND_POSE), load3(links, i, GROUND_POSE + 9)
+
+
+@inlined
+def dissipation(coordinates, k, rate):
+    """Return the force that overcomes damping and Coulomb friction; none at rest."""
+    sign = (rate > 0.0) - (rate < 0.0)
+    return coordinates[k, DAMPING] * rate + coordinates[k, FRICTION] * sign
