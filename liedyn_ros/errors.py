@@ -57,3 +57,11 @@ class ModelError(LiedynError):
 
 class DescriptionError(ModelError):
     """A file or text that describes no model, or more than can be read from it."""
+
+
+class SingularError(LiedynError):
+    """A joint whose force is given but which moves no inertia."""
+
+
+class ConvergenceError(LiedynError):
+    """An equation that iteration did not solve."""

@@ -1,0 +1,289 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Inverse, forward and hybrid dynamics of a model, and what else its controllers ask for."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.dynamics.batch import Batch, BatchKernel
+from liedyn_ros.dynamics.inputs import known, mask, output, refuse, refuse_singular, vector
+from liedyn_ros.dynamics.kernels.batch import hybrid_many, inverse_many
+from liedyn_ros.dynamics.kernels.bodies import jacobian, kinematics
+from liedyn_ros.dynamics.kernels.coriolis import BLOCKS, coriolis_matrix
+from liedyn_ros.dynamics.kernels.hybrid import DONE, hybrid, REFUSED
+from liedyn_ros.dynamics.kernels.inverse import inverse
+from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
+from liedyn_ros.dynamics.kernels.totals import totals, TOTALS
+from liedyn_ros.dynamics.workspace import Workspace
+from liedyn_ros.errors import SingularError
+from liedyn_ros.model import Model
+
+
+class Kinematics(NamedTuple):
+    """
+    The motion of all named bodies, in the order of model.bodies.
+
+    poses (B, 4, 4) in the ground; twists and accelerations (B, 6), angular first, of the frame of
+    each body in its own axes; an acceleration is the derivative of the six numbers of the twist.
+    """
+
+    poses: Array
+    twists: Array
+    accelerations: Array
+
+
+class Dynamics:
+    """
+    The dynamics M(q) a + b(q, v) = tau of a model.
+
+    Arrays are flat: q (nq,), v, a and tau (nv,), laid out as the model says; SI units. external
+    are wrenches (B, 6), moment (N m) before force (N), that the environment applies to the named
+    bodies in the order of model.bodies, in the frame of each body about its origin, gravity
+    excluded. Results are new arrays, or out where it is given; out must not share memory with an
+    input. An object works in tables of its own: use one per thread.
+
+    With dissipation, joints feel the damping and Coulomb friction of the model.
+
+    All methods raise ShapeError, NotFiniteError, or NotInGroupError for a quaternion whose norm
+    is off 1 by over 1e-6.
+    """
+
+    def __init__(self, model: Model, dissipation: bool = True) -> None:
+        """Lay out the tables of a model."""
+        self.model = model
+        self.dissipation = dissipation
+        self.workspace = Workspace(model.layout, dissipation)
+        self._q_shape, self._v_shape = (model.nq,), (model.nv,)
+        self._bodies = len(model.bodies)
+        self._zero = np.zeros(model.nv)
+
+    def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                external: ArrayLike | None = None, out: Array | None = None) -> Array:
+        """Return the joint forces tau (nv,) of a motion (Kim, Table 2)."""
+        q, v, a = self._position(q), self._rate('v', v), self._rate('a', a)
+        tau = output(out, self._v_shape)
+        if not self._run(inverse, external, q, v, a, tau):
+            refuse(self.model, '', q, v=v, a=a)
+        return tau
+
+    def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                external: ArrayLike | None = None, out: Array | None = None) -> Array:
+        """
+        Return the accelerations a (nv,) under joint forces (Kim, Table 3).
+
+        Raises SingularError naming a coordinate that moves no inertia.
+        """
+        q, v, tau = self._position(q), self._rate('v', v), self._rate('tau', tau)
+        a = output(out, self._v_shape)
+        code = self._run(hybrid, external, q, v, a, tau)
+        if code != DONE:
+            self._stop(code, '', q, v=v, tau=tau)
+        return a
+
+    def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+               tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
+        """
+        Return all accelerations and all joint forces, each (nv,) (Kim, Table 4).
+
+        prescribed (nv,) is True for the velocity coordinates, those of a free base included,
+        whose acceleration is given in a; the force of the others is given in tau. What a and tau
+        hold elsewhere is not read. Raises SingularError as forward does.
+        """
+        given = mask('prescribed', prescribed, self.model.nv)
+        q, v = self._position(q), self._rate('v', v)
+        a, tau = known('a', a, given, self._v_shape), known('tau', tau, ~given, self._v_shape)
+        self.workspace.prescribe(given)
+        try:
+            code = self._run(hybrid, external, q, v, a, tau)
+        finally:
+            self.workspace.prescribe(False)
+        if code != DONE:
+            self._stop(code, '', q, v=v)
+        return a, tau
+
+    def inverse_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                      external: ArrayLike | None = None) -> Array:
+        """Return inverse of each of K states: q (K, nq), v and a (K, nv), external (K, B, 6)."""
+        q = self._positions(q)
+        v, a = self._rates('v', v, len(q)), self._rates('a', a, len(q))
+        tau = np.empty_like(v)
+        self._run_batch(inverse_many, self._zero > 0.0, q, v, a, tau, external)
+        return tau
+
+    def forward_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                      external: ArrayLike | None = None) -> Array:
+        """Return forward of each of K states: q (K, nq), v and tau (K, nv), external (K, B, 6)."""
+        q = self._positions(q)
+        v, tau = self._rates('v', v, len(q)), self._rates('tau', tau, len(q))
+        a = np.empty_like(v)
+        self._run_batch(hybrid_many, self._zero > 0.0, q, v, a, tau, external)
+        return a
+
+    def hybrid_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                     tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
+        """Return hybrid of each of K states, with one mask (nv,) for all of them."""
+        given = mask('prescribed', prescribed, self.model.nv)
+        q = self._positions(q)
+        v = self._rates('v', v, len(q))
+        a, tau = known('a', a, given, v.shape), known('tau', tau, ~given, v.shape)
+        self._run_batch(hybrid_many, given, q, v, a, tau, external)
+        return a, tau
+
+    def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """Return M (nv, nv)."""
+        q, matrix = self._position(q), output(out, 2 * self._v_shape)
+        if not mass_matrix(self.workspace.topology, self.workspace.links, q, matrix):
+            refuse(self.model, '', q)
+        return matrix
+
+    def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None,
+             out: Array | None = None) -> Array:
+        """Return b (nv,), the joint forces of a motion without acceleration (3.6)."""
+        return self.inverse(q, v, self._zero, external, out)
+
+    def gravity_vector(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """Return the joint forces (nv,) that hold the machine at rest."""
+        return self.inverse(q, self._zero, self._zero, None, out)
+
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
+        """
+        Return C (nv, nv) with C v = bias - gravity_vector without dissipation and wrenches.
+
+        It is the admissible one of Ali et al., Lemma 1: Mdot - 2 C is skew-symmetric.
+        """
+        q, v, matrix = self._position(q), self._rate('v', v), output(out, 2 * self._v_shape)
+        space = self.workspace
+        if not coriolis_matrix(space.topology, space.links, self._blocks, q, v, matrix):
+            refuse(self.model, '', q, v=v)
+        return matrix
+
+    def kinematics(self, q: ArrayLike, v: ArrayLike | None = None,
+                   a: ArrayLike | None = None) -> Kinematics:
+        """Return the motion of all named bodies; v and a are zero where they are not given."""
+        q = self._position(q)
+        v = self._zero if v is None else self._rate('v', v)
+        a = self._zero if a is None else self._rate('a', a)
+        motion = Kinematics(np.empty((self._bodies, 4, 4)), np.empty((self._bodies, 6)),
+                            np.empty((self._bodies, 6)))
+        space = self.workspace
+        if not kinematics(space.topology, space.links, space.body_row, space.body_placement,
+                          q, v, a, *motion):
+            refuse(self.model, '', q, v=v, a=a)
+        return motion
+
+    def body_jacobian(self, q: ArrayLike, body: str, out: Array | None = None) -> Array:
+        """
+        Return J (6, nv) with J v the twist of the frame of a body in its own axes.
+
+        Raises ModelError for a name that is not in the model.
+        """
+        return self._jacobian(q, body, False, out)
+
+    def spatial_jacobian(self, q: ArrayLike, body: str, out: Array | None = None) -> Array:
+        """
+        Return J (6, nv) with J v the spatial twist Ad_T V of a body of pose T and body twist V.
+
+        Raises ModelError for a name that is not in the model.
+        """
+        return self._jacobian(q, body, True, out)
+
+    def center_of_mass(self, q: ArrayLike) -> Array:
+        """
+        Return the centre of mass (3,) of the moving bodies in the ground, m.
+
+        Raises SingularError where they have no mass.
+        """
+        result = self._totals(q, self._zero)
+        if not result[0] > 0.0:
+            raise SingularError(f'mass: expected moving bodies with mass, got {result[0]} kg')
+        return result[1:4] / result[0]
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
+        """Return the kinetic energy, J."""
+        return float(self._totals(q, v)[4])
+
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Return the energy of the moving bodies in the field of gravity, J, 0 at the origin."""
+        return -float(self._totals(q, self._zero)[1:4] @ self.model.gravity)
+
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return the momentum (6,) in the ground: angular about its origin, then linear."""
+        return self._totals(q, v)[5:].copy()
+
+    def _position(self, q: ArrayLike) -> Array:
+        return vector('q', q, self._q_shape)
+
+    def _rate(self, name: str, value: ArrayLike) -> Array:
+        return vector(name, value, self._v_shape)
+
+    def _positions(self, q: ArrayLike) -> Array:
+        return np.array(as_array('q', q, (-1, self.model.nq)))
+
+    def _rates(self, name: str, value: ArrayLike, states: int) -> Array:
+        return np.array(as_array(name, value, (states, self.model.nv)))
+
+    def _run(self, kernel: Callable[..., Any], external: ArrayLike | None,
+             *arguments: Array) -> Any:
+        space = self.workspace
+        if external is None:
+            return kernel(space.topology, space.links, space.coordinates, *arguments)
+        wrenches = vector('external', external, (self._bodies, 6))
+        try:
+            if not space.apply_wrenches(wrenches):
+                as_array('external', wrenches, wrenches.shape)
+            return kernel(space.topology, space.links, space.coordinates, *arguments)
+        finally:
+            space.clear_wrenches()
+
+    def _run_batch(self, kernel: BatchKernel, prescribed: NDArray[np.bool_], q: Array, v: Array,
+                   a: Array, tau: Array, external: ArrayLike | None) -> None:
+        wrenches = (np.empty((0, self._bodies, 6)) if external is None else
+                    np.array(as_array('external', external, (len(q), self._bodies, 6))))
+        state, code = self._batch.run(kernel, prescribed, q, v, a, tau, wrenches)
+        if code != DONE:
+            self._stop(code, f'[{state}]', q[state])
+
+    def _stop(self, code: int, suffix: str, q: Array, **vectors: Array) -> None:
+        if code == REFUSED:
+            refuse(self.model, suffix, q, **vectors)
+        refuse_singular(self.model, suffix, code - 1)
+
+    def _jacobian(self, q: ArrayLike, body: str, spatial: bool, out: Array | None) -> Array:
+        b = self.model.body_index(body)
+        q, matrix = self._position(q), output(out, (6, self.model.nv))
+        space = self.workspace
+        if not jacobian(space.topology, space.links, space.body_row, space.body_placement,
+                        b, spatial, q, matrix):
+            refuse(self.model, '', q)
+        return matrix
+
+    def _totals(self, q: ArrayLike, v: ArrayLike) -> Array:
+        q, v, result = self._position(q), self._rate('v', v), np.empty(TOTALS)
+        if not totals(self.workspace.topology, self.workspace.links, q, v, result):
+            refuse(self.model, '', q, v=v)
+        return result
+
+    @cached_property
+    def _blocks(self) -> Array:
+        return np.empty((len(self.workspace.links), BLOCKS))
+
+    @cached_property
+    def _batch(self) -> Batch:
+        return Batch(self.model.layout, self.dissipation)

@@ -1,0 +1,80 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What comes into and goes out of kernels, each of which is compiled for one type of array."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.errors import LiedynError, ShapeError, SingularError
+from liedyn_ros.model import configuration, Model
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Return an array that a kernel takes; its numbers are for the kernel to check."""
+    if (type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == shape
+            and value.flags.carray):
+        return value
+    return np.array(as_array(name, value, shape))  # a copy: another layout is another type
+
+
+def output(out: Array | None, shape: tuple[int, ...]) -> Array:
+    """Return the array to write into, new where none is given, or raise ShapeError."""
+    if out is None:
+        return np.empty(shape)
+    if (type(out) is not np.ndarray or out.dtype is not _FLOAT64 or out.shape != shape
+            or not out.flags.carray):
+        raise ShapeError('out: expected a contiguous, writable array of float64 of shape '
+                         f'{shape}, got {_describe(out)}')
+    return out
+
+
+def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
+    """Return a mask (size,), or raise ShapeError or LiedynError."""
+    array = np.asarray(value)
+    if array.dtype != np.bool_:
+        raise LiedynError(f'{name}: expected an array of bool, got {array.dtype}')
+    if array.shape != (size,):
+        raise ShapeError(f'{name}: expected shape {(size,)}, got {array.shape}')
+    return array
+
+
+def known(name: str, value: ArrayLike, given: NDArray[np.bool_], shape: tuple[int, ...]) -> Array:
+    """Return a copy with zeros where nothing is given, or raise ShapeError or NotFiniteError."""
+    if np.shape(value) != shape:
+        raise ShapeError(f'{name}: expected shape {shape}, got {np.shape(value)}')
+    return np.array(as_array(name, np.where(given, value, 0.0), shape))
+
+
+def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> None:
+    """Raise the error for what a kernel has refused; a suffix names the state of a batch."""
+    for name, value in vectors.items():
+        as_array(name + suffix, value, value.shape)
+    configuration.check('q' + suffix, model.layout, q)
+
+
+def refuse_singular(model: Model, suffix: str, coordinate: int) -> None:
+    """Raise the error for a coordinate that moves no inertia."""
+    name = model.coordinate_names[coordinate]
+    raise SingularError(f'{name}{suffix}: expected inertia to be moved by this coordinate, whose '
+                        'force is given; got none, or none that its neighbours do not take up')
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f'{value.dtype} of shape {value.shape}, writable {value.flags.writeable}'
+    return repr(value)
