@@ -83,7 +83,7 @@ class ModelBuilder:
         z, x = _axes(name, kind, spec, axis, second_axis)
         if pitch != 0.0 and kind != 'helical':
             raise ModelError(f'joint {name}: expected no pitch for type {kind}, got {pitch}')
-        bounds = Limits(**(limits or {}), nv=spec.nv)
+        bounds = Limits(**(limits or {}), nv=spec.nv, name=f'joint {name}: limits')
         if not spec.has_bounds and (
                 np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any()):
             raise ModelError(f'joint {name}: expected no bounds of position for type {kind}, got '

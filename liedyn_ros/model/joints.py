@@ -91,18 +91,19 @@ class Limits:
     effort: Array
 
     def __init__(self, lower: ArrayLike = -_INF, upper: ArrayLike = _INF,
-                 velocity: ArrayLike = _INF, effort: ArrayLike = _INF, nv: int = 1) -> None:
-        """Check the bounds and make them read-only."""
+                 velocity: ArrayLike = _INF, effort: ArrayLike = _INF, nv: int = 1,
+                 name: str = 'limits') -> None:
+        """Check the bounds and make them read-only; the name is for messages."""
         given = {'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort}
-        for name, value in given.items():
-            object.__setattr__(self, name, per_coordinate(f'limits {name}', value, nv))
+        for bound, value in given.items():
+            object.__setattr__(self, bound, per_coordinate(f'{name} {bound}', value, nv))
         if not (self.lower <= self.upper).all():
-            raise LimitError('limits: expected lower <= upper, '
+            raise LimitError(f'{name}: expected lower <= upper, '
                              f'got {self.lower.tolist()} and {self.upper.tolist()}')
-        for name in ('velocity', 'effort'):
-            if not (getattr(self, name) >= 0.0).all():
-                raise LimitError(f'limits {name}: expected at least 0, '
-                                 f'got {getattr(self, name).tolist()}')
+        for bound in ('velocity', 'effort'):
+            if not (getattr(self, bound) >= 0.0).all():
+                raise LimitError(f'{name} {bound}: expected at least 0, '
+                                 f'got {getattr(self, bound).tolist()}')
 
 
 @dataclass(frozen=True, eq=False)

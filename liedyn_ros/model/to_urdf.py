@@ -124,4 +124,4 @@ def _rpy(rotation: Array) -> Array:
 
 
 def _join(numbers: ArrayLike) -> str:
-    return ' '.join(repr(float(x)) for x in np.asarray(numbers))
+    return ' '.join(repr(float(x) + 0.0) for x in np.asarray(numbers))  # + 0.0: no -0.0

@@ -1,0 +1,158 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Models built in Python: order, names, axes, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from support.random_models import random_model, random_rotation
+
+from liedyn_ros.errors import LiedynError, LimitError, ModelError, NotInGroupError, ShapeError
+from liedyn_ros.model import ModelBuilder, SpatialInertia
+from liedyn_ros.model.quantities import perpendicular
+
+INERTIA = SpatialInertia(1.0, (0.0, 0.0, 0.1), np.eye(3))
+
+
+def builder_of(*bodies: str) -> ModelBuilder:
+    """Return a builder that has bodies and no joint."""
+    builder = ModelBuilder('test')
+    for body in bodies:
+        builder.add_body(body, INERTIA)
+    return builder
+
+
+def test_joints_stand_depth_first_in_order_of_addition() -> None:
+    builder = builder_of('tip', 'base', 'other', 'arm')
+    builder.add_joint('wrist', 'revolute', 'arm', 'tip', axis=(0, 0, 1))
+    builder.add_joint('shoulder', 'spherical', 'base', 'arm')
+    builder.add_joint('root', 'free', None, 'base')
+    builder.add_joint('neck', 'universal', 'base', 'other', axis=(1, 0, 0), second_axis=(0, 1, 0))
+    model = builder.build()
+    assert model.joints == ('root', 'shoulder', 'wrist', 'neck')
+    assert model.bodies == ('base', 'arm', 'tip', 'other')
+    assert [model.joint(name).q_slice for name in model.joints] == [
+        slice(0, 7), slice(7, 11), slice(11, 12), slice(12, 14)]
+    assert [model.joint(name).v_slice for name in model.joints] == [
+        slice(0, 6), slice(6, 9), slice(9, 10), slice(10, 12)]
+    assert model.coordinate_names[5:] == (
+        'root/vz', 'shoulder/wx', 'shoulder/wy', 'shoulder/wz', 'wrist', 'neck/first',
+        'neck/second')
+
+
+def test_fixed_bodies_keep_their_names_and_give_their_inertia_away() -> None:
+    builder = builder_of('floor', 'arm', 'tool')
+    builder.add_joint('hold', 'fixed', None, 'floor')
+    builder.add_joint('turn', 'continuous', 'floor', 'arm', axis=(0, 0, 2.0))
+    placement = np.eye(4)
+    placement[:3, 3] = (1.0, 0.0, 0.0)
+    builder.add_joint('mount', 'fixed', 'arm', 'tool', placement=placement)
+    model = builder.build()
+    layout = model.layout
+    assert model.joints == ('hold', 'turn', 'mount') and model.coordinate_names == ('turn',)
+    assert list(layout.body_link) == [-1, 0, 0] and len(layout.kind) == 1
+    np.testing.assert_allclose(
+        layout.inertia[0], [2, 1, 0, 0.2, 2.02, 0, -0.1, 3.02, 0, 3], rtol=1e-15)
+    np.testing.assert_array_equal(layout.body_placement[2, 9:], (1, 0, 0))
+    assert model.mass == 3.0
+
+
+def test_limits_and_resistances_follow_the_coordinates() -> None:
+    builder = builder_of('base', 'hand')
+    builder.add_joint('root', 'free', None, 'base')
+    builder.add_joint(
+        'slide', 'cylindrical', 'base', 'hand', axis=(1, 0, 0), damping=(0.1, 0.2), friction=0.3,
+        limits={'lower': (-1, -2), 'upper': 3, 'effort': (4, 5)})
+    model = builder.build()
+    np.testing.assert_array_equal(model.limits.lower, [-np.inf] * 6 + [-1, -2])
+    np.testing.assert_array_equal(model.limits.upper, [np.inf] * 6 + [3, 3])
+    np.testing.assert_array_equal(model.limits.velocity, [np.inf] * 8)
+    np.testing.assert_array_equal(model.limits.effort[6:], [4, 5])
+    np.testing.assert_array_equal(model.layout.damping, [0] * 6 + [0.1, 0.2])
+    np.testing.assert_array_equal(model.layout.friction, [0] * 6 + [0.3, 0.3])
+
+
+@pytest.mark.parametrize('arguments, error, message', [
+    (dict(kind='hinge'), ModelError, r"joint j: expected a type of \['fixed', .*, got 'hinge'"),
+    (dict(axis=None), ModelError, 'joint j: expected an axis for type revolute, got None'),
+    (dict(kind='free'), ModelError, 'joint j: expected no axis for type free'),
+    (dict(axis=(0, 0, 0)), ModelError, 'joint j: axis: expected a direction'),
+    (dict(axis=(0, 1)), ShapeError, r'joint j: axis: expected shape \(3,\), got \(2,\)'),
+    (dict(second_axis=(1, 0, 0)), ModelError, 'expected no second axis for type revolute'),
+    (dict(kind='universal'), ModelError, 'expected a second axis for type universal, got none'),
+    (dict(kind='universal', second_axis=(1, 0, 1)), ModelError, 'expected perpendicular axes'),
+    (dict(pitch=0.1), ModelError, 'joint j: expected no pitch for type revolute, got 0.1'),
+    (dict(placement=2 * np.eye(4)), NotInGroupError, 'joint j: placement: expected a rotation'),
+    (dict(placement=np.diag([1, 1, -1, 1])), NotInGroupError, 'expected a rotation'),
+    (dict(kind='continuous', limits={'lower': 0}), ModelError, 'no bounds of position for type'),
+    (dict(limits={'lower': 1, 'upper': 0}), LimitError, r'joint j: limits: expected lower <= upper, got \[1.0\]'),
+    (dict(limits={'velocity': -1}), LimitError, 'joint j: limits velocity: expected at least 0'),
+    (dict(limits={'effort': (1, 2)}), ShapeError, r'expected one number or 1, got shape \(2,\)'),
+    (dict(limits={'lower': np.nan}), LimitError, 'joint j: limits lower: expected numbers, got NaN'),
+    (dict(damping=-1), ModelError, 'joint j: damping: expected finite numbers of at least 0'),
+    (dict(friction=np.inf), ModelError, 'joint j: friction: expected finite numbers'),
+])
+def test_refuses_joints(
+        arguments: dict[str, object], error: type[LiedynError], message: str) -> None:
+    with pytest.raises(error, match=message):
+        builder_of('a').add_joint(**{  # type: ignore[arg-type] # wrong on purpose
+            'name': 'j', 'kind': 'revolute', 'parent': None, 'child': 'a', 'axis': (0, 0, 1),
+            **arguments})
+
+
+def test_refuses_what_is_no_tree() -> None:
+    with pytest.raises(ModelError, match='expected at least one body'):
+        builder_of().build()
+    with pytest.raises(ModelError, match='body a: expected a name not yet used'):
+        builder_of('a', 'a')
+    builder = builder_of('a', 'b', 'c')
+    builder.add_joint('one', 'fixed', 'b', 'a')
+    with pytest.raises(ModelError, match='joint one: expected a name not yet used'):
+        builder.add_joint('one', 'fixed', None, 'b')
+    with pytest.raises(ModelError, match='joint two: .* got a, which joint one moves'):
+        builder.add_joint('two', 'fixed', None, 'a')
+    builder.add_joint('two', 'fixed', 'a', 'b')
+    with pytest.raises(ModelError, match=r"bodies \['c'\]: expected a joint"):
+        builder.build()
+    builder.add_joint('three', 'fixed', None, 'c')
+    with pytest.raises(ModelError, match=r"bodies \['a', 'b'\]: .* got a loop"):
+        builder.build()
+    builder.add_joint('four', 'fixed', 'd', 'e')
+    with pytest.raises(ModelError, match=r"joint four: expected a parent body of .* got 'd'"):
+        builder.build()
+
+
+def test_unknown_names_are_answered_with_the_known_ones() -> None:
+    builder = builder_of('a')
+    builder.add_joint('root', 'free', None, 'a')
+    with pytest.raises(ModelError, match=r"joint: expected one of \['root'\], got 'rot'"):
+        builder.build().joint('rot')
+
+
+def test_models_survive_pickling() -> None:
+    model = random_model(3, 12, True)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.joints == model.joints
+    np.testing.assert_array_equal(again.layout.placement, model.layout.placement)
+
+
+def test_perpendicular_is_the_turned_x_axis() -> None:
+    rng = np.random.default_rng(0)
+    axes = [random_rotation(rng)[:, 0] for _ in range(100)]
+    for axis in (*axes, *np.eye(3), *-np.eye(3)):
+        x = perpendicular(axis)
+        assert abs(x @ axis) < 1e-15 and abs(np.linalg.norm(x) - 1.0) < 1e-15
+    np.testing.assert_array_equal(perpendicular(np.array([0.0, 0.0, 1.0])), (1, 0, 0))

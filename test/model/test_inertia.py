@@ -1,0 +1,92 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Mass properties: the ten parameters, and what is refused."""
+
+import numpy as np
+import pytest
+from support.random_models import random_inertia, random_pose
+
+from liedyn_ros.errors import InertiaError, NotFiniteError, ShapeError
+from liedyn_ros.model import SpatialInertia
+
+CENTER = (0.1, -0.2, 0.3)
+
+
+def test_parameters_of_a_cloud_of_points() -> None:
+    rng = np.random.default_rng(0)
+    masses, points, pose = rng.uniform(0.1, 1.0, 9), rng.normal(size=(9, 3)), random_pose(rng)
+    parts = [SpatialInertia(m, x, np.zeros((3, 3))) for m, x in zip(masses, points)]
+    seen = points @ pose[:3, :3].T + pose[:3, 3]
+    second = (masses[:, None] * seen).T @ seen
+    moments = np.trace(second) * np.eye(3) - second
+    np.testing.assert_allclose(
+        sum(part.parameters(pose) for part in parts),
+        [masses.sum(), *(masses @ seen), *moments[np.triu_indices(3)]], rtol=1e-13)
+
+
+def test_kinetic_energy_does_not_depend_on_the_frame() -> None:
+    rng = np.random.default_rng(1)
+    inertia, pose = random_inertia(rng), random_pose(rng)
+    w, v = rng.normal(size=(2, 3))  # twist of the body in its own frame
+    seen_w = pose[:3, :3] @ w
+    seen_v = pose[:3, :3] @ v + np.cross(pose[:3, 3], seen_w)
+    assert energy(inertia.parameters(pose), seen_w, seen_v) == pytest.approx(
+        energy(inertia.parameters(), w, v), rel=1e-13)
+
+
+@pytest.mark.parametrize('moments', [
+    (0.0, 0.0, 0.0),  # a point mass
+    (1.0, 1.0, 2.0),  # a flat plate, at the bound of the triangle inequality
+    (1.0, 1.0, 2.0 + 1e-7),  # the same, rounded by a file
+])
+def test_takes_the_limits_of_rigid_bodies(moments: tuple[float, float, float]) -> None:
+    assert SpatialInertia(2.0, CENTER, np.diag(moments)).mass == 2.0
+
+
+@pytest.mark.parametrize('mass, inertia, message', [
+    (0.0, np.eye(3), 'mass: expected more than 0 kg, got 0.0'),
+    (-1.0, np.eye(3), 'mass: expected more than 0 kg, got -1.0'),
+    (1.0, np.diag([1.0, 1.0, 0.0]), 'positive definite matrix, got principal moments 0, 1, 1'),
+    (1.0, np.diag([1.0, -1.0, 1.0]), 'positive definite matrix, got principal moments -1, 1, 1'),
+    (1.0, np.diag([1.0, 1.0, 2.1]), 'above the sum of the other two, got 1, 1, 2.1'),
+    (1.0, np.eye(3) + np.eye(3, k=1), 'expected a symmetric matrix'),
+])
+def test_refuses_what_no_body_has(mass: float, inertia: np.ndarray, message: str) -> None:
+    with pytest.raises(InertiaError, match=message):
+        SpatialInertia(mass, CENTER, inertia)
+
+
+def test_impossible_bodies_only_when_asked_for() -> None:
+    flat = np.diag([1.0, 1.0, 3.0])
+    assert SpatialInertia(0.0, CENTER, flat, physical=False).inertia_about_com[2, 2] == 3.0
+    with pytest.raises(InertiaError, match='mass'):
+        SpatialInertia(-1.0, CENTER, flat, physical=False)
+    with pytest.raises(InertiaError, match='symmetric'):
+        SpatialInertia(1.0, CENTER, np.eye(3, k=1), physical=False)
+
+
+def test_refuses_shapes_and_nan() -> None:
+    with pytest.raises(ShapeError, match=r'center_of_mass: expected shape \(3,\), got \(2,\)'):
+        SpatialInertia(1.0, (0.0, 0.0), np.eye(3))
+    with pytest.raises(NotFiniteError, match=r'inertia_about_com\[1, 1\]'):
+        SpatialInertia(1.0, CENTER, np.diag([1.0, np.nan, 1.0]))
+
+
+def energy(parameters: np.ndarray, w: np.ndarray, v: np.ndarray) -> float:
+    """Return V^T I V / 2 from the ten parameters."""
+    m, h = parameters[0], parameters[1:4]
+    xx, xy, xz, yy, yz, zz = parameters[4:]
+    moments = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return 0.5 * (w @ moments @ w + m * (v @ v)) + v @ np.cross(w, h)

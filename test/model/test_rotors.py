@@ -1,0 +1,140 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Rotor speeds to wrench and back: the machine of theory 8, and rotors at their limits."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import LimitError, ModelError
+from liedyn_ros.model import load_model, pose, Rotor, RotorAllocation
+from liedyn_ros.resources import config_file
+
+MODEL = load_model(config_file('aerial_manipulator.yaml'))
+ALLOCATION = RotorAllocation(MODEL.rotors)
+HOVER = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 9.81 * MODEL.mass])
+
+
+def test_columns_are_adjoints_of_local_wrenches() -> None:
+    for rotor, column in zip(MODEL.rotors, ALLOCATION.matrix.T):
+        r, p = rotor.placement[:3, :3], rotor.placement[:3, 3]
+        adjoint = np.zeros((6, 6))  # Ad_{T^-1}^T = [R, [p] R; 0, R] (1.2)
+        adjoint[:3, :3] = adjoint[3:, 3:] = r
+        adjoint[:3, 3:] = np.cross(np.eye(3), p) @ r
+        local = np.array([0, 0, -rotor.spin * 1.8e-7, 0, 0, 1.2e-5])  # (8.2)
+        np.testing.assert_allclose(column, adjoint @ local, rtol=0, atol=1e-20)
+
+
+def test_allocation_has_the_condition_of_theory_8() -> None:
+    assert np.linalg.matrix_rank(ALLOCATION.matrix) == 6
+    assert np.linalg.cond(ALLOCATION.matrix / 1.2e-5) == pytest.approx(5.6, abs=0.05)
+
+
+def test_speeds_along_the_reference_are_those_of_theory_8() -> None:
+    pin = pytest.importorskip('pinocchio')
+    from support.pinocchio_twin import to_pinocchio
+    twin, h = to_pinocchio(MODEL), 1e-3
+    data, speeds = twin.model.createData(), []
+    for t in np.linspace(0.0, 10.0, 201):
+        q = reference(t)
+        ahead, behind = (MODEL.difference(q, reference(t + step)) for step in (h, -h))
+        effort = twin.from_velocity(pin.rnea(
+            twin.model, data, q, twin.to_velocity((ahead - behind) / (2.0 * h)),
+            twin.to_velocity((ahead + behind) / h**2)))
+        command = ALLOCATION.speeds(effort[:6])
+        assert command.reached and not command.at_limit
+        speeds.append(command.speeds)
+    assert (round(np.min(speeds)), round(np.max(speeds))) == (603, 994)
+
+
+def test_wrench_and_speeds_undo_each_other() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        speeds = rng.uniform(0.0, 1400.0, 6)
+        command = ALLOCATION.speeds(ALLOCATION.wrench(speeds))
+        assert command.reached
+        np.testing.assert_allclose(command.speeds**2, speeds**2, rtol=0, atol=1e-8)
+
+
+def test_wrench_out_of_reach_gives_the_nearest_one() -> None:
+    rng, weight = np.random.default_rng(1), np.array([1.0] * 3 + [ALLOCATION.length] * 3)
+    for _ in range(20):
+        wanted = HOVER + rng.normal(size=6) * (20.0, 20.0, 20.0, 60.0, 60.0, 60.0)
+        command = ALLOCATION.speeds(wanted)
+        best = minimize(  # a second algorithm, from the middle of the range
+            lambda share: squared(weight * (wanted - ALLOCATION.matrix @ (share * 1400.0**2))),
+            np.full(6, 0.5), bounds=[(0.0, 1.0)] * 6, method='SLSQP',
+            options={'ftol': 1e-14, 'maxiter': 500})
+        assert squared(weight * command.error) <= best.fun + 1e-9
+        assert command.reached == (squared(weight * command.error) < 1e-12)
+        assert command.reached or command.at_limit
+        np.testing.assert_allclose(command.wrench + command.error, wanted, atol=1e-12)
+        np.testing.assert_allclose(ALLOCATION.wrench(command.speeds), command.wrench, atol=1e-12)
+
+
+def test_too_much_lift_runs_all_rotors_at_full_speed() -> None:
+    command = ALLOCATION.speeds(10.0 * HOVER)
+    assert not command.reached and command.at_limit == ALLOCATION.names
+    np.testing.assert_array_equal(command.speeds, 1400.0)
+    assert command.error[5] == pytest.approx(10.0 * HOVER[5] - command.wrench[5])
+
+
+def test_flat_quadrotor_cannot_push_sideways() -> None:
+    allocation = RotorAllocation([rotor(i, placement=pose((x, y, 0.0))) for i, (x, y) in enumerate(
+        [(1, 0), (0, 1), (-1, 0), (0, -1)])])
+    command = allocation.speeds([0, 0, 0, 3.0, 0, 20.0])
+    assert not command.reached and command.at_limit == ()
+    np.testing.assert_allclose(command.wrench, [0, 0, 0, 0, 0, 20.0], atol=1e-12)
+    np.testing.assert_allclose(command.error, [0, 0, 0, 3.0, 0, 0], atol=1e-12)
+
+
+def test_refusals() -> None:
+    with pytest.raises(LimitError, match=r'rotor rotor_2: expected 0.0 to 1400.0 rad/s, got 1500'):
+        ALLOCATION.wrench([1.0, 1.0, 1500.0, 1.0, 1.0, 1.0])
+    with pytest.raises(ModelError, match=r'all on one body, got bodies \[\]'):
+        RotorAllocation([])
+    with pytest.raises(ModelError, match=r"got bodies \['a', 'b'\]"):
+        RotorAllocation([rotor(0, body='a'), rotor(1, body='b')])
+    with pytest.raises(ModelError, match='length: expected more than 0 m'):
+        RotorAllocation([rotor(0, placement=np.eye(4))])
+    with pytest.raises(ModelError, match='rotor r0: expected a spin of 1 or -1, got 2'):
+        rotor(0, spin=2)
+    with pytest.raises(LimitError, match='rotor r0: expected force_coefficient of at least 0'):
+        rotor(0, force_coefficient=-1.0)
+    with pytest.raises(LimitError, match='expected min_speed < max_speed, got 0.0 and 0.0'):
+        rotor(0, max_speed=0.0)
+
+
+def rotor(i: int, body: str = 'base', placement: Array | None = None, spin: int = 0,
+          **numbers: float) -> Rotor:
+    """Return a rotor whose spin alternates."""
+    return Rotor(f'r{i}', body, pose((1.0, 0.0, 0.0)) if placement is None else placement,
+                 spin=spin or (-1)**i, **{'force_coefficient': 1e-5, 'moment_coefficient': 1e-7,
+                                          'max_speed': 1000.0, **numbers})
+
+
+def reference(t: float) -> Array:
+    """Return the configuration of the reference (8.4)."""
+    q0, amplitude = np.radians([(10, 20, -35, -10, 15, -30), (25, 40, 50, -25, 35, 45)])
+    turn, half_yaw = 0.2 * np.pi * t, 0.5 * np.radians(30.0) * np.sin(0.2 * np.pi * t)
+    return np.array([
+        np.cos(turn), np.sin(turn), 1.5, 0.0, 0.0, np.sin(half_yaw), np.cos(half_yaw),
+        *(q0 + 0.5 * amplitude * (1.0 - np.cos(0.1 * np.pi * t)))])
+
+
+def squared(x: Array) -> float:
+    """Return |x|^2."""
+    return float(x @ x)
