@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.errors import LiedynError, NameSetError, NotFiniteError, ShapeError
+from liedyn_ros.errors import (
+    LiedynError, NameSetError, NotFiniteError, ShapeError, StampError)
 
 Array = NDArray[np.float64]
 
@@ -59,6 +60,14 @@ def require_finite(name: str, array: Array) -> Array:
         index = f'[{", ".join(map(str, where))}]' if where else ''
         raise NotFiniteError(f'{name}{index}: expected a finite number, got {array[where]}')
     return array
+
+
+def require_recent(stamp_ns: int, now_ns: int, max_age: float) -> None:
+    """Raise StampError where a time is further than max_age (s) from now, before or after it."""
+    age = 1e-9 * (now_ns - stamp_ns)
+    if abs(age) > max_age:
+        raise StampError(f'stamp: expected within {max_age:g} s of now, got {abs(age):.6g} s '
+                         f'{"ago" if age > 0.0 else "ahead"}')
 
 
 def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int]:

@@ -42,7 +42,8 @@ def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Arr
     """
     pose = checks.as_trailing('pose_base_platform', pose_base_platform, (4, 4))
     tips = np.einsum('...ij,kj->...ki', pose[..., :3, :3], geometry.platform_joints)
-    return np.linalg.norm(tips + pose[..., None, :3, 3] - geometry.base_joints, axis=-1)
+    legs = tips + pose[..., None, :3, 3] - geometry.base_joints
+    return np.sqrt(np.einsum('...i,...i->...', legs, legs))
 
 
 def squared_length_jacobian(
@@ -84,8 +85,8 @@ def twist_of_leg_rates(
     Raises numpy.linalg.LinAlgError at a pose where J is exactly singular.
     """
     rates = checks.as_array('rates', rates, (6,))
-    return np.linalg.solve(
-        length_jacobian(geometry, pose_base_platform, trivialization), rates)
+    jacobian = length_jacobian(geometry, pose_base_platform, trivialization)
+    return np.asarray(np.linalg.solve(jacobian, rates), dtype=float)
 
 
 def _jacobian(

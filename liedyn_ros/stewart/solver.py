@@ -156,4 +156,4 @@ def why_refused(lengths: ArrayLike, guess: ArrayLike) -> LiedynError:
     except LiedynError as error:
         return error
     return LimitError(f'lengths and guess: expected sizes that can be squared, '
-                      f'got {lengths} and {guess}')
+                      f'got {lengths!r} and {guess!r}')

@@ -16,6 +16,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+import time
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,7 +48,7 @@ class TrackedPose:
     The outcome of one sample.
 
     stamp_ns: the sample's time. lengths: (6,), m. twist: body twist (w, v) of the platform,
-    rad/s and m/s, or None where one sample alone cannot tell it.
+    rad/s and m/s, or None where one sample alone cannot tell it. solve_time: s, of the solves.
     """
 
     stamp_ns: int
@@ -55,6 +56,7 @@ class TrackedPose:
     solution: Solution
     start: Start
     twist: Array | None
+    solve_time: float
 
 
 class PoseTracker:
@@ -71,6 +73,7 @@ class PoseTracker:
         """Take a geometry, the home pose (4, 4) of the platform in the base (m), a method."""
         self.geometry = geometry
         self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
+        self.method = method
         self._solver = PoseSolver(geometry, method)
         self._last: TrackedPose | None = None
 
@@ -94,9 +97,11 @@ class PoseTracker:
         if rates is not None:
             rates = checks.as_array('rates', rates, (6,))
         self._require_later(stamp_ns)
+        begin = time.perf_counter()
         solution, start = self._solve(stamp_ns, lengths)
+        solve_time = time.perf_counter() - begin
         twist = self._twist(stamp_ns, solution.pose, rates) if solution.converged else None
-        tracked = TrackedPose(stamp_ns, lengths, solution, start, twist)
+        tracked = TrackedPose(stamp_ns, lengths, solution, start, twist, solve_time)
         if solution.converged:
             self._last = tracked
         return tracked

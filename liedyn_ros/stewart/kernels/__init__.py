@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Compiled kernels of the Stewart platform, on flat arrays, in units of its characteristic length."""
+"""Kernels of the Stewart platform on flat arrays, in units of its characteristic length."""

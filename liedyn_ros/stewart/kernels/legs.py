@@ -69,7 +69,7 @@ def lengths(joints, r, p, out):
 
 @kernel
 def squared_residual(joints, squared, r, p, out):
-    """Write r_i = |R b_i + p - a_i|^2 - L_i^2 (Stewart 17) and return half its square norm (18)."""
+    """Write r_i = |R b_i + p - a_i|^2 - L_i^2 (Stewart 17); return half its square norm (18)."""
     total = 0.0
     for i in range(6):
         d = leg_vector(joints, i, r, p)

@@ -40,7 +40,7 @@ def normal_equations(jacobian, residual, a, g):
 
 @kernel
 def factorize(a, shift, smallest_pivot, factor):
-    """Write the Cholesky factor of A + shift 1; return False where a pivot is not above the least."""
+    """Write the Cholesky factor of A + shift 1; return False where a pivot is too small."""
     for i in range(6):
         for j in range(i + 1):
             total = a[6 * i + j]

@@ -1,0 +1,70 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Between ROS messages and the core's arrays; quaternions are x, y, z, w in both (REP 103)."""
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Pose, Transform, Twist
+
+from liedyn_ros import checks
+from liedyn_ros.checks import Array
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.lie.kernels.so3 import to_quaternion
+from liedyn_ros.stewart.kernels.predict import split
+
+
+def nanoseconds(stamp: Time) -> int:
+    """Return a stamp in ns."""
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+def stamp_of(nanoseconds: int) -> Time:
+    """Return the stamp of a time in ns."""
+    sec, nanosec = divmod(nanoseconds, 1_000_000_000)
+    return Time(sec=sec, nanosec=nanosec)
+
+
+def to_pose(pose: Array, message: Pose) -> None:
+    """Write a pose (4, 4), m, into a Pose message."""
+    r, p = split(pose)
+    position, orientation = message.position, message.orientation
+    position.x, position.y, position.z = p
+    orientation.x, orientation.y, orientation.z, orientation.w = to_quaternion(r)
+
+
+def to_transform(pose: Array, message: Transform) -> None:
+    """Write a pose (4, 4), m, into a Transform message."""
+    r, p = split(pose)
+    translation, rotation = message.translation, message.rotation
+    translation.x, translation.y, translation.z = p
+    rotation.x, rotation.y, rotation.z, rotation.w = to_quaternion(r)
+
+
+def to_twist(twist: Array, message: Twist) -> None:
+    """Write a twist (w, v), rad/s and m/s, into a Twist message."""
+    angular, linear = message.angular, message.linear
+    angular.x, angular.y, angular.z, linear.x, linear.y, linear.z = twist.tolist()
+
+
+def from_pose(message: Pose) -> Array:
+    """Return the pose (4, 4), m, of a message; raises NotFiniteError or NotInGroupError."""
+    p, q = message.position, message.orientation
+    return from_position_quaternion([p.x, p.y, p.z], [q.x, q.y, q.z, q.w])
+
+
+def from_position_quaternion(position: list[float], quaternion: list[float]) -> Array:
+    """Return the pose (4, 4), m, of a position and a unit quaternion; raises as above."""
+    return se3.from_rotation_translation(
+        so3.from_quaternion(checks.as_array('quaternion', quaternion, (4,))),
+        checks.as_array('position', position, (3,)))

@@ -1,0 +1,137 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What all our nodes share: lifecycle, parameters, autostart, and a process that ends cleanly."""
+
+from collections.abc import Callable, Sequence
+import gc
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from liedyn_ros.errors import LiedynError
+from liedyn_ros.nodes.parameters import Parameter, ParameterSet
+
+AUTOSTART = Parameter(
+    'autostart', True, 'configure and activate at start, without a lifecycle manager')
+RCLError = rclpy_implementation.RCLError
+
+LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
+
+
+class ManagedNode(LifecycleNode):
+    """
+    A lifecycle node whose transitions are four methods of the subclass.
+
+    `configure` validates and builds, raising LiedynError to stay unconfigured; `release` undoes
+    it. `activate` and `deactivate` switch the work on and off. `parameters_changed` is called
+    after a run-time change.
+    """
+
+    def __init__(self, name: str, parameters: Sequence[Parameter]) -> None:
+        """Declare the parameters and, unless told otherwise, start."""
+        super().__init__(name)
+        self.active = False
+        self._configured = False
+        self.parameters = ParameterSet(
+            self, (AUTOSTART, *parameters), lambda: self._configured, self.parameters_changed)
+        if self.parameters['autostart']:
+            started = self.trigger_configure()
+            if started is TransitionCallbackReturn.SUCCESS:
+                self.trigger_activate()
+
+    def configure(self) -> None:
+        """Build what the node needs from its parameters; raise LiedynError if that cannot be."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Give up what `configure` built, whole or in part."""
+        raise NotImplementedError
+
+    def activate(self) -> None:
+        """Begin to work."""
+
+    def deactivate(self) -> None:
+        """Cease to work."""
+
+    def parameters_changed(self) -> None:
+        """Take over parameters that were set at run time."""
+
+    def complain(self, reason: object) -> None:
+        """Log a fault of the input, at most once in a period."""
+        self.get_logger().error(str(reason), throttle_duration_sec=LOG_PERIOD)
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Configure, or say why not and stay unconfigured."""
+        try:
+            self.parameters.require_valid()
+            self.configure()
+        except LiedynError as error:
+            self.get_logger().error(f'not configured: {error}')
+            self.release()
+            return TransitionCallbackReturn.FAILURE
+        self._configured = True
+        gc.collect()
+        gc.freeze()  # what lives now lives on: keep the collector's pauses short
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start publishing."""
+        result = super().on_activate(state)
+        self.active = True
+        self.activate()
+        self.get_logger().info('active')
+        return result
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop publishing."""
+        self.active = False
+        self.deactivate()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Give up what was configured."""
+        result = super().on_cleanup(state)
+        self._stop()
+        return result
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Give up what was configured, for good."""
+        result = super().on_shutdown(state)
+        self._stop()
+        return result
+
+    def _stop(self) -> None:
+        self.active = self._configured = False
+        self.release()
+
+
+def run(node_class: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> None:
+    """Run one node until the process is told to end."""
+    rclpy.init(args=args)
+    try:
+        node = node_class()
+        try:
+            rclpy.spin(node)
+        finally:
+            node.destroy_node()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except RCLError:
+        if rclpy.ok():  # else a callback was publishing while the process was told to end
+            raise
+    finally:
+        rclpy.try_shutdown()

@@ -1,0 +1,166 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The node that publishes a Stewart platform's pose from its leg lengths."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from geometry_msgs.msg import Pose
+from rclpy.timer import Timer
+
+from liedyn_ros import checks
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import LiedynError
+from liedyn_ros.nodes.conversions import to_pose
+from liedyn_ros.nodes.leg_input import LegInput
+from liedyn_ros.nodes.managed_node import ManagedNode, run
+from liedyn_ros.nodes.stewart_outputs import describe, StewartOutputs
+from liedyn_ros.nodes.stewart_parameters import LEVENBERG_MARQUARDT, POSE
+from liedyn_ros.nodes.stewart_platform import Platform
+from liedyn_ros.nodes.stewart_services import StewartServices
+from liedyn_ros.stewart import (
+    GaussNewton, leg_lengths, LevenbergMarquardt, Method, PoseTracker, TrackedPose)
+
+WATCH_PERIOD = 0.1  # s
+
+
+class StewartPoseNode(ManagedNode):
+    """Leg lengths in; pose, twist, status, markers and TF out."""
+
+    def __init__(self) -> None:
+        """Declare the parameters; everything else waits for `configure`."""
+        self._parts: list[Any] = []
+        self._timers_of_ours: list[Timer] = []
+        self._last: TrackedPose | None = None
+        self._last_accepted_ns = 0
+        super().__init__('stewart_pose', POSE)
+
+    def configure(self) -> None:
+        """Check the parameters, warm the kernels up, open topics and services."""
+        parameters = self.parameters
+        platform = Platform.from_parameters(parameters, parameters['ignore_other_joints'])
+        method = method_of(parameters)
+        self._tracker = PoseTracker(platform.geometry, platform.home, method)
+        self._warm_up(platform)
+        self._outputs = StewartOutputs(self, platform)
+        self._parts.append(self._outputs)
+        self._input = LegInput(
+            self, parameters['actuators'], platform.actuators,
+            use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
+            depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
+        self._parts += [self._input, StewartServices(self, platform, method, self._tracker.reset)]
+        self.parameters_changed()
+
+    def release(self) -> None:
+        """Close what `configure` opened."""
+        for part in self._parts:
+            part.destroy()
+        self._parts.clear()
+        self._stop_timers()
+
+    def activate(self) -> None:
+        """Begin at home: what was tracked before may be long past."""
+        self._tracker.reset()
+        self._input.clear()
+        self._last = None
+        self._last_accepted_ns = self._now_ns()
+
+    def parameters_changed(self) -> None:
+        """Take over what may change at run time."""
+        self._max_age = self.parameters['max_age']
+        self._with_tf = self.parameters['publish_tf']
+        self._timeout_ns = round(1e9 * self.parameters['input_timeout'])
+        self._stop_timers()
+        self._timers_of_ours.append(self.create_timer(WATCH_PERIOD, self._watch))
+        if self.parameters['marker_rate'] > 0.0:
+            self._timers_of_ours.append(
+                self.create_timer(1.0 / self.parameters['marker_rate'], self._draw))
+
+    def _take(self, stamp_ns: int, lengths: Array, rates: Array | None) -> None:
+        if not self.active:
+            return
+        now_ns = self._now_ns()
+        try:
+            if self._max_age > 0.0 and now_ns > 0:
+                checks.require_recent(stamp_ns, now_ns, self._max_age)
+            tracked = self._tracker.update(stamp_ns, lengths, rates)
+        except LiedynError as error:
+            self._refuse(stamp_ns, error)
+            return
+        self._last_accepted_ns = now_ns
+        self._outputs.publish(tracked, self._with_tf)
+        if tracked.solution.converged:
+            self._last = tracked
+        else:
+            self.complain(describe(tracked.solution))
+
+    def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
+        if self.active:
+            self.complain(error)
+            self._outputs.reject(stamp_ns, str(error))
+
+    def _watch(self) -> None:
+        now_ns = self._now_ns()
+        if now_ns < self._last_accepted_ns:  # the clock was set back
+            self._last_accepted_ns = now_ns
+        if self.active and 0 < self._timeout_ns < now_ns - self._last_accepted_ns:
+            reason = (f'expected leg lengths every {1e-9 * self._timeout_ns:g} s, got none for '
+                      f'{1e-9 * (now_ns - self._last_accepted_ns):.1f} s: '
+                      f'{self._input.why_silent()}')
+            self.complain(reason)
+            self._outputs.reject(now_ns, reason)
+
+    def _draw(self) -> None:
+        if self.active and self._last is not None:
+            self._outputs.publish_markers(self._last)
+
+    def _warm_up(self, platform: Platform) -> None:
+        self.get_logger().info('compiling kernels, or loading them from the cache ...')
+        tracker = PoseTracker(platform.geometry, platform.home, self._tracker.method)
+        lengths = leg_lengths(platform.geometry, platform.home)
+        try:
+            for stamp_ns, rates in ((0, 0.0 * lengths), (1_000_000, None)):
+                solution = tracker.update(stamp_ns, lengths, rates).solution
+        except LiedynError as error:
+            raise LiedynError(f'home pose: {error}') from error
+        if not solution.converged:
+            raise LiedynError(f'home pose: {describe(solution)}')
+        to_pose(solution.pose, Pose())
+
+    def _stop_timers(self) -> None:
+        for timer in self._timers_of_ours:
+            self.destroy_timer(timer)
+        self._timers_of_ours.clear()
+
+    def _now_ns(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+
+def method_of(parameters: Any) -> Method:
+    """Return the iterative method the parameters choose."""
+    if parameters['solver'] == LEVENBERG_MARQUARDT:
+        return LevenbergMarquardt(
+            damping=parameters['damping'], max_iterations=parameters['max_iterations'])
+    return GaussNewton(
+        step_factor=parameters['step_factor'], max_iterations=parameters['max_iterations'])
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(StewartPoseNode, args)
+
+
+if __name__ == '__main__':
+    main()
