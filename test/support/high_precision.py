@@ -15,7 +15,6 @@
 """The exponential and its Jacobian summed as plain power series with 60 digits."""
 
 import functools
-import math
 
 from mpmath import mp
 import numpy as np
@@ -36,21 +35,21 @@ def stumpff(k, x):
 
 
 def cross_matrix(w):
-    """Return [w] for three numbers of any type."""
+    """Return [w] for three numbers."""
     zero = 0 * w[0]
     return np.array([[zero, -w[2], w[1]], [w[2], zero, -w[0]], [-w[1], w[0], zero]])
 
 
 def series(matrix, offset):
-    """Return the sum of matrix^k / (k + offset)! over all k."""
+    """Return the sum of matrix^k / (k + offset)! over all k, for an offset of 0 or 1."""
     with mp.workdps(DIGITS):
         power = np.array([[mp.mpf(int(i == j)) for j in range(len(matrix))]
                           for i in range(len(matrix))])
-        total, k = power / math.factorial(offset), 0
+        total, k = power, 0
         while abs(power).max() > mp.mpf(10) ** -DIGITS:
             k += 1
             power = power @ matrix / (k + offset)
-            total = total + power / math.factorial(offset)
+            total = total + power
         return total
 
 
