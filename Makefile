@@ -27,7 +27,7 @@ TEST_DOMAIN_ID ?= $(shell echo '$(CURDIR)' | cksum | awk '{print 1 + $$1 % 100}'
 LOCAL := export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_DOMAIN_ID=$(TEST_DOMAIN_ID)
 
 SHELL := bash
-.SHELLFLAGS := -euo pipefail -c
+.SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help setup build test smoke lint demo bench clean
 

@@ -68,5 +68,5 @@ fi
 echo "setup: installing into $venv (Python $version, ROS 2: $ros)"
 "$venv/bin/python" -m pip install -qq --disable-pip-version-check "${requirements[@]}"
 
-# colcon asks every prefix for this file; the wheels need nothing to be set up by it.
-[[ $ros == sourced ]] || touch "$venv/local_setup.sh"
+# colcon asks every prefix for these files; the wheels need nothing to be set up by them.
+[[ $ros == sourced ]] || touch "$venv"/local_setup.{sh,bash,zsh}
