@@ -153,10 +153,10 @@ def _axes(name: str, kind: str, spec: JointType, axis: ArrayLike | None,
     """Return the z and x axes of the frame in which the elementary links are laid."""
     if (axis is not None) != spec.has_axis:
         raise ModelError(f'joint {name}: expected {"an" if spec.has_axis else "no"} axis for type '
-                         f'{kind}, got {axis}')
+                         f'{kind}, got {axis!r}')
     if second_axis is not None and not spec.has_second_axis:
         raise ModelError(
-            f'joint {name}: expected no second axis for type {kind}, got {second_axis}')
+            f'joint {name}: expected no second axis for type {kind}, got {second_axis!r}')
     if second_axis is None and kind == 'universal':
         raise ModelError(f'joint {name}: expected a second axis for type {kind}, got none')
     z = unit_axis(f'joint {name}: axis', (0.0, 0.0, 1.0) if axis is None else axis)

@@ -14,7 +14,7 @@
 
 """Mass, centre of mass and rotational inertia of a rigid body."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +36,8 @@ class SpatialInertia:
 
     mass (kg); center_of_mass (3,) (m) in the body frame; inertia_about_com (3, 3) (kg m^2) about
     the centre of mass in body axes (1.17). An inertia of exact zeros stands for a point mass.
-    physical=False does not ask for mass, positive definiteness and the triangle inequality, so that
-    files which describe impossible bodies can be computed with as they are.
+    physical=False does not ask for mass, positive definiteness and the triangle inequality: files
+    that describe impossible bodies can then be computed with as they are.
 
     Raises InertiaError, ShapeError or NotFiniteError.
     """
@@ -91,5 +91,5 @@ def _require_physical(inertia: Array) -> None:
                            f'other two, got {_short(moments)} kg m^2')
 
 
-def _short(numbers: Sequence[float] | Array) -> str:
+def _short(numbers: Iterable[float]) -> str:
     return ', '.join(f'{x:.6g}' for x in numbers)

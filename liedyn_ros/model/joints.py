@@ -164,7 +164,7 @@ def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:
 
 def concatenate(limits: Sequence[Limits]) -> Limits:
     """Return the bounds of several joints, one after the other."""
-    nv = sum(len(each.lower) for each in limits)
-    return Limits(*(
-        np.concatenate([np.empty(0), *(getattr(each, name) for each in limits)])
-        for name in ('lower', 'upper', 'velocity', 'effort')), nv=nv)
+    lower, upper, velocity, effort = (
+        np.concatenate([np.empty(0), *(getattr(each, bound) for each in limits)])
+        for bound in ('lower', 'upper', 'velocity', 'effort'))
+    return Limits(lower, upper, velocity, effort, nv=len(lower))

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.checks import Array, as_array
-from liedyn_ros.errors import ModelError, NotInGroupError
-
-_ORTHONORMAL = 1e-9
+from liedyn_ros.errors import ModelError
+from liedyn_ros.lie import se3
 
 
 def finite_number(name: str, value: ArrayLike) -> float:
@@ -47,15 +46,8 @@ def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0
 
 
 def checked_pose(name: str, value: ArrayLike) -> Array:
-    """Return a pose (4, 4), read-only, or raise ShapeError, NotFiniteError or NotInGroupError."""
-    result = np.array(as_array(name, value, (4, 4)))
-    rotation = result[:3, :3]
-    error = abs(rotation.T @ rotation - np.eye(3)).max()
-    if error > _ORTHONORMAL or np.linalg.det(rotation) < 0.0:
-        raise NotInGroupError(
-            f'{name}: expected a rotation, got {rotation.tolist()}, R^T R - 1 is up to {error:.3g}')
-    if (result[3] != (0.0, 0.0, 0.0, 1.0)).any():
-        raise NotInGroupError(f'{name}: expected a last row 0 0 0 1, got {result[3].tolist()}')
+    """Return a pose (4, 4), read-only and cleaned of rounding, or raise what require_pose does."""
+    result = se3.normalize(se3.require_pose(name, as_array(name, value, (4, 4))))
     result.setflags(write=False)
     return result
 

@@ -144,8 +144,8 @@ class RotorAllocation:
         """
         Return the speeds that give a wrench (6,), or the nearest one within the limits.
 
-        The nearest wrench has the least |(m, length f)| of its error. Where several speeds give the
-        wrench, these have the least sum of (speed / max_speed)^4, unless a limit binds them.
+        The nearest wrench has the least |(m, length f)| of its error. Where several speeds give
+        the wrench, these have the least sum of (speed / max_speed)^4, unless a limit binds them.
         """
         wanted = as_array('wrench', wrench, (6,))
         share = self._inverse @ (self._weight * wanted)

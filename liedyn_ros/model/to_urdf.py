@@ -119,8 +119,9 @@ def _rpy(rotation: Array) -> Array:
     """Return fixed-axis roll, pitch and yaw, exact at pitch 90 degrees too."""
     yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
     c, s = np.cos(yaw), np.sin(yaw)
-    tilt = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation  # Ry(pitch) Rx(roll)
-    return np.array([np.arctan2(-tilt[1, 2], tilt[1, 1]), np.arctan2(-tilt[2, 0], tilt[0, 0]), yaw])
+    tilt = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
+    roll = np.arctan2(-tilt[1, 2], tilt[1, 1])  # tilt = Ry(pitch) Rx(roll)
+    return np.array([roll, np.arctan2(-tilt[2, 0], tilt[0, 0]), yaw])
 
 
 def _join(numbers: ArrayLike) -> str:

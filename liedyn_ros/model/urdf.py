@@ -95,7 +95,8 @@ def _add_links(robot: '_Element', builder: ModelBuilder, physical: bool) -> None
 def _inertia(inertial: '_Element', physical: bool) -> SpatialInertia | None:
     mass = inertial.need('mass').number('value')
     moments = inertial.need('inertia')
-    xx, xy, xz, yy, yz, zz = (moments.number(f'i{a}') for a in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz'))
+    xx, xy, xz, yy, yz, zz = (
+        moments.number(name) for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if mass == 0.0 and not inertia.any():
         return None
@@ -120,7 +121,8 @@ def _add_joints(robot: '_Element', builder: ModelBuilder, mimic: str, floating: 
     links = [link.text('name') for link in robot.all('link')]
     roots = [link for link in links if link not in children]
     if len(roots) != 1:
-        robot.fail('one link that is the child of no joint', roots or 'none: the joints are a loop')
+        robot.fail('one link that is the child of no joint',
+                   roots or 'none: the joints are a loop')
     builder.add_joint(ROOT_JOINT, 'free' if floating else 'fixed', None, roots[0])
 
 

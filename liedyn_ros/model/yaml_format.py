@@ -87,9 +87,9 @@ def _visual(node: Node) -> Visual:
     if shape not in SHAPES:
         node.take('shape').fail(f'one of {list(SHAPES)}')
     size = [node.take(key).number() for key in SHAPES[shape]]
-    color = {'color': node.take('color').numbers(4)} if 'color' in node.value else {}
+    color = node.optional('color')
     with node.context():
-        visual = Visual(shape, size, _placement(node), **color)
+        visual = Visual(shape, size, _placement(node), *([color.numbers(4)] if color else []))
     node.finish()
     return visual
 
@@ -97,16 +97,17 @@ def _visual(node: Node) -> Visual:
 def _add_joint(builder: ModelBuilder, name: str, joint: Node) -> None:
     parent = joint.take('parent')  # asked for, so that no joint stands on the ground by mistake
     limits = joint.take('limits', {})
-    options = {key: joint.take(key).numbers(3)
-               for key in ('axis', 'second_axis') if key in joint.value}
+    axis, second_axis = joint.optional('axis'), joint.optional('second_axis')
+    bounds = {key: limits.optional(key) for key in ('lower', 'upper', 'velocity', 'effort')}
     builder.add_joint(
         name, joint.take('type').text(), None if parent.value is None else parent.text(),
         joint.take('child').text(), placement=_placement(joint),
+        axis=axis.numbers(3) if axis else None,
+        second_axis=second_axis.numbers(3) if second_axis else None,
         pitch=joint.take('pitch', 0.0).number(),
-        limits={key: limits.take(key).number_or_numbers()
-                for key in ('lower', 'upper', 'velocity', 'effort') if key in limits.value},
+        limits={key: node.number_or_numbers() for key, node in bounds.items() if node},
         damping=joint.take('damping', 0.0).number_or_numbers(),
-        friction=joint.take('friction', 0.0).number_or_numbers(), **options)
+        friction=joint.take('friction', 0.0).number_or_numbers())
     limits.finish()
     joint.finish()
 

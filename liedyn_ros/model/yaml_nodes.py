@@ -60,6 +60,11 @@ class Node:
             self.fail(f'a key {key}')
         return Node(default, f'{self.path}/{key}')
 
+    def optional(self, key: str) -> 'Node | None':
+        """Return the value of a key, or None if it is absent."""
+        node = self.take(key, None)
+        return node if key in self.value else None
+
     def finish(self) -> None:
         """Refuse the keys of a mapping that were not asked for."""
         unknown = [key for key in self._mapping() if key not in self._taken]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Random trees of every joint type: layout against Pinocchio and against the axes of the joints."""
+"""Random trees of every joint type: their layout against Pinocchio and the joints' screws."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from support.layout_kinematics import body_poses, inertia_matrix, unpack
 from support.random_models import random_model
 
 from liedyn_ros.checks import Array
-from liedyn_ros.model import Joint, JOINT_TYPES, kinds, Model
+from liedyn_ros.model import Joint, JOINT_TYPES, kinds
 
 CASES = [(seed, floating) for seed in range(5) for floating in (False, True)]
 

@@ -45,9 +45,9 @@ def inertial(content: str) -> str:
 
 
 def test_reads_everything_of_a_joint() -> None:
-    model = load_urdf(robot(LINKS + joint('revolute', f'''
+    model = load_urdf(robot(LINKS + joint('revolute', f"""
         <origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 3 4"/>{LIMIT}
-        <dynamics damping="0.5" friction="0.6"/><safety_controller k_velocity="1"/>''')))
+        <dynamics damping="0.5" friction="0.6"/><safety_controller k_velocity="1"/>""")))
     got = model.joint('j')
     assert (got.type, got.parent, got.child) == ('revolute', 'a', 'b')
     np.testing.assert_allclose(got.axis, (0, 0.6, 0.8), rtol=1e-15)
@@ -80,8 +80,8 @@ def test_floating_frees_the_root() -> None:
 
 def test_turns_inertias_into_the_axes_of_the_link() -> None:
     rpy = (0.4, -0.5, 0.6)
-    model = load_urdf(inertial(f'''<origin xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>
-        <mass value="2"/><inertia ixx="3" ixy="0.1" ixz="0.2" iyy="4" iyz="0.3" izz="5"/>'''))
+    model = load_urdf(inertial(f"""<origin xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>
+        <mass value="2"/><inertia ixx="3" ixy="0.1" ixz="0.2" iyy="4" iyz="0.3" izz="5"/>"""))
     inertia, rotation = model.body('a').inertia, Rotation.from_euler('xyz', rpy).as_matrix()
     assert inertia is not None and inertia.mass == 2.0
     np.testing.assert_array_equal(inertia.center_of_mass, (1, 2, 3))
@@ -97,9 +97,9 @@ def test_massless_links() -> None:
 
 
 def test_mimic_joints_are_refused_or_kept_with_their_coupling() -> None:
-    text = robot(LINKS + '<link name="c"/>' + joint('revolute', LIMIT) + '''
+    text = robot(LINKS + '<link name="c"/>' + joint('revolute', LIMIT) + """
         <joint name="k" type="revolute"><parent link="b"/><child link="c"/>
-        <limit velocity="1" effort="1"/><mimic joint="j" multiplier="-2" offset="0.5"/></joint>''')
+        <limit velocity="1" effort="1"/><mimic joint="j" multiplier="-2" offset="0.5"/></joint>""")
     with pytest.raises(DescriptionError, match=re.escape(
             "URDF text: robot/joint[k]: expected no mimic joint, or mimic='independent' to load "
             'it as a joint of its own, got one that mimics j')):
@@ -124,7 +124,8 @@ def test_mimic_joints_are_refused_or_kept_with_their_coupling() -> None:
     (robot(LINKS + joint('fixed') + joint('fixed', name='k')),
      'joint k: expected a child body that no joint moves yet, got b, which joint j moves'),
     (robot(LINKS + joint('ball')), "robot/joint[j]: expected a type of ['fixed', 'revolute'"),
-    (robot('<link name="a"/>' + joint('fixed')), "joint j: expected a child body of ['a'], got 'b'"),
+    (robot('<link name="a"/>' + joint('fixed')),
+     "joint j: expected a child body of ['a'], got 'b'"),
     (robot(LINKS + joint('fixed').replace('<child link="b"/>', '')),
      'robot/joint[j]: expected an element child, got none'),
     (robot(LINKS + joint('revolute')), 'robot/joint[j]: expected an element limit for type rev'),
@@ -144,11 +145,11 @@ def test_mimic_joints_are_refused_or_kept_with_their_coupling() -> None:
     (robot(f'{LINKS}{joint("fixed")}<joint name="k" type="fixed"><parent link="b"/>'
            '<child link="a"/></joint>'), 'got none: the joints are a loop'),
     (robot(f'{LINKS}<link name="c"/>{joint("fixed")}<joint name="k" type="fixed">'
-           '<parent link="b"/><child link="a"/></joint>'), "bodies ['a', 'b']: expected a path of"),
+           '<parent link="b"/><child link="a"/></joint>'), "bodies ['a', 'b']: expected a path"),
     (inertial('<mass value="1"/>'), 'robot/link[a]/inertial: expected an element inertia'),
     (inertial('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>'),
-     'robot/link[a]/inertial: inertia_about_com: expected no principal moment above the sum of the '
-     'other two, got 1, 1, 3 kg m^2; physical=False takes it as it is'),
+     'robot/link[a]/inertial: inertia_about_com: expected no principal moment above the sum of '
+     'the other two, got 1, 1, 3 kg m^2; physical=False takes it as it is'),
 ])
 def test_refusals_name_the_place(text: str, message: str) -> None:
     with pytest.raises(DescriptionError, match=re.escape(message)):

@@ -67,10 +67,11 @@ def turn(q, at, w, out):
     xx = vec3.dot(half, half)
     a, b, _ = so3.coefficients(xx)
     dv, ds = vec3.scale(a, half), 1.0 - xx * b  # sin(t/2) w/|w| and cos(t/2) (1.8)
-    u, s = vec3.add(vec3.axpy(s, dv, vec3.scale(ds, u)), vec3.cross(u, dv)), s * ds - vec3.dot(u, dv)
-    scale = 1.0 / math.sqrt(vec3.dot(u, u) + s * s)
-    vec3.store(out, at, vec3.scale(scale, u))
-    out[at + 3] = scale * s
+    vector = vec3.add(vec3.axpy(s, dv, vec3.scale(ds, u)), vec3.cross(u, dv))
+    scalar = s * ds - vec3.dot(u, dv)
+    scale = 1.0 / math.sqrt(vec3.dot(vector, vector) + scalar * scalar)
+    vec3.store(out, at, vec3.scale(scale, vector))
+    out[at + 3] = scale * scalar
 
 
 @kernel
