@@ -35,9 +35,9 @@ def number(joints: Sequence[Joint]) -> tuple[Joint, ...]:
     """Return the joints with their places in q and v."""
     numbered, q, v = [], 0, 0
     for joint in joints:
-        kind = JOINT_TYPES[joint.type]
+        spec = JOINT_TYPES[joint.type_name]
         numbered.append(replace(joint, qi=q, vi=v))
-        q, v = q + kind.nq, v + kind.nv
+        q, v = q + spec.nq, v + spec.nv
     return tuple(numbered)
 
 
@@ -79,25 +79,26 @@ class _Links:
         self.pitch: list[float] = []
 
     def add(self, joint: Joint, parent: int, placement: Array) -> tuple[int, Array]:
-        """Append the links of a joint; return the last one and the pose of its body in it."""
+        """
+        Append the links of a joint whose frame has a placement in the parent link.
+
+        Return the link that carries the body and the pose of the body in it.
+        """
         frame = axis_frame(joint.axis, joint.second_axis)
-        pose_link_body = np.eye(4)  # the joint frame at q = 0 is the body frame
         qi, vi = joint.qi, joint.vi
-        for kind, axis in JOINT_TYPES[joint.type].links:
-            pose_body_link = np.eye(4)
-            pose_body_link[:3, :3] = frame[:, _COLUMNS[axis]]
+        for kind, axis in JOINT_TYPES[joint.type_name].links:
+            pose_joint_link = np.eye(4)
+            pose_joint_link[:3, :3] = frame[:, _COLUMNS[axis]]
             self.kind.append(kind)
             self.parent.append(parent)
             self.qi.append(qi)
             self.vi.append(vi)
-            self.placement.append(placement @ pose_body_link)
+            self.placement.append(placement @ pose_joint_link)
             self.inertia.append(np.zeros(10))
             self.pitch.append(joint.pitch)
             parent, qi, vi = len(self.kind) - 1, qi + kinds.NQ[kind], vi + kinds.NV[kind]
-            placement = pose_link_body = pose_body_link.T  # a rotation: the inverse
-        if not JOINT_TYPES[joint.type].links:
-            return parent, placement
-        return parent, pose_link_body
+            placement = pose_joint_link.T  # the inverse of a rotation: back to the joint frame
+        return parent, placement  # at q = 0 the joint frame is the frame of the body
 
 
 def _row(pose: Array) -> Array:

@@ -24,7 +24,7 @@ from liedyn_ros.errors import ModelError
 from liedyn_ros.model.assembly import assemble, number
 from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.inertia import SpatialInertia
-from liedyn_ros.model.joints import Joint, JOINT_TYPES, JointType, Limits, per_coordinate
+from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits, per_coordinate
 from liedyn_ros.model.model import Coupling, Model
 from liedyn_ros.model.quantities import (
     checked_pose, finite_number, perpendicular, unit_axis)
@@ -59,43 +59,47 @@ class ModelBuilder:
         self._bodies[name] = Body(name, inertia, tuple(visuals))
 
     def add_joint(
-            self, name: str, kind: str, parent: str | None, child: str, *,
+            self, name: str, type_name: str, parent: str | None, child: str, *,
             placement: ArrayLike | None = None, axis: ArrayLike | None = None,
             second_axis: ArrayLike | None = None, pitch: float = 0.0,
             limits: Mapping[str, ArrayLike] | None = None,
             damping: ArrayLike = 0.0, friction: ArrayLike = 0.0) -> None:
         """
-        Add a joint of a kind of JOINT_TYPES; see Joint for the meaning of the rest.
+        Add a joint; Joint says what the arguments mean.
 
-        parent None is the ground. placement is (4, 4), by default the identity. axis is needed by
-        every kind that has one and refused by the others; limits holds any of lower, upper,
-        velocity and effort. Raises ModelError, LimitError, ShapeError or NotFiniteError.
+        placement is the identity by default. An axis is needed by the types that have one, a
+        second axis by universal joints; planar joints may have one. limits holds any of lower,
+        upper, velocity and effort, as Limits takes them; damping and friction are one number, or
+        one for each degree of freedom. Raises ModelError, LimitError, ShapeError, NotFiniteError
+        or NotInGroupError.
         """
-        if kind not in JOINT_TYPES:
-            raise ModelError(
-                f'joint {name}: expected a type of {list(JOINT_TYPES)}, got {kind!r}')
-        if any(joint.name == name for joint in self._joints.values()):
-            raise ModelError(f'joint {name}: expected a name not yet used, got it twice')
-        if child in self._joints:
-            raise ModelError(f'joint {name}: expected a child body that no joint moves yet, got '
-                             f'{child}, which joint {self._joints[child].name} moves')
-        spec = JOINT_TYPES[kind]
-        z, x = _axes(name, kind, spec, axis, second_axis)
-        if pitch != 0.0 and kind != 'helical':
-            raise ModelError(f'joint {name}: expected no pitch for type {kind}, got {pitch}')
+        self._check_new_joint(name, type_name, child)
+        spec = JOINT_TYPES[type_name]
+        z, x = _axes(name, type_name, axis, second_axis)
+        if pitch != 0.0 and type_name != 'helical':
+            raise ModelError(f'joint {name}: expected no pitch for type {type_name}, got {pitch}')
         bounds = Limits(**(limits or {}), nv=spec.nv, name=f'joint {name}: limits')
-        if not spec.has_bounds and (
-                np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any()):
-            raise ModelError(f'joint {name}: expected no bounds of position for type {kind}, got '
-                             f'{bounds.lower.tolist()} to {bounds.upper.tolist()}')
+        if not spec.has_bounds and np.isfinite([bounds.lower, bounds.upper]).any():
+            raise ModelError(f'joint {name}: expected no bounds of position for type {type_name}, '
+                             f'got {bounds.lower.tolist()} to {bounds.upper.tolist()}')
         self._joints[child] = Joint(
-            name, kind, parent, child,
+            name, type_name, parent, child,
             placement=checked_pose(
                 f'joint {name}: placement', np.eye(4) if placement is None else placement),
             axis=z, second_axis=x, pitch=finite_number(f'joint {name}: pitch', pitch),
             limits=bounds,
             damping=_resistance(f'joint {name}: damping', damping, spec.nv),
             friction=_resistance(f'joint {name}: friction', friction, spec.nv))
+
+    def _check_new_joint(self, name: str, type_name: str, child: str) -> None:
+        if type_name not in JOINT_TYPES:
+            raise ModelError(
+                f'joint {name}: expected a type of {list(JOINT_TYPES)}, got {type_name!r}')
+        if any(joint.name == name for joint in self._joints.values()):
+            raise ModelError(f'joint {name}: expected a name not yet used, got it twice')
+        if child in self._joints:
+            raise ModelError(f'joint {name}: expected a child body that no joint moves yet, got '
+                             f'{child}, which joint {self._joints[child].name} moves')
 
     def add_rotor(self, rotor: Rotor) -> None:
         """Add a propeller. Raises ModelError on a known name."""
@@ -104,7 +108,7 @@ class ModelBuilder:
         self._rotors.append(rotor)
 
     def add_coupling(self, joint: str, leader: str, multiplier: float, offset: float) -> None:
-        """Note that q_joint = multiplier * q_leader + offset."""
+        """Note that q_joint = multiplier * q_leader + offset, for joints of one coordinate."""
         self._couplings.append(Coupling(joint, leader, multiplier, offset))
 
     def build(self) -> Model:
@@ -127,6 +131,12 @@ class ModelBuilder:
             if rotor.body not in self._bodies:
                 raise ModelError(f'rotor {rotor.name}: expected a body of {list(self._bodies)}, '
                                  f'got {rotor.body!r}')
+        single = [j.name for j in self._joints.values() if JOINT_TYPES[j.type_name].nv == 1]
+        for coupling in self._couplings:
+            for role, name in (('one', coupling.joint), ('a leader', coupling.leader)):
+                if name not in single:
+                    raise ModelError(f'coupling of joint {coupling.joint}: expected {role} of the '
+                                     f'joints of one coordinate, {single}, got {name!r}')
         idle = [name for name in self._bodies if name not in self._joints]
         if idle:
             raise ModelError(f'bodies {idle}: expected a joint that holds or moves each, got none')
@@ -148,24 +158,25 @@ class ModelBuilder:
         return ordered
 
 
-def _axes(name: str, kind: str, spec: JointType, axis: ArrayLike | None,
+def _axes(name: str, type_name: str, axis: ArrayLike | None,
           second_axis: ArrayLike | None) -> tuple[Array, Array]:
     """Return the z and x axes of the frame in which the elementary links are laid."""
+    spec = JOINT_TYPES[type_name]
     if (axis is not None) != spec.has_axis:
         raise ModelError(f'joint {name}: expected {"an" if spec.has_axis else "no"} axis for type '
-                         f'{kind}, got {axis!r}')
+                         f'{type_name}, got {axis!r}')
     if second_axis is not None and not spec.has_second_axis:
         raise ModelError(
-            f'joint {name}: expected no second axis for type {kind}, got {second_axis!r}')
-    if second_axis is None and kind == 'universal':
-        raise ModelError(f'joint {name}: expected a second axis for type {kind}, got none')
+            f'joint {name}: expected no second axis for type {type_name}, got {second_axis!r}')
+    if second_axis is None and type_name == 'universal':
+        raise ModelError(f'joint {name}: expected a second axis for type {type_name}, got none')
     z = unit_axis(f'joint {name}: axis', (0.0, 0.0, 1.0) if axis is None else axis)
     if second_axis is None:
         return z, perpendicular(z)
     x = unit_axis(f'joint {name}: second axis', second_axis)
     if abs(z @ x) > _PERPENDICULAR:
         raise ModelError(f'joint {name}: expected perpendicular axes, got {z} and {x}')
-    return z, unit_axis('second axis', x - (z @ x) * z)
+    return z, unit_axis(f'joint {name}: second axis', x - (z @ x) * z)
 
 
 def _resistance(name: str, value: ArrayLike, nv: int) -> Array:

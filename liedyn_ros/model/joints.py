@@ -111,16 +111,17 @@ class Joint:
     """
     One joint of a model: it moves the frame of its child body against its parent body.
 
-    type is a key of JOINT_TYPES; parent is None for the ground. placement (4, 4) is the pose of
-    the joint frame in the parent body; the frame of the child body is the moved joint frame.
-    axis is the unit axis in the joint frame: of rotation or travel, the normal of a planar joint,
-    or the first axis of a universal joint, whose second one is second_axis; a planar joint counts
-    x along second_axis. pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N)
-    are (nv,). qi and vi are its first indices in q and v.
+    type_name is a key of JOINT_TYPES; parent is None for the ground. placement (4, 4) is the pose
+    of the joint frame in the parent body; the frame of the child body is the moved joint frame.
+    axis is a unit vector in the joint frame: the axis of rotation or travel, the normal of a
+    planar joint, or the first axis of a universal joint. second_axis is perpendicular to it: the
+    second axis of a universal joint, the x direction of a planar joint, without effect in others.
+    pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N) are (nv,). qi and vi
+    are its first indices in q and v.
     """
 
     name: str
-    type: str
+    type_name: str
     parent: str | None
     child: str
     placement: Array
@@ -136,18 +137,18 @@ class Joint:
     @property
     def q_slice(self) -> slice:
         """Return its place in a configuration."""
-        return slice(self.qi, self.qi + JOINT_TYPES[self.type].nq)
+        return slice(self.qi, self.qi + JOINT_TYPES[self.type_name].nq)
 
     @property
     def v_slice(self) -> slice:
         """Return its place in a velocity."""
-        return slice(self.vi, self.vi + JOINT_TYPES[self.type].nv)
+        return slice(self.vi, self.vi + JOINT_TYPES[self.type_name].nv)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """Return the names of its velocity coordinates, e.g. 'elbow' or 'base/wx'."""
         return tuple(f'{self.name}/{coordinate}' if coordinate else self.name
-                     for coordinate in JOINT_TYPES[self.type].coordinates)
+                     for coordinate in JOINT_TYPES[self.type_name].coordinates)
 
 
 def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:

@@ -96,7 +96,7 @@ class Model:
 
     @property
     def gravity(self) -> Array:
-        """Return the acceleration of gravity (3,), m/s^2, in the ground frame."""
+        """Return gravity, the acceleration (3,) in the ground frame, m/s^2."""
         return self.layout.gravity
 
     @cached_property

@@ -29,7 +29,7 @@ def finite_number(name: str, value: ArrayLike) -> float:
 
 def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """
-    Return a pose (4, 4) from a translation (m) and fixed-axis roll, pitch and yaw (rad).
+    Return the matrix (4, 4) of a translation (m) and fixed-axis roll, pitch and yaw (rad).
 
     R = Rz(yaw) Ry(pitch) Rx(roll), as URDF has it (REP 103).
     """

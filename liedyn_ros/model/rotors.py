@@ -131,7 +131,7 @@ class RotorAllocation:
         self._inverse = np.linalg.pinv(self._scaled)
 
     def wrench(self, speeds: ArrayLike) -> Array:
-        """Return the wrench (6,) of speeds (n,); raise LimitError for a speed out of bounds."""
+        """Return what speeds (n,) give (6,); raise LimitError for a speed out of bounds."""
         speeds = as_array('speeds', speeds, (len(self.names),))
         outside = (speeds < self._min_speed) | (speeds > self._max_speed)
         if outside.any():

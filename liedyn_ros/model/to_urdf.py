@@ -45,7 +45,7 @@ def to_urdf(model: Model) -> str:
     """
     robot = Element('robot', name=model.name)
     roots = [joint for joint in model.joint_list if joint.parent is None]
-    grounded = len(roots) > 1 or roots[0].type not in ('free', 'fixed') or (
+    grounded = len(roots) > 1 or roots[0].type_name not in ('free', 'fixed') or (
         roots[0].placement != np.eye(4)).any()
     if grounded:
         if GROUND in model.bodies:
@@ -85,21 +85,21 @@ def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]])
 
 
 def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> None:
-    if joint.type not in _TYPES:
+    if joint.type_name not in _TYPES:
         raise DescriptionError(f'joint {joint.name}: expected one of the types of URDF, '
-                               f'{list(_TYPES)}, got {joint.type}')
-    element = SubElement(robot, 'joint', name=joint.name, type=_TYPES[joint.type])
+                               f'{list(_TYPES)}, got {joint.type_name}')
+    element = SubElement(robot, 'joint', name=joint.name, type=_TYPES[joint.type_name])
     _add_origin(element, joint.placement)
     SubElement(element, 'parent', link=joint.parent or GROUND)
     SubElement(element, 'child', link=joint.child)
-    if joint.type in ('fixed', 'free'):
+    if joint.type_name in ('fixed', 'free'):
         return
     SubElement(element, 'axis', xyz=_join(joint.axis))
-    if joint.type == 'planar':
+    if joint.type_name == 'planar':
         return
     bounds = joint.limits
     limits = {'effort': bounds.effort, 'velocity': bounds.velocity}
-    if joint.type != 'continuous':
+    if joint.type_name != 'continuous':
         limits = {'lower': bounds.lower, 'upper': bounds.upper, **limits}
     SubElement(element, 'limit', {
         key: repr(float(np.clip(value[0], -_NO_LIMIT, _NO_LIMIT)))

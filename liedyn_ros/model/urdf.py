@@ -86,7 +86,7 @@ def _read(source: str | os.PathLike[str]) -> tuple[str, str | bytes]:
 
 
 def _add_links(robot: '_Element', builder: ModelBuilder, physical: bool) -> None:
-    for link in robot.all('link'):
+    for link in robot.each('link'):
         inertial = link.one('inertial')
         builder.add_body(
             link.text('name'), None if inertial is None else _inertia(inertial, physical))
@@ -111,14 +111,14 @@ def _inertia(inertial: '_Element', physical: bool) -> SpatialInertia | None:
 
 
 def _add_joints(robot: '_Element', builder: ModelBuilder, mimic: str, floating: bool) -> None:
-    joints = list(robot.all('joint'))
+    joints = list(robot.each('joint'))
     for joint in joints:
         _add_joint(joint, builder)
         follows = joint.one('mimic')
         if follows is not None:
-            _add_coupling(joint, follows, builder, mimic, {j.text('name') for j in joints})
+            _add_coupling(joint, follows, builder, mimic)
     children = {joint.need('child').text('link') for joint in joints}
-    links = [link.text('name') for link in robot.all('link')]
+    links = [link.text('name') for link in robot.each('link')]
     roots = [link for link in links if link not in children]
     if len(roots) != 1:
         robot.fail('one link that is the child of no joint',
@@ -163,14 +163,12 @@ def _dynamics(joint: '_Element', urdf_type: str) -> tuple[float, float]:
     return values
 
 
-def _add_coupling(joint: '_Element', follows: '_Element', builder: ModelBuilder, mimic: str,
-                  names: set[str]) -> None:
+def _add_coupling(
+        joint: '_Element', follows: '_Element', builder: ModelBuilder, mimic: str) -> None:
     leader = follows.text('joint')
     if mimic == 'refuse':
         joint.fail("no mimic joint, or mimic='independent' to load it as a joint of its own",
                    f'one that mimics {leader}')
-    if leader not in names:
-        follows.fail('a joint of the file', leader)
     builder.add_coupling(joint.text('name'), leader, follows.number('multiplier', 1.0),
                          follows.number('offset', 0.0))
 
@@ -193,7 +191,7 @@ class _Element:
         """Raise DescriptionError for this element."""
         raise DescriptionError(f'{self.path}: expected {expected}, got {got}')
 
-    def all(self, tag: str) -> Iterator['_Element']:
+    def each(self, tag: str) -> Iterator['_Element']:
         """Return the elements of a tag."""
         for i, xml in enumerate(self.xml.findall(tag)):
             yield _Element(xml, f'{self.path}/{tag}[{xml.get("name", i)}]')

@@ -86,18 +86,18 @@ def test_limits_and_resistances_follow_the_coordinates() -> None:
 
 
 @pytest.mark.parametrize('arguments, error, message', [
-    ({'kind': 'hinge'}, ModelError, r"joint j: expected a type of \['fixed', .*, got 'hinge'"),
+    ({'type_name': 'hinge'}, ModelError, r"j: expected a type of \['fixed', .*, got 'hinge'"),
     ({'axis': None}, ModelError, 'joint j: expected an axis for type revolute, got None'),
-    ({'kind': 'free'}, ModelError, 'joint j: expected no axis for type free'),
+    ({'type_name': 'free'}, ModelError, 'joint j: expected no axis for type free'),
     ({'axis': (0, 0, 0)}, ModelError, 'joint j: axis: expected a direction'),
     ({'axis': (0, 1)}, ShapeError, r'joint j: axis: expected shape \(3,\), got \(2,\)'),
     ({'second_axis': (1, 0, 0)}, ModelError, 'expected no second axis for type revolute'),
-    ({'kind': 'universal'}, ModelError, 'expected a second axis for type universal, got none'),
-    ({'kind': 'universal', 'second_axis': (1, 0, 1)}, ModelError, 'expected perpendicular axes'),
+    ({'type_name': 'universal'}, ModelError, 'a second axis for type universal, got none'),
+    ({'type_name': 'universal', 'second_axis': (1, 0, 1)}, ModelError, 'perpendicular axes'),
     ({'pitch': 0.1}, ModelError, 'joint j: expected no pitch for type revolute, got 0.1'),
     ({'placement': 2 * np.eye(4)}, NotInGroupError, 'joint j: placement: expected '),
     ({'placement': np.diag([1, 1, -1, 1])}, NotInGroupError, 'expected det R = 1'),
-    ({'kind': 'continuous', 'limits': {'lower': 0}}, ModelError, 'no bounds of position for type'),
+    ({'type_name': 'continuous', 'limits': {'lower': 0}}, ModelError, 'no bounds of position'),
     ({'limits': {'lower': 1, 'upper': 0}}, LimitError,
      r'joint j: limits: expected lower <= upper, got \[1.0\] and \[0.0\]'),
     ({'limits': {'velocity': -1}}, LimitError, 'joint j: limits velocity: expected at least 0'),
@@ -110,7 +110,7 @@ def test_refuses_joints(
         arguments: dict[str, object], error: type[LiedynError], message: str) -> None:
     with pytest.raises(error, match=message):
         builder_of('a').add_joint(**{
-            'name': 'j', 'kind': 'revolute', 'parent': None, 'child': 'a', 'axis': (0, 0, 1),
+            'name': 'j', 'type_name': 'revolute', 'parent': None, 'child': 'a', 'axis': (0, 0, 1),
             **arguments})
 
 

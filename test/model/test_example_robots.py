@@ -45,7 +45,7 @@ def test_same_robot_as_pinocchio(path: str, floating: bool) -> None:
     root = [pin.JointModelFreeFlyer()] if floating else []
     other = pin.buildModelFromUrdf(str(file), *root)
     data, rng = other.createData(), np.random.default_rng(0)
-    turns = sum(joint.type == 'continuous' for joint in model.joint_list)
+    turns = sum(joint.type_name == 'continuous' for joint in model.joint_list)
     assert (model.nq + turns, model.nv) == (other.nq, other.nv)  # Pinocchio: cosine and sine
     assert model.mass == pytest.approx(sum(each.mass for each in other.inertias), rel=1e-14)
     for _ in range(5):
@@ -61,7 +61,7 @@ def test_same_inertias_and_limits_as_pinocchio(path: str) -> None:
     file = example_robot(path)
     model, other = load_urdf(file, mimic='independent'), pin.buildModelFromUrdf(str(file))
     for joint in model.joint_list:
-        if joint.type == 'fixed':
+        if joint.type_name == 'fixed':
             continue
         index = other.getJointId(joint.name)
         body = model.body_index(joint.child)
@@ -74,7 +74,7 @@ def test_same_inertias_and_limits_as_pinocchio(path: str) -> None:
         assert model.limits.velocity[place] == other.velocityLimit[at]
         assert model.layout.damping[place] == other.damping[at]
         assert model.layout.friction[place] == other.friction[at]
-        if joint.type != 'continuous':
+        if joint.type_name != 'continuous':
             at = other.joints[index].idx_q
             assert model.limits.lower[place] == other.lowerPositionLimit[at]
             assert model.limits.upper[place] == other.upperPositionLimit[at]
@@ -99,9 +99,9 @@ def configuration(model: Model, other: pin.Model, q: Array) -> Array:
     """Return a configuration in the order of Pinocchio's model."""
     result = pin.neutral(other)
     for joint in model.joint_list:
-        if joint.type != 'fixed':
+        if joint.type_name != 'fixed':
             values = q[joint.q_slice]
-            if joint.type == 'continuous':
+            if joint.type_name == 'continuous':
                 values = np.array([np.cos(values[0]), np.sin(values[0])])
             at = other.joints[other.getJointId(joint.name)].idx_q
             result[at:at + len(values)] = values

@@ -53,9 +53,9 @@ def to_pinocchio(model: Model) -> Twin:
     for body, joint in zip(model.body_list, model.joint_list):
         index, pose = place[joint.parent]
         pose = pose * pin.SE3(joint.placement)
-        if joint.type != 'fixed':
+        if joint.type_name != 'fixed':
             index, pose = twin.addJoint(index, _joint(joint), pose, joint.name), pin.SE3.Identity()
-        if joint.type == 'free':
+        if joint.type_name == 'free':
             order[joint.v_slice] = order[joint.v_slice][[3, 4, 5, 0, 1, 2]]
         if body.inertia is not None:
             twin.appendBodyToJoint(index, _inertia(body.inertia), pose)
@@ -65,15 +65,15 @@ def to_pinocchio(model: Model) -> Twin:
 
 
 def _joint(joint: Joint) -> pin.JointModel:
-    if joint.type in ('revolute', 'continuous'):
+    if joint.type_name in ('revolute', 'continuous'):
         return pin.JointModelRevoluteUnaligned(joint.axis)
-    if joint.type == 'prismatic':
+    if joint.type_name == 'prismatic':
         return pin.JointModelPrismaticUnaligned(joint.axis)
-    if joint.type == 'helical':
+    if joint.type_name == 'helical':
         return pin.JointModelHelicalUnaligned(joint.axis, joint.pitch)
-    if joint.type == 'spherical':
+    if joint.type_name == 'spherical':
         return pin.JointModelSpherical()
-    if joint.type == 'free':
+    if joint.type_name == 'free':
         return pin.JointModelFreeFlyer()
     z, x = joint.axis, joint.second_axis
     parts = {
@@ -81,7 +81,7 @@ def _joint(joint: Joint) -> pin.JointModel:
         'cylindrical': (pin.JointModelRevoluteUnaligned(z), pin.JointModelPrismaticUnaligned(z)),
         'planar': (pin.JointModelPrismaticUnaligned(x),
                    pin.JointModelPrismaticUnaligned(np.cross(z, x)),
-                   pin.JointModelRevoluteUnaligned(z))}[joint.type]
+                   pin.JointModelRevoluteUnaligned(z))}[joint.type_name]
     composite = pin.JointModelComposite()
     for part in parts:
         composite.addJoint(part)
