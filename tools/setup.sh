@@ -38,31 +38,21 @@ command -v "${CXX:-c++}" > /dev/null \
   || fail "no C++ compiler found; on Debian and Ubuntu: apt install g++"
 
 if [[ $ros == sourced ]]; then
-  # What the system has is kept: ROS's compiled modules fit the numpy they were built with, and
-  # scipy and numba fit that numpy. Only what is missing is installed, at the pinned version.
+  # What the system has is kept, and only what is missing is installed, at the pinned version.
+  # ROS's compiled modules fit the numpy they were built with, and scipy and numba fit that
+  # numpy: other versions of these in the environment would hide the system's and break them.
   "$python" -m venv --system-site-packages "$venv"
-  "$venv/bin/python" - requirements/runtime.txt requirements/dev.txt << 'END' \
-    > "$venv/requirements.txt"
-from importlib import metadata
-import re
-import sys
-
-for path in sys.argv[1:]:
-    for line in open(path):
-        name = re.match(r'[\w.-]*', line).group()
-        try:
-            kept = name and metadata.version(name)
-        except metadata.PackageNotFoundError:
-            kept = None
-        if not kept:
-            print(line, end='')
-END
+  "$venv/bin/python" tools/missing_requirements.py \
+    requirements/runtime.txt requirements/dev.txt > "$venv/requirements.txt"
   requirements=(-r "$venv/requirements.txt")
 else
   # The wheels are a ROS 2 of their own: another one in this shell must not mix with them.
   unset AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH
   "$python" -m venv "$venv"
-  requirements=(-r requirements/runtime.txt -r requirements/dev.txt -r "requirements/ros-$ros.txt")
+  requirements=()
+  for name in runtime dev pinocchio "ros-$ros"; do
+    requirements+=(-r "requirements/$name.txt")
+  done
 fi
 
 echo "setup: installing into $venv (Python $version, ROS 2: $ros)"
