@@ -115,7 +115,7 @@ def _add_joints(robot: '_Element', builder: ModelBuilder, mimic: str, floating: 
     for joint in joints:
         _add_joint(joint, builder)
         follows = joint.one('mimic')
-        if follows is not None:
+        if follows is not None and joint.text('type') != 'fixed':  # which has nothing to couple
             _add_coupling(joint, follows, builder, mimic)
     children = {joint.need('child').text('link') for joint in joints}
     links = [link.text('name') for link in robot.each('link')]

@@ -105,7 +105,8 @@ def _add_joint(builder: ModelBuilder, name: str, joint: Node) -> None:
         axis=axis.numbers(3) if axis else None,
         second_axis=second_axis.numbers(3) if second_axis else None,
         pitch=joint.take('pitch', 0.0).number(),
-        limits={key: node.number_or_numbers() for key, node in bounds.items() if node},
+        limits={key: bound.number_or_numbers(infinite=True)
+                for key, bound in bounds.items() if bound},
         damping=joint.take('damping', 0.0).number_or_numbers(),
         friction=joint.take('friction', 0.0).number_or_numbers())
     limits.finish()

@@ -90,20 +90,25 @@ class Node:
             self.fail('an integer')
         return self.value
 
-    def number(self) -> float:
-        """Return a number, which may be infinite."""
-        if not isinstance(self.value, (int, float)) or isinstance(self.value, bool):
+    def number(self, infinite: bool = False) -> float:
+        """Return a number, a finite one unless infinity is allowed."""
+        value = self.value
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
             # YAML 1.1 reads 1e-5 as a text.
             self.fail('a number (with a point if it has an exponent, as 1.0e-5)')
-        return float(self.value)
+        if math.isnan(value) or (math.isinf(value) and not infinite):
+            self.fail('a number' if infinite else 'a finite number')
+        return float(value)
 
-    def numbers(self, length: int | None = None) -> list[float]:
+    def numbers(self, length: int | None = None, infinite: bool = False) -> list[float]:
         """Return a list of numbers."""
-        return [element.number() for element in self.sequence(length)]
+        return [element.number(infinite) for element in self.sequence(length)]
 
-    def number_or_numbers(self) -> float | list[float]:
+    def number_or_numbers(self, infinite: bool = False) -> float | list[float]:
         """Return a number, or a list of numbers."""
-        return self.numbers() if isinstance(self.value, list) else self.number()
+        if isinstance(self.value, list):
+            return self.numbers(infinite=infinite)
+        return self.number(infinite)
 
     def angle(self) -> float:
         """Return an angle in rad; a text such as '25 deg' is in degrees."""
@@ -113,8 +118,8 @@ class Node:
         try:
             degrees = float(number)
         except ValueError:
-            self.fail("a number in rad or a text such as '25 deg'")
-        if unit != 'deg':
+            degrees = math.nan
+        if unit != 'deg' or not math.isfinite(degrees):
             self.fail("a number in rad or a text such as '25 deg'")
         return math.radians(degrees)
 

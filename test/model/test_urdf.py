@@ -108,6 +108,8 @@ def test_mimic_joints_are_refused_or_kept_with_their_coupling() -> None:
     coupling, = model.couplings
     assert (coupling.joint, coupling.leader) == ('k', 'j')
     assert (coupling.multiplier, coupling.offset, model.nv) == (-2.0, 0.5, 2)
+    fixed = text.replace('name="k" type="revolute"', 'name="k" type="fixed"')
+    assert load_urdf(fixed).couplings == ()
     with pytest.raises(DescriptionError, match=r"joint k: expected a leader of .*, got 'x'"):
         load_urdf(text.replace('mimic joint="j"', 'mimic joint="x"'), mimic='independent')
 
