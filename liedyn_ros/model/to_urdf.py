@@ -26,12 +26,12 @@ from liedyn_ros.errors import DescriptionError
 from liedyn_ros.model.body import Body, SHAPES, Visual
 from liedyn_ros.model.joints import Joint
 from liedyn_ros.model.model import Coupling, Model
+from liedyn_ros.model.quantities import perpendicular
+from liedyn_ros.model.urdf import URDF_TYPES
 
 GROUND = 'world'
 
-_TYPES = {
-    'fixed': 'fixed', 'revolute': 'revolute', 'continuous': 'continuous',
-    'prismatic': 'prismatic', 'planar': 'planar', 'free': 'floating'}
+_TYPES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
 _NO_LIMIT = 1e308  # URDF has no infinity
 
 
@@ -40,8 +40,10 @@ def to_urdf(model: Model) -> str:
     Return a model as the text of a URDF, with simple visuals.
 
     A single root that is free, or fixed at the origin, becomes the root link; otherwise there is
-    a root link world. Visuals of rotors are drawn on their body. Raises DescriptionError for the
-    joint types that URDF lacks: helical, universal, cylindrical and spherical.
+    a root link world. Visuals of rotors are drawn on their body. Limits, damping and friction are
+    left out where URDF defines none, at planar and floating joints. Raises DescriptionError for
+    what URDF lacks: helical, universal, cylindrical and spherical joints, and a second axis of a
+    planar joint other than the default.
     """
     robot = Element('robot', name=model.name)
     roots = [joint for joint in model.joint_list if joint.parent is None]
@@ -96,6 +98,9 @@ def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> None:
         return
     SubElement(element, 'axis', xyz=_join(joint.axis))
     if joint.type_name == 'planar':
+        if not np.allclose(joint.second_axis, perpendicular(joint.axis), rtol=0.0, atol=1e-12):
+            raise DescriptionError(f'joint {joint.name}: expected the default second axis, the '
+                                   f'only one URDF has, got {joint.second_axis}')
         return
     bounds = joint.limits
     limits = {'effort': bounds.effort, 'velocity': bounds.velocity}

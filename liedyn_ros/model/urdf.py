@@ -33,7 +33,7 @@ from liedyn_ros.model.quantities import pose
 
 ROOT_JOINT = 'root_joint'
 
-_TYPES = {
+URDF_TYPES = {  # to ours
     'fixed': 'fixed', 'revolute': 'revolute', 'continuous': 'continuous',
     'prismatic': 'prismatic', 'planar': 'planar', 'floating': 'free'}
 
@@ -128,13 +128,13 @@ def _add_joints(robot: '_Element', builder: ModelBuilder, mimic: str, floating: 
 
 def _add_joint(joint: '_Element', builder: ModelBuilder) -> None:
     urdf_type = joint.text('type')
-    if urdf_type not in _TYPES:
-        joint.fail(f'a type of {list(_TYPES)}', urdf_type)
+    if urdf_type not in URDF_TYPES:
+        joint.fail(f'a type of {list(URDF_TYPES)}', urdf_type)
     damping, friction = _dynamics(joint, urdf_type)
     axis = joint.one('axis')
     has_axis = urdf_type not in ('fixed', 'floating')
     builder.add_joint(
-        joint.text('name'), _TYPES[urdf_type],
+        joint.text('name'), URDF_TYPES[urdf_type],
         joint.need('parent').text('link'), joint.need('child').text('link'),
         placement=_origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,

@@ -93,6 +93,11 @@ def test_types_that_urdf_lacks_are_refused() -> None:
     builder.add_joint('wrist', 'spherical', None, 'a')
     with pytest.raises(DescriptionError, match=r'joint wrist: expected one of .*, got spheri'):
         to_urdf(builder.build())
+    builder = ModelBuilder('r')
+    builder.add_body('a', None)
+    builder.add_joint('table', 'planar', None, 'a', axis=(0, 0, 1), second_axis=(0, 1, 0))
+    with pytest.raises(DescriptionError, match='joint table: expected the default second axis'):
+        to_urdf(builder.build())
 
 
 def test_xacro_is_expanded(tmp_path: Path) -> None:
