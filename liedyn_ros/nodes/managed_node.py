@@ -16,13 +16,13 @@
 
 from collections.abc import Callable, Sequence
 import gc
+from typing import Any
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from liedyn_ros.errors import LiedynError
 from liedyn_ros.nodes.parameters import Parameter, ParameterSet
 
 AUTOSTART = Parameter(
@@ -41,9 +41,14 @@ class ManagedNode(LifecycleNode):
     after a run-time change.
     """
 
-    def __init__(self, name: str, parameters: Sequence[Parameter]) -> None:
-        """Declare the parameters and, unless told otherwise, start."""
-        super().__init__(name)
+    def __init__(self, name: str, parameters: Sequence[Parameter], **options: Any) -> None:
+        """
+        Declare the parameters and, unless told otherwise, start.
+
+        options: those of rclpy's Node (context, namespace, parameter_overrides, ...), for
+        several nodes in one process.
+        """
+        super().__init__(name, **options)
         self.active = False
         self._configured = False
         self.parameters = ParameterSet(
@@ -79,7 +84,7 @@ class ManagedNode(LifecycleNode):
         try:
             self.parameters.require_valid()
             self.configure()
-        except LiedynError as error:
+        except Exception as error:  # rclpy would pass over it without a word
             self.get_logger().error(f'not configured: {error}')
             self.release()
             return TransitionCallbackReturn.FAILURE

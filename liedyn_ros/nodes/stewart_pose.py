@@ -39,13 +39,13 @@ WATCH_PERIOD = 0.1  # s
 class StewartPoseNode(ManagedNode):
     """Leg lengths in; pose, twist, status, markers and TF out."""
 
-    def __init__(self) -> None:
-        """Declare the parameters; everything else waits for `configure`."""
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         self._parts: list[Any] = []
         self._timers_of_ours: list[Timer] = []
         self._last: TrackedPose | None = None
         self._last_accepted_ns = 0
-        super().__init__('stewart_pose', POSE)
+        super().__init__('stewart_pose', POSE, **options)
 
     def configure(self) -> None:
         """Check the parameters, warm the kernels up, open topics and services."""
