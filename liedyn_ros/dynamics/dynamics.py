@@ -23,13 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.checks import Array, as_array
 from liedyn_ros.dynamics.batch import Batch, BatchKernel
-from liedyn_ros.dynamics.inputs import known, mask, output, refuse, refuse_singular, vector
+from liedyn_ros.dynamics.inputs import mask, numbers, output, refuse, refuse_singular, vector
 from liedyn_ros.dynamics.kernels.batch import hybrid_many, inverse_many
 from liedyn_ros.dynamics.kernels.bodies import jacobian, kinematics
 from liedyn_ros.dynamics.kernels.coriolis import BLOCKS, coriolis_matrix
 from liedyn_ros.dynamics.kernels.hybrid import DONE, hybrid, REFUSED
 from liedyn_ros.dynamics.kernels.inverse import inverse
 from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
+from liedyn_ros.dynamics.kernels.rows import DAMPING, FRICTION
 from liedyn_ros.dynamics.kernels.totals import totals, TOTALS
 from liedyn_ros.dynamics.workspace import Workspace
 from liedyn_ros.errors import SingularError
@@ -108,14 +109,14 @@ class Dynamics:
         """
         given = mask('prescribed', prescribed, self.model.nv)
         q, v = self._position(q), self._rate('v', v)
-        a, tau = known('a', a, given, self._v_shape), known('tau', tau, ~given, self._v_shape)
+        a, tau = numbers('a', a, self._v_shape), numbers('tau', tau, self._v_shape)
         self.workspace.prescribe(given)
         try:
             code = self._run(hybrid, external, q, v, a, tau)
         finally:
             self.workspace.prescribe(False)
         if code != DONE:
-            self._stop(code, '', q, v=v)
+            self._stop(code, '', q, v=v, **_given(given, a, tau))
         return a, tau
 
     def inverse_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -124,7 +125,7 @@ class Dynamics:
         q = self._positions(q)
         v, a = self._rates('v', v, len(q)), self._rates('a', a, len(q))
         tau = np.empty_like(v)
-        self._run_batch(inverse_many, self._zero > 0.0, q, v, a, tau, external)
+        self._run_batch(inverse_many, self._zero == 0.0, q, v, a, tau, external)
         return tau
 
     def forward_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -142,7 +143,7 @@ class Dynamics:
         given = mask('prescribed', prescribed, self.model.nv)
         q = self._positions(q)
         v = self._rates('v', v, len(q))
-        a, tau = known('a', a, given, v.shape), known('tau', tau, ~given, v.shape)
+        a, tau = numbers('a', a, v.shape), numbers('tau', tau, v.shape)
         self._run_batch(hybrid_many, given, q, v, a, tau, external)
         return a, tau
 
@@ -161,6 +162,11 @@ class Dynamics:
     def gravity_vector(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the joint forces (nv,) that hold the machine at rest."""
         return self.inverse(q, self._zero, self._zero, None, out)
+
+    def resistance(self, v: ArrayLike) -> Array:
+        """Return the joint forces (nv,) that overcome damping and Coulomb friction."""
+        v, table = self._rate('v', v), self.workspace.coordinates
+        return table[:, DAMPING] * v + table[:, FRICTION] * np.sign(v)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """
@@ -258,7 +264,7 @@ class Dynamics:
                     np.array(as_array('external', external, (len(q), self._bodies, 6))))
         state, code = self._batch.run(kernel, prescribed, q, v, a, tau, wrenches)
         if code != DONE:
-            self._stop(code, f'[{state}]', q[state])
+            self._stop(code, f'[{state}]', q[state], **_given(prescribed, a[state], tau[state]))
 
     def _stop(self, code: int, suffix: str, q: Array, **vectors: Array) -> None:
         if code == REFUSED:
@@ -287,3 +293,7 @@ class Dynamics:
     @cached_property
     def _batch(self) -> Batch:
         return Batch(self.model.layout, self.dissipation)
+
+
+def _given(prescribed: NDArray[np.bool_], a: Array, tau: Array) -> dict[str, Array]:
+    return {'a': np.where(prescribed, a, 0.0), 'tau': np.where(prescribed, 0.0, tau)}

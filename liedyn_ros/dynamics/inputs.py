@@ -53,11 +53,15 @@ def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
     return array
 
 
-def known(name: str, value: ArrayLike, given: NDArray[np.bool_], shape: tuple[int, ...]) -> Array:
-    """Return a copy with zeros where nothing is given, or raise ShapeError or NotFiniteError."""
-    if np.shape(value) != shape:
-        raise ShapeError(f'{name}: expected shape {shape}, got {np.shape(value)}')
-    return np.array(as_array(name, np.where(given, value, 0.0), shape))
+def numbers(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Return a copy, finite or not, for a kernel to complete; raise ShapeError or LiedynError."""
+    try:
+        array = np.array(value, dtype=np.float64, order='C')
+    except (TypeError, ValueError) as error:
+        raise LiedynError(f'{name}: expected an array of numbers, got {value!r}') from error
+    if array.shape != shape:
+        raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
+    return array
 
 
 def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> None:

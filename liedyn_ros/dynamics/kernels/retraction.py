@@ -23,7 +23,8 @@ from liedyn_ros.model.kinds import FREE, SPHERICAL
 @kernel
 def exponential_rate(topology, x, v, out):
     """Write the dx/dt that moves q0 (+) x with the velocity v: dexp(-x)^-1 v on each group."""
-    out[:] = v
+    for k in range(len(v)):
+        out[k] = v[k]
     for i in range(1, len(topology)):
         kind, vi = topology[i, KIND], topology[i, VI]
         if kind == SPHERICAL:

@@ -1,0 +1,52 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The classical Runge-Kutta method on Lie groups (Munthe-Kaas 1998): explicit, fourth order.
+
+For simulation with controls, contacts and friction: no equation is solved. Energy and momentum
+drift with the fifth power of the step per step.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.kernels.retraction import exponential_rate
+
+
+def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
+         external: ArrayLike | None = None) -> tuple[Array, Array]:
+    """
+    Return the configuration (nq,) and velocity (nv,) after a time dt (s).
+
+    The joint forces tau (nv,) and the wrenches on bodies are held over the step, as by a
+    controller. Raises what Dynamics.forward raises.
+    """
+    model = dynamics.model
+    q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
+    topology = dynamics.workspace.topology
+
+    def rates(x: Array, velocity: Array) -> tuple[Array, Array]:
+        dx = np.empty(model.nv)
+        exponential_rate(topology, x, velocity, dx)
+        return dx, dynamics.forward(model.integrate(q, x), velocity, tau, external)
+
+    dx1, dv1 = v, dynamics.forward(q, v, tau, external)
+    dx2, dv2 = rates(0.5 * dt * dx1, v + 0.5 * dt * dv1)
+    dx3, dv3 = rates(0.5 * dt * dx2, v + 0.5 * dt * dv2)
+    dx4, dv4 = rates(dt * dx3, v + dt * dv3)
+    return (model.integrate(q, dt / 6.0 * (dx1 + 2.0 * (dx2 + dx3) + dx4)),
+            v + dt / 6.0 * (dv1 + 2.0 * (dv2 + dv3) + dv4))
