@@ -1,0 +1,149 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Orders of convergence, and what free flight conserves over ten seconds."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.dynamics_cases import make_case, TREES
+
+from liedyn_ros.checks import Array
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
+from liedyn_ros.errors import ConvergenceError, NotFiniteError
+from liedyn_ros.model import load_yaml
+from liedyn_ros.resources import config_file
+
+Step = Callable[..., tuple[Array, Array]]
+RKMK, VERLET = runge_kutta_munthe_kaas.step, stormer_verlet.step
+STEPS = pytest.mark.parametrize('step', [RKMK, VERLET], ids=['rkmk', 'verlet'])
+SPIN = np.array((0.4, -0.3, 0.5, 0.2, 0.1, 0.6, 1.0, -0.8, 0.7, -1.0, 0.5, 0.9))
+
+
+def fly(step: Step, d: Dynamics, q: Array, v: Array, tau: Array, time: float,
+        count: int) -> Iterator[tuple[Array, Array]]:
+    for _ in range(count):
+        q, v = step(d, q, v, time / count, tau)
+        yield q, v
+
+
+@pytest.mark.parametrize('tree', TREES[:4])
+@pytest.mark.parametrize('step, order, counts', [
+    (RKMK, 4, (8, 16, 32)), (VERLET, 2, (16, 32, 64))], ids=['rkmk', 'verlet'])
+def test_order_of_convergence(tree: tuple[int, bool], step: Step, order: int,
+                              counts: tuple[int, ...]) -> None:
+    """Halving the step divides the error by two to the order, with every type of joint."""
+    case, time = make_case(*tree), 0.1
+    v, tau = 0.5 * case.v, 0.3 * case.a
+    *_, (q_end, v_end) = fly(RKMK, case.dynamics, case.q, v, tau, time, 300)
+    errors = []
+    for count in counts:
+        *_, (q, u) = fly(step, case.dynamics, case.q, v, tau, time, count)
+        errors.append(np.linalg.norm([case.model.difference(q, q_end), u - v_end]))
+    measured = np.log2(np.array(errors[:-1]) / errors[1:])
+    np.testing.assert_allclose(measured, order, atol=0.15)
+
+
+@pytest.fixture(scope='module')
+def weightless() -> Dynamics:
+    """Return the aerial manipulator without gravity."""
+    model = load_yaml(config_file('aerial_manipulator.yaml'))
+    return Dynamics(replace(model, layout=replace(model.layout, gravity=np.zeros(3))))
+
+
+@pytest.mark.parametrize('step, dt, energy_error, momentum_error', [
+    (RKMK, 2e-3, 1e-9, 1e-8), (VERLET, 4e-3, 5e-5, 1e-9)], ids=['rkmk', 'verlet'])
+def test_free_flight_conserves_energy_and_momentum(
+        weightless: Dynamics, step: Step, dt: float, energy_error: float,
+        momentum_error: float) -> None:
+    """Ten seconds of tumbling: 1.2 J of kinetic energy, 3 N m s and 2 N s of momentum."""
+    q = weightless.model.neutral()
+    energy, momentum = weightless.kinetic_energy(q, SPIN), weightless.momentum(q, SPIN)
+    assert energy > 1.0
+    assert min(np.linalg.norm(momentum[:3]), np.linalg.norm(momentum[3:])) > 0.05
+    for state in fly(step, weightless, q, SPIN, np.zeros(12), 10.0, round(10.0 / dt)):
+        assert weightless.kinetic_energy(*state) == pytest.approx(energy, abs=energy_error)
+    np.testing.assert_allclose(weightless.momentum(*state), momentum, atol=momentum_error)
+
+
+def test_energy_error_of_verlet_is_bounded(weightless: Dynamics) -> None:
+    """The error of the second half of 20 s at a coarse step is that of the first half."""
+    q = weightless.model.neutral()
+    energy = weightless.kinetic_energy(q, SPIN)
+    errors = [abs(weightless.kinetic_energy(*state) - energy)
+              for state in fly(VERLET, weightless, q, SPIN, np.zeros(12), 20.0, 2000)]
+    assert max(errors[1000:]) < 1.5 * max(errors[:1000])
+
+
+def test_free_fall_conserves_energy_and_follows_the_parabola() -> None:
+    """Ten seconds of fall under gravity: the centre of mass, momentum and energy are known."""
+    model = load_yaml(config_file('aerial_manipulator.yaml'))
+    d, q = Dynamics(model), model.neutral()
+    center, momentum = d.center_of_mass(q), d.momentum(q, SPIN)
+    energy = d.kinetic_energy(q, SPIN) + d.potential_energy(q)
+    *_, (q, v) = fly(RKMK, d, q, SPIN, np.zeros(12), 10.0, 5000)
+    weight, drift = model.mass * model.gravity, momentum[3:] / model.mass
+    assert d.kinetic_energy(q, v) + d.potential_energy(q) == pytest.approx(energy, abs=1e-6)
+    np.testing.assert_allclose(
+        d.center_of_mass(q), center + drift * 10.0 + model.gravity * 50.0, atol=1e-8)
+    turning = np.cross(center * 10.0 + drift * 50.0, weight)  # the integral of c x m a_g
+    np.testing.assert_allclose(
+        d.momentum(q, v), momentum + np.concatenate((turning, weight * 10.0)), atol=1e-6)
+
+
+@STEPS
+def test_held_forces_and_wrenches_do_their_work(step: Step) -> None:
+    case = make_case(*TREES[1])
+    tau, q, v = case.a, case.q, 0.3 * case.v
+    count, time = 200, 0.05
+    b = case.model.bodies.index('body_3')
+    external = np.zeros((len(case.model.bodies), 6))
+    external[b] = case.external[b]
+
+    def power(q: Array, v: Array) -> float:
+        return float(tau @ v + case.external[b] @ case.dynamics.kinematics(q, v).twists[b])
+
+    def energy(q: Array, v: Array) -> float:
+        return case.dynamics.kinetic_energy(q, v) + case.dynamics.potential_energy(q)
+
+    start, powers = energy(q, v), [power(q, v)]
+    for _ in range(count):
+        q, v = step(case.dynamics, q, v, time / count, tau, external)
+        powers.append(power(q, v))
+    work = (sum(powers) - 0.5 * (powers[0] + powers[-1])) * time / count
+    assert energy(q, v) - start == pytest.approx(work, rel=1e-4)
+
+
+@STEPS
+def test_damping_takes_energy(step: Step) -> None:
+    case = make_case(*TREES[0], dissipation=True)
+    model = replace(case.model, layout=replace(case.model.layout, gravity=np.zeros(3)))
+    d, rest = Dynamics(model), np.zeros(model.nv)
+    energies = [d.kinetic_energy(*state) for state in fly(step, d, case.q, case.v, rest, 0.1, 50)]
+    assert (np.diff(energies) < 0.0).all()
+
+
+@STEPS
+def test_refusals(step: Step, weightless: Dynamics) -> None:
+    q, zero = weightless.model.neutral(), np.zeros(12)
+    with pytest.raises(NotFiniteError, match=r'^v\[0\]'):
+        step(weightless, q, np.full(12, np.nan), 1e-3, zero)
+
+
+def test_verlet_refuses_a_step_that_is_too_long(weightless: Dynamics) -> None:
+    with pytest.raises(ConvergenceError, match='take a shorter step than 1 s'):
+        VERLET(weightless, weightless.model.neutral(), 5.0 * SPIN, 1, np.zeros(12))

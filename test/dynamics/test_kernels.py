@@ -1,0 +1,176 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The small functions the recursions are made of, against dense matrices and longer numbers."""
+
+from importlib import import_module
+import pkgutil
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from liedyn_ros.checks import Array
+from liedyn_ros.dynamics import kernels
+from liedyn_ros.dynamics.kernels import articulated, coriolis, joints, rigid, rows, symmetric
+from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
+from liedyn_ros.dynamics.kernels.retraction import exponential_rate
+from liedyn_ros.dynamics.kernels.trigonometry import LARGEST, sine_cosine
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import kinds
+
+RNG = np.random.default_rng(11)
+SYMMETRIC = np.array(((0, 1, 2), (1, 3, 4), (2, 4, 5)))
+
+
+def angles() -> Array:
+    """Return angles of all sizes, and those next to a multiple of a quarter turn."""
+    sizes = np.logspace(-300.0, 8.0, 4000) * RNG.choice((-1.0, 1.0), 4000)
+    quarters = RNG.integers(-60_000, 60_000, 1000) * (np.pi / 2.0)
+    near = np.concatenate([quarters, np.nextafter(quarters, 0.0), quarters + np.pi / 4.0])
+    return np.concatenate([sizes, near, [0.0, LARGEST, -LARGEST, np.nextafter(LARGEST, 0.0)]])
+
+
+def test_sine_and_cosine_are_within_an_ulp() -> None:
+    mpmath.mp.dps = 40
+    for x in angles():
+        s, c = sine_cosine(x)
+        exact = float(mpmath.sin(mpmath.mpf(x))), float(mpmath.cos(mpmath.mpf(x)))
+        for got, wanted in zip((s, c), exact):
+            assert abs(got - wanted) <= max(np.spacing(abs(wanted)), 1e-19), x
+
+
+def test_sine_and_cosine_of_no_angle() -> None:
+    assert np.isnan([sine_cosine(x) for x in (np.nan, np.inf, -np.inf)]).all()
+
+
+def test_articulated_inertia_is_its_dense_matrix() -> None:
+    square = RNG.normal(size=(6, 6))
+    dense = square @ square.T
+    inertia = blocks(dense)
+    r, p, x = so3.exp(RNG.normal(size=3)), RNG.normal(size=3), RNG.normal(size=6)
+    np.testing.assert_allclose(np.ravel(articulated.apply(inertia, *halves(x))), dense @ x)
+    np.testing.assert_allclose(
+        matrix(articulated.eliminate(inertia, 0.3, *halves(x))), dense - 0.3 * np.outer(x, x))
+    adjoint = se3.adjoint(np.linalg.inv(homogeneous(r, p)))
+    np.testing.assert_allclose(
+        matrix(articulated.transport(tuple(r.ravel()), tuple(p), inertia)),
+        adjoint.T @ dense @ adjoint, atol=1e-12)
+
+
+def test_rigid_inertia_is_its_articulated_one() -> None:
+    body = 1.7, tuple(RNG.normal(size=3)), tuple(RNG.normal(size=6))
+    r, p = tuple(so3.exp(RNG.normal(size=3)).ravel()), tuple(RNG.normal(size=3))
+    w, v = halves(RNG.normal(size=6))
+    dense = matrix(articulated.of_rigid(body))
+    twist = np.concatenate((w, v))
+    np.testing.assert_allclose(np.ravel(rigid.apply(body, w, v)), dense @ twist)
+    np.testing.assert_allclose(
+        np.ravel(rigid.bias(body, w, v)), -se3.ad(twist).T @ dense @ twist, atol=1e-12)
+    np.testing.assert_allclose(
+        matrix(articulated.of_rigid(rigid.transport(r, p, body))),
+        matrix(articulated.transport(r, p, articulated.of_rigid(body))), atol=1e-12)
+    np.testing.assert_allclose(
+        dense_blocks(coriolis.rate_of(body, w, v)), -se3.ad(twist).T @ dense, atol=1e-12)
+
+
+def test_four_blocks_are_their_dense_matrix() -> None:
+    dense, x = RNG.normal(size=(6, 6)), RNG.normal(size=6)
+    parts = tuple(tuple(dense[i:i + 3, j:j + 3].ravel()) for i in (0, 3) for j in (0, 3))
+    r, p = so3.exp(RNG.normal(size=3)), RNG.normal(size=3)
+    adjoint = se3.adjoint(np.linalg.inv(homogeneous(r, p)))
+    np.testing.assert_allclose(
+        dense_blocks(coriolis.transport(tuple(r.ravel()), tuple(p), parts)),
+        adjoint.T @ dense @ adjoint, atol=1e-12)
+    np.testing.assert_allclose(np.ravel(coriolis.apply(parts, *halves(x))), dense @ x)
+    np.testing.assert_allclose(np.ravel(coriolis.apply_t(parts, *halves(x))), dense.T @ x)
+
+
+@pytest.mark.parametrize('kind', range(5))
+def test_screws_twists_and_projections_agree(kind: int) -> None:
+    v, wrench, pitch = RNG.normal(size=6), RNG.normal(size=6), 0.7 * (kind == kinds.HELICAL)
+    screws = [np.ravel(joints.screw(kind, pitch, k)) for k in range(joints.degrees(kind))]
+    assert len(screws) == kinds.NV[kind]
+    np.testing.assert_allclose(np.ravel(joints.relative_twist(kind, pitch, v, 0)),
+                               sum(rate * screw for rate, screw in zip(v, screws)))
+    np.testing.assert_allclose(
+        [joints.along(kind, pitch, k, *halves(wrench)) for k in range(len(screws))],
+        np.array(screws) @ wrench)
+
+
+def test_rotations_of_quaternions_do_not_depend_on_the_norm() -> None:
+    quaternion = RNG.normal(size=4)
+    unit = quaternion / np.linalg.norm(quaternion)
+    np.testing.assert_allclose(
+        np.reshape(joints.rotation(tuple(quaternion)), (3, 3)), so3.from_quaternion(unit),
+        atol=1e-15)
+
+
+@pytest.mark.parametrize('kind, size', [(kinds.SPHERICAL, 3), (kinds.FREE, 6)])
+def test_exponential_rate_moves_the_exponential(kind: int, size: int) -> None:
+    """exp(x + dt dx) = exp(x) exp(dt v) to second order in dt."""
+    topology = np.array([[0, 0, 0, 0], [kind, 0, 0, 0]])
+    x, v, dx, dt = RNG.normal(size=size), RNG.normal(size=size), np.empty(size), 1e-5
+    exponential_rate(topology, x, v, dx)
+    group = so3 if size == 3 else se3
+    for sign in (-1.0, 1.0):
+        np.testing.assert_allclose(
+            group.exp(x + sign * dt * dx), group.exp(x) @ expm(sign * dt * group.hat(v)),
+            atol=1e-9)
+
+
+def test_no_kernel_can_allocate_or_keep_a_reference() -> None:
+    modules = [import_module(f'{kernels.__name__}.{each.name}')
+               for each in pkgutil.iter_modules(kernels.__path__)]
+    compiled = [value for module in modules for value in vars(module).values()
+                if hasattr(value, 'targetoptions') and value.__module__.startswith(
+                    kernels.__name__)]
+    assert len(compiled) > 50
+    assert not any(each.targetoptions['_nrt'] for each in compiled)
+    topology, links = np.zeros((2, 4), dtype=np.int64), np.zeros((2, rows.WIDTH))
+    q, out = np.zeros(1), np.zeros((1, 1))
+    before = [sys.getrefcount(array) for array in (topology, links, q, out)]
+    for _ in range(10):
+        mass_matrix(topology, links, q, out)
+    assert [sys.getrefcount(array) for array in (topology, links, q, out)] == before
+
+
+def halves(x: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    return tuple(x[:3]), tuple(x[3:])
+
+
+def homogeneous(r: Array, p: Array) -> Array:
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = r, p
+    return pose
+
+
+def blocks(dense: Array):
+    upper = np.triu_indices(3)
+    return (tuple(dense[:3, :3][upper]), tuple(dense[:3, 3:].ravel()),
+            tuple(dense[3:, 3:][upper]))
+
+
+def matrix(inertia) -> Array:
+    a, c = np.array(inertia[0])[SYMMETRIC], np.array(inertia[2])[SYMMETRIC]
+    b = np.reshape(inertia[1], (3, 3))
+    assert symmetric.trace(inertia[0]) == pytest.approx(np.trace(a))
+    return np.block([[a, b], [b.T, c]])
+
+
+def dense_blocks(parts) -> Array:
+    a, b, c, d = (np.reshape(part, (3, 3)) for part in parts)
+    return np.block([[a, b], [c, d]])

@@ -1,0 +1,147 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What Dynamics refuses, how it says so, and that a refusal leaves nothing behind."""
+
+import numpy as np
+import pytest
+from support.dynamics_cases import Case, make_case
+
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.kernels.hybrid import hybrid
+from liedyn_ros.dynamics.kernels.inverse import inverse
+from liedyn_ros.errors import (
+    LiedynError, ModelError, NotFiniteError, NotInGroupError, ShapeError, SingularError)
+from liedyn_ros.model import ModelBuilder, SpatialInertia
+
+
+@pytest.fixture
+def tree() -> Case:
+    """Return a floating machine."""
+    return make_case(1, True)
+
+
+@pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize('name', ['q', 'v', 'a'])
+def test_every_entry_must_be_finite(tree: Case, name: str, bad: float) -> None:
+    for k in range(len(getattr(tree, name))):
+        values = {'q': tree.q, 'v': tree.v, 'a': tree.a}
+        values[name] = values[name].copy()
+        values[name][k] = bad
+        with pytest.raises(NotFiniteError, match=rf'^{name}\[{k}\]: expected a finite number'):
+            tree.dynamics.inverse(**values)
+        values['tau' if name == 'a' else 'a'] = values.pop('a')
+        if name == 'a':
+            with pytest.raises(NotFiniteError, match=rf'^tau\[{k}\]'):
+                tree.dynamics.forward(**values)
+
+
+def test_wrenches_must_be_finite_and_are_forgotten(tree: Case) -> None:
+    before = tree.dynamics.inverse(tree.q, tree.v, tree.a)
+    bad = tree.external.copy()
+    bad[2, 5] = np.nan
+    with pytest.raises(NotFiniteError, match=r'^external\[2, 5\]'):
+        tree.dynamics.inverse(tree.q, tree.v, tree.a, bad)
+    np.testing.assert_array_equal(tree.dynamics.inverse(tree.q, tree.v, tree.a), before)
+
+
+def test_quaternions_must_be_of_unit_length(tree: Case) -> None:
+    q = tree.q.copy()
+    q[3:7] *= 1.0 + 2e-6
+    for call in (tree.dynamics.mass_matrix, tree.dynamics.kinematics,
+                 tree.dynamics.center_of_mass, tree.dynamics.gravity_vector,
+                 lambda q: tree.dynamics.coriolis_matrix(q, tree.v),
+                 lambda q: tree.dynamics.body_jacobian(q, 'base'),
+                 lambda q: tree.dynamics.forward(q, tree.v, tree.a)):
+        with pytest.raises(NotInGroupError, match=r'^q\[3:7\]: expected a quaternion'):
+            call(q)
+    q[3:7] = tree.q[3:7] * (1.0 + 5e-7)  # rounded elsewhere: the same rotation
+    np.testing.assert_allclose(tree.dynamics.inverse(q, tree.v, tree.a),
+                               tree.dynamics.inverse(tree.q, tree.v, tree.a), atol=1e-12)
+
+
+def test_shapes_and_types_are_checked(tree: Case) -> None:
+    d, n = tree.dynamics, tree.model.nv
+    with pytest.raises(ShapeError, match=rf'^v: expected shape \({n},\), got \({n - 1},\)'):
+        d.inverse(tree.q, tree.v[1:], tree.a)
+    with pytest.raises(ShapeError, match=r'^external: expected shape'):
+        d.forward(tree.q, tree.v, tree.a, tree.external[1:])
+    with pytest.raises(LiedynError, match=r"^a: expected an array of numbers, got 'fast'"):
+        d.hybrid(tree.q, tree.v, np.zeros(n, dtype=bool), 'fast', tree.a)
+    with pytest.raises(ShapeError, match=r'^tau: expected shape'):
+        d.hybrid(tree.q, tree.v, np.zeros(n, dtype=bool), tree.a, tree.a[1:])
+    with pytest.raises(LiedynError, match=r'^prescribed: expected an array of bool, got int64'):
+        d.hybrid(tree.q, tree.v, np.zeros(n, dtype=int), tree.a, tree.a)
+    with pytest.raises(ModelError, match=r"body: expected one of .*, got 'tail'"):
+        d.body_jacobian(tree.q, 'tail')
+    for out in (np.empty(n + 1), np.empty(n, dtype=np.float32), np.empty(2 * n)[::2], [0.0] * n):
+        with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):
+            d.inverse(tree.q, tree.v, tree.a, out=out)
+
+
+def test_out_is_written_and_returned(tree: Case) -> None:
+    d, n = tree.dynamics, tree.model.nv
+    out, matrix = np.empty(n), np.empty((n, n))
+    assert d.inverse(tree.q, tree.v, tree.a, out=out) is out
+    np.testing.assert_array_equal(out, d.inverse(tree.q, tree.v, tree.a))
+    assert d.coriolis_matrix(tree.q, tree.v, out=matrix) is matrix
+    np.testing.assert_array_equal(matrix, d.coriolis_matrix(tree.q, tree.v))
+
+
+def test_any_layout_of_input_runs_the_one_compiled_kernel(tree: Case) -> None:
+    d, q, v, a = tree.dynamics, tree.q, tree.v, tree.a
+    wanted = d.inverse(q, v, a)
+    frozen = v.copy()
+    frozen.setflags(write=False)
+    for same in (list(v), np.repeat(v, 2)[::2], frozen, np.array([v, v])[0]):
+        np.testing.assert_array_equal(d.inverse(q, same, a), wanted)
+    d.forward(list(q), frozen, tuple(a))
+    assert len(inverse.signatures) == len(hybrid.signatures) == 1
+
+
+def rod(*joints: tuple[str, str, tuple[float, float, float]], inertia: SpatialInertia | None):
+    """Return a machine of massless bodies in a row, but for the last one."""
+    builder, parent = ModelBuilder('rod'), None
+    for name, kind, axis in joints:
+        last = name == joints[-1][0]
+        builder.add_body(f'{name}_body', inertia if last else None)
+        builder.add_joint(name, kind, parent, f'{name}_body', axis=axis)
+        parent = f'{name}_body'
+    return Dynamics(builder.build())
+
+
+X, Y, Z = np.eye(3)
+BODY = SpatialInertia(1.0, (0.3, 0.2, 0.1), np.diag((0.1, 0.2, 0.15)))
+
+
+@pytest.mark.parametrize('dynamics, named', [
+    (rod(('elbow', 'revolute', X), ('tip', 'revolute', Y), inertia=None), 'tip'),
+    (rod(('slide', 'prismatic', X), ('ball', 'spherical', None), inertia=None), 'ball/wz'),
+    (rod(('first', 'revolute', Z), ('second', 'revolute', Z), inertia=BODY), 'first'),
+    (rod(('first', 'prismatic', Y), ('second', 'prismatic', Y), inertia=BODY), 'first'),
+    (rod(('screw', 'helical', X), ('cylinder', 'cylindrical', X), inertia=BODY), 'screw'),
+], ids=['massless tip', 'massless ball', 'axis twice', 'slide twice', 'screw twice'])
+def test_a_coordinate_that_moves_no_inertia_is_named(dynamics: Dynamics, named: str) -> None:
+    q, zero = dynamics.model.random(np.random.default_rng(0)), np.zeros(dynamics.model.nv)
+    with pytest.raises(SingularError, match=f'^{named}: expected inertia to be moved'):
+        dynamics.forward(q, zero, zero)
+    with pytest.raises(SingularError, match=rf'^{named}\[0\]: expected inertia to be moved'):
+        dynamics.forward_batch([q, q], *np.zeros((2, 2, dynamics.model.nv)))
+    a, _ = dynamics.hybrid(q, zero, np.ones(len(zero), dtype=bool), zero, zero)
+    np.testing.assert_array_equal(a, zero)  # nothing is solved for
+
+
+def test_a_machine_without_mass_has_no_center() -> None:
+    with pytest.raises(SingularError, match=r'^mass: expected moving bodies with mass'):
+        rod(('tip', 'revolute', X), inertia=None).center_of_mass([0.0])
