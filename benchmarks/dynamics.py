@@ -1,0 +1,158 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Inverse and forward dynamics and the mass matrix beside Pinocchio's Python calls.
+
+Each is timed as a controller calls it: arrays in, arrays out, one state. The columns are the bare
+kernel and the peer (us), their ratio, what the checked method of Dynamics takes more (us), and one
+state of a batch on all cores (us). Before a machine is measured, both libraries must agree on it.
+"""
+
+import json
+from pathlib import Path
+import platform
+import statistics
+from typing import Any
+
+import numba
+import numpy as np
+import pinocchio as pin
+
+from benchmarks.robots import Robot, robots
+from benchmarks.timing import Call, interleaved, median_ratio
+from liedyn_ros.checks import Array
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.kernels.hybrid import hybrid
+from liedyn_ros.dynamics.kernels.inverse import inverse
+from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
+from liedyn_ros.model import Joint, Model
+
+OUT = Path('out/bench/dynamics.json')
+BATCH = 1000  # states
+AGREEMENT = 1e-10  # relative to the largest entry
+# What we set out to reach: at most this multiple of Pinocchio's time.
+TARGETS = {'A': {'inverse': 0.9, 'forward': 1.0}, 'B': {'inverse': 0.5, 'forward': 0.6}}
+Row = dict[str, Any]
+
+
+class Peer:
+    """Pinocchio's model of a machine, and how its numbers are ordered."""
+
+    def __init__(self, robot: Robot) -> None:
+        """Read the URDF."""
+        root = (pin.JointModelFreeFlyer(),) if robot.floating else ()
+        self.model = pin.buildModelFromXML(robot.urdf, *root)
+        self.data = self.model.createData()
+        self._ours = robot.model
+        self._order = np.empty(robot.model.nv, dtype=np.int64)  # of v: place in ours
+        for joint in _moving(robot.model):
+            at = self._twin(joint).idx_v
+            place = np.arange(robot.model.nv)[joint.v_slice]
+            self._order[at:at + len(place)] = np.roll(place, 3) if len(place) == 6 else place
+
+    def configuration(self, q: Array) -> Array:
+        """Return our configuration as Pinocchio has it."""
+        result = pin.neutral(self.model)
+        for joint in _moving(self._ours):
+            other, values = self._twin(joint), q[joint.q_slice]
+            if other.nq == 2:
+                values = np.array([np.cos(values[0]), np.sin(values[0])])
+            result[other.idx_q:other.idx_q + other.nq] = values
+        return result
+
+    def _twin(self, joint: Joint) -> Any:
+        name = 'root_joint' if joint.type_name == 'free' else joint.name
+        return self.model.joints[self.model.getJointId(name)]
+
+    def velocity(self, v: Array) -> Array:
+        """Return our velocities, accelerations or forces as Pinocchio has them."""
+        return v[self._order]
+
+
+def measure(robot: Robot) -> list[Row]:
+    """Return the row of each algorithm."""
+    model = robot.model
+    rng = np.random.default_rng(0)
+    ours, peer = Dynamics(model, dissipation=False), Peer(robot)
+    q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    tau = ours.inverse(q, v, a)
+    pq, pv, pa, ptau = (
+        peer.configuration(q), peer.velocity(v), peer.velocity(a), peer.velocity(tau))
+    agree(pin.rnea(peer.model, peer.data, pq, pv, pa), ptau)
+    agree(pin.aba(peer.model, peer.data, pq, pv, ptau), peer.velocity(ours.forward(q, v, tau)))
+    space, out, matrix = ours.workspace, np.empty(model.nv), np.empty((model.nv, model.nv))
+    tables = space.topology, space.links, space.coordinates
+    many = tuple(np.tile(x, (BATCH, 1)) for x in (q, v, a, tau))
+    data = peer.model, peer.data
+    return [
+        row('inverse', Call(inverse, (*tables, q, v, a, out)), Call(pin.rnea, (*data, pq, pv, pa)),
+            Call(ours.inverse, (q, v, a)), Call(ours.inverse_batch, many[:3])),
+        row('forward', Call(hybrid, (*tables, q, v, out, tau)),
+            Call(pin.aba, (*data, pq, pv, ptau)),
+            Call(ours.forward, (q, v, tau)), Call(ours.forward_batch, (*many[:2], many[3]))),
+        row('mass matrix', Call(mass_matrix, (*tables[:2], q, matrix)),
+            Call(pin.crba, (*data, pq)), Call(ours.mass_matrix, (q,)), None),
+    ]
+
+
+def row(name: str, kernel: Call, peer: Call, method: Call, batch: Call | None) -> Row:
+    """Return the figures of one algorithm, times in us."""
+    calls = [kernel, peer, method] + ([batch] if batch else [])
+    times = interleaved(calls)
+    bare, other, checked = (1e6 * statistics.median(taken) for taken in times[:3])
+    return {
+        'algorithm': name, 'kernel': bare, 'pinocchio': other,
+        'ratio': median_ratio(times[0], times[1]), 'checks': checked - bare,
+        'batch': 1e6 * statistics.median(times[3]) / BATCH if batch else None}
+
+
+def agree(wanted: Array, got: Array) -> None:
+    """Stop unless two results are the same: times of different results mean nothing."""
+    error = abs(wanted - got).max() / abs(wanted).max()
+    if not error < AGREEMENT:
+        raise SystemExit(f'expected the same as Pinocchio to {AGREEMENT}, got {error:.3g}')
+
+
+def _moving(model: Model) -> list[Joint]:
+    return [joint for joint in model.joint_list if joint.type_name != 'fixed']
+
+
+def main() -> None:
+    """Measure every machine, print the table and keep it as JSON."""
+    print(f'{"machine":24}{"algorithm":13}{"kernel":>8}{"pinocchio":>11}{"ratio":>7}{"target":>8}'
+          f'{"checks":>8}{"batch":>8}')
+    rows = []
+    for name, robot in robots().items():
+        for figures in measure(robot):
+            target = TARGETS.get(name[0], {'inverse': 1.0, 'forward': 1.0}).get(
+                figures['algorithm'])
+            rows.append({'machine': name, 'nv': robot.model.nv, 'target': target, **figures})
+            print(_line(rows[-1]))
+    OUT.parent.mkdir(parents=True, exist_ok=True)
+    OUT.write_text(json.dumps({
+        'unit': 'us', 'pinocchio': pin.__version__, 'numba': numba.__version__,
+        'python': platform.python_version(), 'processor': platform.machine(), 'rows': rows},
+        indent=1) + '\n')
+
+
+def _line(row: Row) -> str:
+    target = '' if row['target'] is None else f'{row["target"]:.1f}'
+    batch = '' if row['batch'] is None else f'{row["batch"]:.2f}'
+    return (f'{row["machine"]:24}{row["algorithm"]:13}{row["kernel"]:8.2f}{row["pinocchio"]:11.2f}'
+            f'{row["ratio"]:7.2f}{target:>8}{row["checks"]:8.2f}{batch:>8}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,81 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The machines that are measured, each as our model and as a URDF for other libraries."""
+
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.checks import Array
+from liedyn_ros.model import load_urdf, load_yaml, Model, ModelBuilder, SpatialInertia, to_urdf
+from liedyn_ros.resources import config_file
+
+EXAMPLE_ROBOTS = {  # of the wheel example-robot-data; True: with a free base
+    'arm (ur5)': ('ur_description/urdf/ur5_robot.urdf', False),
+    'quadruped (go2)': ('go2_description/urdf/go2.urdf', True),
+    'humanoid (g1)': ('g1_description/urdf/g1_29dof_rev_1_0.urdf', True),
+}
+
+
+class Robot(NamedTuple):
+    """A model, its URDF, and whether the URDF is to be read with a free base."""
+
+    model: Model
+    urdf: str
+    floating: bool
+
+
+def robots() -> dict[str, Robot]:
+    """Return all machines by name; those of the wheel only where it is installed."""
+    machines = {'A: aerial manipulator': load_yaml(config_file('aerial_manipulator.yaml')),
+                'B: 5 branches of 20': branches(5, 20)}
+    result = {name: Robot(model, to_urdf(model), True) for name, model in machines.items()}
+    try:
+        wheel = metadata.distribution('example-robot-data')
+    except metadata.PackageNotFoundError:
+        return result
+    folder = Path(str(wheel.locate_file('cmeel.prefix/share/example-robot-data/robots')))
+    for name, (path, floating) in EXAMPLE_ROBOTS.items():
+        model = load_urdf(folder / path, floating=floating)
+        result[name] = Robot(model, (folder / path).read_text(), floating)
+    return result
+
+
+def branches(count: int, length: int) -> Model:
+    """Return a free base with chains of revolute bodies whose axes and places are random."""
+    rng = np.random.default_rng(0)
+    builder = ModelBuilder(f'branches_{count}_{length}')
+    builder.add_body('base', _inertia(rng))
+    builder.add_joint('root_joint', 'free', None, 'base')
+    for branch in range(count):
+        parent = 'base'
+        for link in range(length):
+            body = f'body_{branch}_{link}'
+            builder.add_body(body, _inertia(rng))
+            placement = np.eye(4)
+            placement[:3, 3] = rng.uniform(-0.2, 0.2, 3)
+            builder.add_joint(f'joint_{branch}_{link}', 'revolute', parent, body,
+                              placement=placement, axis=rng.normal(size=3))
+            parent = body
+    return builder.build()
+
+
+def _inertia(rng: np.random.Generator) -> SpatialInertia:
+    sides: Array = rng.uniform(0.1, 0.3, 3)  # of a box
+    mass = float(rng.uniform(0.5, 2.0))
+    moments = mass / 12.0 * np.diag((sides**2).sum() - sides**2)
+    return SpatialInertia(mass, rng.uniform(-0.1, 0.1, 3), moments)
