@@ -65,7 +65,7 @@ POSE = PLATFORM + (
               run_time=True),
     Parameter('publish_tf', True, 'broadcast base to platform on /tf where tf2_ros is installed',
               run_time=True),
-    Parameter('queue_depth', 100, 'messages the input keeps while the node is busy',
+    Parameter('queue_depth', 1000, 'messages the input keeps while the node is busy',
               least=1, most=10000),
 )
 
@@ -73,6 +73,8 @@ SIMULATOR = PLATFORM + (
     Parameter('rate', 1000.0, 'samples a second', 'Hz', least=0.1, most=5000.0),
     Parameter('duration', 0.0, 'time after which the simulator stops publishing; 0 for never',
               's', least=0.0, most=1e6),
+    Parameter('wait_for_subscribers', False, 'start the motion only when every topic has a '
+              'subscriber, so that none misses its beginning'),
     Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'of the motion about home: '
               'rotation about x, y, z, then translation', 'rad, m', least=-3.0, most=3.0, size=6),
     Parameter('frequencies', [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], 'of the same six coordinates',

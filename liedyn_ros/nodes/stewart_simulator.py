@@ -38,11 +38,11 @@ DEPTH = 10
 class StewartSimulatorNode(ManagedNode):
     """Leg states and the true pose out, a sample at a time."""
 
-    def __init__(self) -> None:
-        """Declare the parameters; everything else waits for `configure`."""
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         self._opened: list[Any] = []
         self._timer: Timer | None = None
-        super().__init__('stewart_simulator', SIMULATOR)
+        super().__init__('stewart_simulator', SIMULATOR, **options)
 
     def configure(self) -> None:
         """Check the parameters, compute the first samples, open the topics."""
@@ -71,9 +71,9 @@ class StewartSimulatorNode(ManagedNode):
         self._opened.clear()
 
     def activate(self) -> None:
-        """Start the motion now, at home and at rest."""
+        """Start the motion with the next tick, at home and at rest."""
         self._start_motion()
-        self._begin_ns = self.get_clock().now().nanoseconds
+        self._begin_ns: int | None = None
         self._timer = self.create_timer(1.0 / self._rate, self._tick)
 
     def deactivate(self) -> None:
@@ -104,6 +104,11 @@ class StewartSimulatorNode(ManagedNode):
     def _tick(self) -> None:
         """Publish every sample that is due; a late tick catches up."""
         now_ns = self.get_clock().now().nanoseconds
+        if self._begin_ns is None:
+            if self.parameters['wait_for_subscribers'] and not all(
+                    publisher.get_subscription_count() for publisher in self._opened):
+                return
+            self._begin_ns = now_ns
         while (stamp_ns := self._begin_ns + round(1e9 * self._next.time)) <= now_ns:
             if 0.0 < self._duration <= self._next.time:
                 if not self._waiting:

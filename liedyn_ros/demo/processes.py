@@ -1,0 +1,62 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Node processes that a demo starts, and ends by their own pid whatever happens."""
+
+from collections.abc import Mapping
+from pathlib import Path
+import signal
+import subprocess
+import sys
+from types import TracebackType
+from typing import Any
+
+PATIENCE = 5.0  # s that a process has to end after it was asked to
+
+
+class NodeProcess:
+    """One of our nodes as a process of its own; a context manager."""
+
+    def __init__(self, module: str, parameters: Mapping[str, Any], log: Path) -> None:
+        """Start `python -m module` with ROS parameters, its output into a log file."""
+        arguments = [sys.executable, '-m', module, '--ros-args']
+        for name, value in parameters.items():
+            arguments += ['-p', f'{name}:={str(value).lower() if value is True else value}']
+        self.log = log
+        self._output = log.open('w', encoding='utf-8')
+        self._process = subprocess.Popen(
+            arguments, stdout=self._output, stderr=subprocess.STDOUT)
+
+    def require_running(self) -> None:
+        """Raise RuntimeError with the end of the log if the process has ended."""
+        if self._process.poll() is not None:
+            tail = self.log.read_text(encoding='utf-8').splitlines()[-5:]
+            raise RuntimeError('\n'.join([f'{self.log.stem} ended with exit code '
+                                          f'{self._process.returncode}:', *tail]))
+
+    def __enter__(self) -> 'NodeProcess':
+        """Return the running process."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """Ask the process to end, and kill it if it does not."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._output.close()

@@ -1,0 +1,62 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Records topics as they arrive, undecoded, so that the recording costs as little as possible."""
+
+from collections.abc import Mapping
+from functools import partial
+import time
+from typing import Any
+
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+
+DEPTH = 5000
+
+
+class Recorder(Node):
+    """Subscribes to topics and keeps (arrival time in ns, message) of each."""
+
+    def __init__(self, topics: Mapping[str, type]) -> None:
+        """Subscribe to topics of given message types."""
+        super().__init__('recorder')
+        self._types = dict(topics)
+        self._raw: dict[str, list[tuple[int, bytes]]] = {topic: [] for topic in topics}
+        for topic, message_type in topics.items():
+            self.create_subscription(
+                message_type, topic, partial(self._keep, self._raw[topic]),
+                QoSProfile(depth=DEPTH), raw=True)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self)
+
+    def count(self, topic: str) -> int:
+        """Return how many messages of a topic have arrived."""
+        return len(self._raw[topic])
+
+    def spin_for(self, seconds: float) -> None:
+        """Record for a time."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            self._executor.spin_once(timeout_sec=left)
+
+    def messages(self, topic: str) -> list[tuple[int, Any]]:
+        """Return the messages of a topic, decoded, each with its arrival time in ns."""
+        message_type = self._types[topic]
+        return [(at, deserialize_message(raw, message_type)) for at, raw in self._raw[topic]]
+
+    @staticmethod
+    def _keep(into: list[tuple[int, bytes]], raw: bytes) -> None:
+        into.append((time.time_ns(), raw))
