@@ -1,0 +1,196 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Bad input: each is named in log and status, nothing false comes out, the next is tracked."""
+
+from liedyn_interfaces.msg import StewartStatus
+import numpy as np
+import pytest
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Float64
+
+from support.pose_bench import (
+    FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
+
+from liedyn_ros.stewart import leg_lengths
+
+pytestmark = pytest.mark.ros
+LENGTHS = leg_lengths(GEOMETRY, NEAR)
+
+
+def with_third(value):
+    """Return good lengths but for one."""
+    return [*LENGTHS[:2], value, *LENGTHS[3:]]
+
+
+BAD = {
+    'unknown name': (LENGTHS, [*LEGS[:5], 'wheel'], (), "unknown ['wheel']"),
+    'one name too many': ([*LENGTHS, 1.0], [*LEGS, 'wheel'], (), "unknown ['wheel']"),
+    'missing name': (LENGTHS[:5], LEGS[:5], (), "missing ['leg_6']"),
+    'repeated name': (LENGTHS, [*LEGS[:5], 'leg_1'], (), "repeated ['leg_1']"),
+    'no names': (LENGTHS, [], (), 'expected shape (0,), got (6,)'),
+    'nothing': ([], [], (), 'missing'),
+    'too few positions': (LENGTHS[:4], LEGS, (), 'expected shape (6,), got (4,)'),
+    'too many positions': ([*LENGTHS, 1.0], LEGS, (), 'expected shape (6,), got (7,)'),
+    'no positions': ([], LEGS, (), 'expected shape (6,), got (0,)'),
+    'NaN': (with_third(np.nan), LEGS, (), 'expected a finite number, got nan'),
+    'infinite': (with_third(np.inf), LEGS, (), 'expected a finite number, got inf'),
+    'negative': (with_third(-0.5), LEGS, (), 'expected a positive length in m, got -0.5'),
+    'zero': (with_third(0.0), LEGS, (), 'expected a positive length in m, got 0.0'),
+    'too short': (with_third(0.2), LEGS, (), 'length of leg_3: expected 0.25 to 0.95 m, got 0.2'),
+    'too long': (with_third(1.2), LEGS, (), 'length of leg_3: expected 0.25 to 0.95 m, got 1.2'),
+    'NaN velocity': (LENGTHS, LEGS, with_third(np.nan), 'expected a finite number, got nan'),
+    'too few velocities': (LENGTHS, LEGS, LENGTHS[:5], 'expected shape (6,), got (5,)'),
+}
+
+
+@pytest.mark.parametrize('case', BAD)
+def test_bad_sample(tracking, case):
+    node, (positions, names, velocities, reason) = tracking(), BAD[case]
+    before = node.send_pose(NEAR)
+    bad = node.send(positions, names, velocities)
+    after = node.send_pose(FAR)
+    rejected_and_recovered(node, bad, reason, good=[before, after])
+    np.testing.assert_allclose(node.pose_at(after), FAR, atol=1e-9)
+
+
+def rejected_and_recovered(node, bad, reason, good, start=StewartStatus.START_PREDICTED):
+    """Check all that is promised of bad input between good samples."""
+    node.pose_at(good[-1])
+    status = node.status_at(bad)
+    assert status.status == StewartStatus.REJECTED
+    assert reason in status.message
+    assert np.isnan([status.residual, status.solve_time, *status.length]).all()
+    assert [ns(pose) for pose in node.poses] == good
+    assert bad not in [ns(twist) for twist in node.twists]
+    assert node.status_at(good[-1]).status == StewartStatus.CONVERGED
+    assert node.status_at(good[-1]).start == start
+    node.bench.until_logged(node.node, status.message)
+
+
+@pytest.mark.smoke
+def test_the_log_of_a_repeated_fault_is_throttled(tracking):
+    node = tracking()
+    stamps = [node.send(with_third(np.nan)) for _ in range(30)]
+    node.status_at(stamps[-1])
+    node.bench.until_logged(node.node, 'expected a finite number')
+    assert sum(ns(status) in stamps for status in node.statuses) == 30
+    assert sum('expected a finite number' in line for line in node.bench.logged(node.node)) <= 2
+
+
+def test_the_motion_is_kept_over_bad_samples(tracking):
+    """The prediction goes on from the last good state, so a moving platform stays tracked."""
+    node, twist = tracking(), np.array([0.4, -0.3, 0.5, 0.1, 0.1, -0.1])
+    for k in range(1, 4):
+        node.send_pose(moved(HOME, twist, k * 1e-9 * PERIOD_NS))
+    for _ in range(4, 9):
+        node.send([np.nan] * 6)
+    status = node.status_at(node.send_pose(moved(HOME, twist, 9e-9 * PERIOD_NS)))
+    assert status.start == StewartStatus.START_PREDICTED
+    assert status.iterations <= 2
+    np.testing.assert_allclose(node.twist_at(ns(status)), twist, atol=1e-8)
+
+
+def test_a_stamp_twice_is_refused(tracking):
+    node = tracking()
+    stamp = node.send_pose(NEAR)
+    node.send_pose(FAR, stamp_ns=stamp)
+    node.reason_of(f'expected a time after {stamp} ns, got {stamp}')
+    after = node.send_pose(FAR)
+    assert node.status_at(after).start == StewartStatus.START_PREDICTED
+    node.pose_at(after)
+    assert [ns(pose) for pose in node.poses] == [stamp, after]
+
+
+def test_time_going_backward_is_refused_and_then_followed(tracking):
+    """The clock may have been set back: the sample is refused, the next starts from home."""
+    node = tracking()
+    before = node.send_pose(NEAR)
+    bad = node.send_pose(NEAR, stamp_ns=before - 500_000_000)
+    after = node.send_pose(FAR)
+    rejected_and_recovered(node, bad, f'expected a time after {before} ns, got {bad}',
+                           [before, after], StewartStatus.START_HOME)
+
+
+@pytest.mark.parametrize(('age', 'reason'), [
+    (3.0, 's ago'), (-3.0, 's ahead'), (1e9, 'stamp: expected within 1 s of now')])
+def test_a_stale_or_future_stamp_is_refused(bench, age, reason):
+    node = PoseBench(bench, max_age=1.0)
+
+    def send(pose=NEAR, age=0.0):
+        now_ns = bench.partner.get_clock().now().nanoseconds
+        return node.send_pose(pose, stamp_ns=now_ns - round(1e9 * age))
+
+    bench.until(lambda: node.poses and node.statuses, 'a pose and a status', act=send)
+    node.status_at(node.stamp_ns), node.pose_at(node.stamp_ns)
+    node.poses.clear()
+    bad, after = send(age=age), send(FAR)
+    rejected_and_recovered(node, bad, reason, [after])
+
+
+def test_a_message_of_another_type_is_named(bench, other_context, namespace):
+    node = PoseBench(bench, input_timeout=0.05)
+    node.reason_of(f'nothing publishes {namespace}/leg_states')
+    stranger = Node('stranger', context=other_context, namespace=namespace)
+    wrong = stranger.create_publisher(Float64, 'leg_states', 10)
+    reason = (f'{namespace}/leg_states: expected sensor_msgs/msg/JointState, '
+              'got std_msgs/msg/Float64')
+    bench.until(lambda: any(reason in status.message for status in node.statuses), reason,
+                act=lambda: wrong.publish(Float64(data=0.5)))
+    bench.until_logged(node.node, reason)
+    assert node.poses == []
+    stranger.destroy_node()
+    bench.until(lambda: node.poses, 'a pose', act=lambda: node.send_pose(NEAR))
+
+
+def test_silence_is_reported_with_its_reason(tracking):
+    node = tracking(input_timeout=0.05)
+    node.reason_of('expected leg lengths every 0.05 s')
+    assert node.status_at(node.send_pose(NEAR)).start == StewartStatus.START_PREDICTED
+
+
+def test_sim_time_going_backward(bench):
+    """As when a bag is played again: the clock and the stamps start over."""
+    node = PoseBench(bench, use_sim_time=True, max_age=1.0)
+    clock = bench.publisher(Clock, '/clock')
+
+    def play(pose, begin_ns, end_ns):
+        node.stamp_ns = begin_ns
+
+        def step():
+            clock.publish(Clock(clock=stamp_of(node.stamp_ns + PERIOD_NS)))
+            node.send_pose(pose)
+
+        return bench.until(
+            lambda: next((p for p in node.poses if begin_ns < ns(p) < end_ns), None),
+            f'a pose after {begin_ns} ns', act=step)
+
+    play(NEAR, 100_000_000_000, 150_000_000_000)
+    pose = play(FAR, 50_000_000_000, 100_000_000_000)
+    np.testing.assert_allclose(matrix(pose.pose), FAR, atol=1e-9)
+    assert node.status_at(ns(pose)).start == StewartStatus.START_HOME
+
+
+def test_silence_is_measured_in_sim_time_from_its_first_tick_on(bench):
+    node = PoseBench(bench, use_sim_time=True, input_timeout=0.5)
+    clock, now_ns = bench.publisher(Clock, '/clock'), 100_000_000_000
+
+    def step():
+        nonlocal now_ns
+        now_ns += PERIOD_NS
+        clock.publish(Clock(clock=stamp_of(now_ns)))
+
+    bench.until(lambda: node.statuses, 'a rejection', act=step)
+    assert 'got none for 0.6 s' in node.statuses[0].message

@@ -1,0 +1,110 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A ROS 2 in one process: the nodes under test, a partner that talks to them, one executor."""
+
+from collections.abc import Callable
+import time
+
+import pytest
+from rcl_interfaces.msg import Log
+from rcl_interfaces.srv import SetParameters
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.logging import LoggingSeverity
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+TIMEOUT = 10.0  # s; only a failing test ever waits that long
+
+
+class Bench:
+    """Nodes in a namespace of their own; the test spins them while it waits for something."""
+
+    def __init__(self, context, namespace):
+        """Make the partner; the nodes under test come with `start`."""
+        self._context, self._namespace = context, namespace
+        self._executor = SingleThreadedExecutor(context=context)
+        self._nodes = []
+        self._clients = {}
+        self.partner = self._added(Node('partner', context=context, namespace=namespace))
+        self._log = self.collect(Log, '/rosout', QoSProfile(
+            depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+
+    def close(self):
+        """Destroy everything."""
+        self._executor.shutdown()
+        for node in reversed(self._nodes):
+            node.destroy_node()
+
+    def start(self, node_class, cli_args=None, **parameters):
+        """Return a node under test, its parameters given as a launch file would give them."""
+        return self._added(node_class(
+            context=self._context, namespace=self._namespace, cli_args=cli_args,
+            parameter_overrides=[Parameter(name, value=value)
+                                 for name, value in parameters.items()]))
+
+    def until(self, condition: Callable[[], object], what: str, act=lambda: None):
+        """Spin until a condition holds and return what it returned; act before every look."""
+        deadline = time.monotonic() + TIMEOUT
+        while True:
+            act()
+            if result := condition():
+                return result
+            if time.monotonic() > deadline:
+                pytest.fail(f'waited {TIMEOUT:g} s in vain: {what}', pytrace=False)
+            self._executor.spin_once(timeout_sec=0.01)
+
+    def collect(self, message_type, topic, qos=100):
+        """Return a list that every message of a topic is appended to."""
+        messages = []
+        self.partner.create_subscription(message_type, topic, messages.append, qos)
+        return messages
+
+    def publisher(self, message_type, topic, qos=100):
+        """Return a publisher of the partner's."""
+        return self.partner.create_publisher(message_type, topic, qos)
+
+    def call(self, service_type, name, **request):
+        """Return the response of a service; a relative name is one of `stewart_pose`'s."""
+        if name not in self._clients:
+            self._clients[name] = self.partner.create_client(service_type, name)
+        client = self._clients[name]
+        self.until(client.service_is_ready, f'service {name}')
+        future = client.call_async(service_type.Request(**request))
+        self.until(future.done, f'response of {name}')
+        return future.result()
+
+    def set_parameters(self, node, **values):
+        """Return the results of the service that sets parameters, one for each."""
+        return self.call(
+            SetParameters, f'{node.get_name()}/set_parameters',
+            parameters=[Parameter(name, value=value).to_parameter_msg()
+                        for name, value in values.items()]).results
+
+    def logged(self, node, severity=LoggingSeverity.ERROR):
+        """Return what a node has logged at a severity, as anyone hears it on /rosout."""
+        name = node.get_logger().name
+        return [entry.msg for entry in self._log
+                if entry.name == name and entry.level == severity]
+
+    def until_logged(self, node, text, severity=LoggingSeverity.ERROR):
+        """Spin until a node has logged a text."""
+        self.until(lambda: any(text in line for line in self.logged(node, severity)),
+                   f'{text!r} in the log')
+
+    def _added(self, node):
+        self._nodes.append(node)
+        self._executor.add_node(node)
+        return node
