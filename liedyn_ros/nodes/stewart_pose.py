@@ -113,7 +113,7 @@ class StewartPoseNode(ManagedNode):
 
     def _watch(self) -> None:
         now_ns = self._now_ns()
-        if now_ns < self._last_accepted_ns:  # the clock was set back
+        if not 0 < self._last_accepted_ns <= now_ns:  # the clock has just started or was set back
             self._last_accepted_ns = now_ns
         if self.active and 0 < self._timeout_ns < now_ns - self._last_accepted_ns:
             reason = (f'expected leg lengths every {1e-9 * self._timeout_ns:g} s, got none for '
