@@ -56,7 +56,7 @@ else
 fi
 
 echo "setup: installing into $venv (Python $version, ROS 2: $ros)"
-"$venv/bin/python" -m pip install -qq --disable-pip-version-check "${requirements[@]}"
+"$venv/bin/python" -m pip install -qq --no-compile --disable-pip-version-check "${requirements[@]}"
 
 # colcon asks every prefix for these files; the wheels need nothing to be set up by them.
 [[ $ros == sourced ]] || touch "$venv"/local_setup.{sh,bash,zsh}
