@@ -91,6 +91,6 @@ def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int
 
 def _as_numbers(name: str, value: Any) -> Array:
     try:
-        return np.ascontiguousarray(np.asarray(value, dtype=np.float64))
+        return np.asarray(value, dtype=np.float64, order='C')
     except (TypeError, ValueError) as error:
         raise LiedynError(f'{name}: expected an array of numbers, got {value!r}') from error
