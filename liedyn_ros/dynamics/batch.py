@@ -17,6 +17,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 import os
+from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,28 +31,39 @@ from liedyn_ros.model import Layout
 BatchKernel = Callable[..., tuple[int, int]]
 
 
+# Shares of a batch per core, so that a core that others use too does not hold up the rest, and
+# the fewest states worth a share.
+SHARES, SMALLEST = 8, 16
+
+
 class Batch:
-    """Threads with a workspace each."""
+    """Threads and a workspace for each of them."""
 
     def __init__(self, layout: Layout, dissipation: bool) -> None:
         """Start as many threads as this process may use cores."""
-        cores = len(os.sched_getaffinity(0))
-        self._spaces = [Workspace(layout, dissipation) for _ in range(cores)]
-        self._pool = ThreadPoolExecutor(cores, thread_name_prefix='liedyn_batch')
+        self._cores = len(os.sched_getaffinity(0))
+        self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix='liedyn_batch')
+        self._spaces: SimpleQueue[Workspace] = SimpleQueue()
+        for _ in range(self._cores):
+            self._spaces.put(Workspace(layout, dissipation))
 
     def run(self, kernel: BatchKernel, prescribed: NDArray[np.bool_], q: Array, v: Array, a: Array,
             tau: Array, external: Array) -> tuple[int, int]:
         """Return the first state (K for none) that a kernel stopped at, and its code."""
-        bounds = np.linspace(0, len(q), len(self._spaces) + 1).astype(int)
+        shares = max(1, min(SHARES * self._cores, len(q) // SMALLEST))
+        bounds = np.linspace(0, len(q), shares + 1).astype(int)
 
-        def share(space: Workspace, start: int, stop: int) -> tuple[int, int]:
-            part = slice(start, stop)
-            space.prescribe(prescribed)
-            space.clear_wrenches()
-            state, code = kernel(
-                space.topology, space.links, space.coordinates, space.body_row,
-                space.body_placement, q[part], v[part], a[part], tau[part], external[part])
+        def work(start: int, stop: int) -> tuple[int, int]:
+            part, space = slice(start, stop), self._spaces.get()
+            try:
+                space.prescribe(prescribed)
+                space.clear_wrenches()
+                state, code = kernel(
+                    space.topology, space.links, space.coordinates, space.body_row,
+                    space.body_placement, q[part], v[part], a[part], tau[part], external[part])
+            finally:
+                self._spaces.put(space)
             return start + state, code
 
-        results = list(self._pool.map(share, self._spaces, bounds[:-1], bounds[1:]))
+        results = list(self._pool.map(work, bounds[:-1], bounds[1:]))
         return next((result for result in results if result[1] != DONE), (len(q), DONE))

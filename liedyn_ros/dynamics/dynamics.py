@@ -16,7 +16,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,8 @@ from liedyn_ros.dynamics.kernels.hybrid import DONE, hybrid, REFUSED
 from liedyn_ros.dynamics.kernels.inverse import inverse
 from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
 from liedyn_ros.dynamics.kernels.rows import DAMPING, FRICTION
-from liedyn_ros.dynamics.kernels.totals import totals, TOTALS
+from liedyn_ros.dynamics.kernels.totals import (
+    KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL, totals, TOTALS)
 from liedyn_ros.dynamics.workspace import Workspace
 from liedyn_ros.errors import SingularError
 from liedyn_ros.model import Model
@@ -62,11 +63,11 @@ class Dynamics:
 
     With dissipation, joints feel the damping and Coulomb friction of the model.
 
-    All methods raise ShapeError, NotFiniteError, or NotInGroupError for a quaternion whose norm
-    is off 1 by over 1e-6.
+    All methods raise ShapeError, NotFiniteError, NotInGroupError for a quaternion whose norm is
+    off 1 by over 1e-6, or LimitError for numbers so large that a result is not finite.
     """
 
-    def __init__(self, model: Model, dissipation: bool = True) -> None:
+    def __init__(self, model: Model, *, dissipation: bool = True) -> None:
         """Lay out the tables of a model."""
         self.model = model
         self.dissipation = dissipation
@@ -124,7 +125,7 @@ class Dynamics:
         """Return inverse of each of K states: q (K, nq), v and a (K, nv), external (K, B, 6)."""
         q = self._positions(q)
         v, a = self._rates('v', v, len(q)), self._rates('a', a, len(q))
-        tau = np.empty_like(v)
+        tau = np.empty(a.shape)
         self._run_batch(inverse_many, self._zero == 0.0, q, v, a, tau, external)
         return tau
 
@@ -133,7 +134,7 @@ class Dynamics:
         """Return forward of each of K states: q (K, nq), v and tau (K, nv), external (K, B, 6)."""
         q = self._positions(q)
         v, tau = self._rates('v', v, len(q)), self._rates('tau', tau, len(q))
-        a = np.empty_like(v)
+        a = np.empty(tau.shape)
         self._run_batch(hybrid_many, self._zero > 0.0, q, v, a, tau, external)
         return a
 
@@ -217,21 +218,22 @@ class Dynamics:
         Raises SingularError where they have no mass.
         """
         result = self._totals(q, self._zero)
-        if not result[0] > 0.0:
-            raise SingularError(f'mass: expected moving bodies with mass, got {result[0]} kg')
-        return result[1:4] / result[0]
+        mass = result[MASS]
+        if not mass > 0.0:
+            raise SingularError(f'mass: expected moving bodies with mass, got {mass} kg')
+        return result[MOMENT:MOMENT + 3] / mass
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """Return the kinetic energy, J."""
-        return float(self._totals(q, v)[4])
+        return float(self._totals(q, v)[KINETIC])
 
     def potential_energy(self, q: ArrayLike) -> float:
         """Return the energy of the moving bodies in the field of gravity, J, 0 at the origin."""
-        return -float(self._totals(q, self._zero)[1:4] @ self.model.gravity)
+        return float(self._totals(q, self._zero)[POTENTIAL])
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the momentum (6,) in the ground: angular about its origin, then linear."""
-        return self._totals(q, v)[5:].copy()
+        return self._totals(q, v)[MOMENTUM:].copy()
 
     def _position(self, q: ArrayLike) -> Array:
         return vector('q', q, self._q_shape)
@@ -240,10 +242,10 @@ class Dynamics:
         return vector(name, value, self._v_shape)
 
     def _positions(self, q: ArrayLike) -> Array:
-        return np.array(as_array('q', q, (-1, self.model.nq)))
+        return vector('q', q, (len(np.atleast_1d(q)), self.model.nq))
 
     def _rates(self, name: str, value: ArrayLike, states: int) -> Array:
-        return np.array(as_array(name, value, (states, self.model.nv)))
+        return vector(name, value, (states, self.model.nv))
 
     def _run(self, kernel: Callable[..., Any], external: ArrayLike | None,
              *arguments: Array) -> Any:
@@ -264,9 +266,10 @@ class Dynamics:
                     np.array(as_array('external', external, (len(q), self._bodies, 6))))
         state, code = self._batch.run(kernel, prescribed, q, v, a, tau, wrenches)
         if code != DONE:
-            self._stop(code, f'[{state}]', q[state], **_given(prescribed, a[state], tau[state]))
+            self._stop(code, f'[{state}]', q[state], v=v[state],
+                       **_given(prescribed, a[state], tau[state]))
 
-    def _stop(self, code: int, suffix: str, q: Array, **vectors: Array) -> None:
+    def _stop(self, code: int, suffix: str, q: Array, **vectors: Array) -> NoReturn:
         if code == REFUSED:
             refuse(self.model, suffix, q, **vectors)
         refuse_singular(self.model, suffix, code - 1)

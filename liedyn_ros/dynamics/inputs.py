@@ -14,11 +14,13 @@
 
 """What comes into and goes out of kernels, each of which is compiled for one type of array."""
 
+from typing import NoReturn
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.checks import Array, as_array
-from liedyn_ros.errors import LiedynError, ShapeError, SingularError
+from liedyn_ros.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.model import configuration, Model
 
 _FLOAT64 = np.dtype(np.float64)
@@ -64,18 +66,20 @@ def numbers(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     return array
 
 
-def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> None:
+def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> NoReturn:
     """Raise the error for what a kernel has refused; a suffix names the state of a batch."""
     for name, value in vectors.items():
         as_array(name + suffix, value, value.shape)
     configuration.check('q' + suffix, model.layout, q)
+    raise LimitError(f'{", ".join(("q", *vectors))}{suffix}: expected numbers whose results are '
+                     'finite, got larger ones')
 
 
-def refuse_singular(model: Model, suffix: str, coordinate: int) -> None:
+def refuse_singular(model: Model, suffix: str, coordinate: int) -> NoReturn:
     """Raise the error for a coordinate that moves no inertia."""
     name = model.coordinate_names[coordinate]
-    raise SingularError(f'{name}{suffix}: expected inertia to be moved by this coordinate, whose '
-                        'force is given; got none, or none that its neighbours do not take up')
+    raise SingularError(f'{name}{suffix}: expected inertia of its own to move, as its force is '
+                        'given; got a massless body, or a motion that other joints make too')
 
 
 def _describe(value: object) -> str:

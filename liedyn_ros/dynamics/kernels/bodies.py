@@ -44,7 +44,7 @@ def apply_wrenches(links, body_row, body_placement, external):
 
 @kernel
 def kinematics(topology, links, body_row, body_placement, q, v, a, poses, twists, accelerations):
-    """Write poses (B, 4, 4), twists and accelerations (B, 6); return whether q, v, a are good."""
+    """Write poses (B, 4, 4), twists and accelerations (B, 6); return whether all are good."""
     if not (joints.acceptable(topology, q) and joints.finite(v) and joints.finite(a)):
         return False
     for i in range(1, len(links)):
@@ -64,7 +64,8 @@ def kinematics(topology, links, body_row, body_placement, q, v, a, poses, twists
         dw, du = se3.adjoint_inverse(e, d, dw, du)
         store3(accelerations, b, 0, dw)
         store3(accelerations, b, 3, du)
-    return True
+    return (joints.finite(poses.reshape(-1)) and joints.finite(twists.reshape(-1))
+            and joints.finite(accelerations.reshape(-1)))
 
 
 @inlined
@@ -80,7 +81,7 @@ def store_matrix(poses, b, r, p):
 
 @kernel
 def jacobian(topology, links, body_row, body_placement, b, spatial, q, out):
-    """Write the Jacobian (6, nv) of the body or spatial twist; return whether q is acceptable."""
+    """Write the Jacobian (6, nv) of the body or spatial twist; return whether all is good."""
     if not joints.acceptable(topology, q):
         return False
     for i in range(1, len(links)):
@@ -100,4 +101,4 @@ def jacobian(topology, links, body_row, body_placement, b, spatial, q, out):
             out[0, column], out[1, column], out[2, column] = w
             out[3, column], out[4, column], out[5, column] = v
         i = topology[i, PARENT]
-    return True
+    return joints.finite(out.reshape(-1))

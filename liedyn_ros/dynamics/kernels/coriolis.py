@@ -33,7 +33,7 @@ BLOCKS = 36  # numbers of the four blocks
 
 @kernel
 def coriolis_matrix(topology, links, blocks, q, v, out):
-    """Write C (nv, nv), blocks (N + 1, BLOCKS) being room; return whether q and v are good."""
+    """Write C (nv, nv), blocks (N + 1, BLOCKS) being room; return whether all are good."""
     if not (joints.acceptable(topology, q) and joints.finite(v)):
         return False
     out[:] = 0.0
@@ -53,7 +53,7 @@ def coriolis_matrix(topology, links, blocks, q, v, out):
                 rigid.load(links, parent, COMPOSITE),
                 rigid.transport(r, p, rigid.load(links, i, COMPOSITE))))
             store(blocks, parent, add(load(blocks, parent), transport(r, p, load(blocks, i))))
-    return True
+    return joints.finite(out.reshape(-1))
 
 
 @inlined

@@ -36,7 +36,7 @@ START, END = WRENCH, TWIST  # the two wrenches
 
 @kernel
 def discrete_momenta(topology, links, q0, q1, step, start, end):
-    """Write minus the derivative by q0, and that by q1; return whether q0 and q1 are good."""
+    """Write minus the derivative by q0, and that by q1; return whether all are good."""
     if not (joints.acceptable(topology, q0) and joints.acceptable(topology, q1)):
         return False
     for i in range(1, len(links)):
@@ -45,7 +45,7 @@ def discrete_momenta(topology, links, q0, q1, step, start, end):
     for i in range(len(links) - 1, 0, -1):
         gather(topology, links, i, START, ROTATION, start)
         gather(topology, links, i, END, NEXT_POSE, end)
-    return True
+    return joints.finite(start) and joints.finite(end)
 
 
 @inlined

@@ -40,7 +40,8 @@ def hybrid(topology, links, coordinates, q, v, a, tau):
     """
     Write the accelerations that are not prescribed and the forces that are not given.
 
-    Returns DONE, REFUSED for unacceptable input, or k + 1 when coordinate k moves no inertia.
+    Returns DONE, REFUSED for unacceptable input, or for one so large that the result is not
+    finite, or k + 1 when coordinate k moves no inertia.
     """
     if not (joints.acceptable(topology, q) and joints.finite(v) and given(coordinates, a, tau)):
         return REFUSED
@@ -53,7 +54,7 @@ def hybrid(topology, links, coordinates, q, v, a, tau):
             return singular
     for i in range(1, len(links)):
         accelerate(topology, links, coordinates, i, v, a, tau)
-    return DONE
+    return DONE if joints.finite(a) and joints.finite(tau) else REFUSED
 
 
 @inlined
@@ -91,12 +92,13 @@ def reduce(topology, links, coordinates, i, v, a, tau):
             residual, step = along, a[j]  # (3.9)
         else:
             pivot = joints.along(kind, pitch, k, gm, gf)  # S^T Ihat S
-            if not pivot > smallest:
+            if pivot <= smallest:
                 return j + 1
             residual = tau[j] - motion.dissipation(coordinates, j, v[j]) - along
-            coordinates[j, INVERSE_PIVOT] = 1.0 / pivot
-            step = residual / pivot
-            body = articulated.eliminate(body, 1.0 / pivot, gm, gf)  # (3.10)
+            inverse_pivot = 1.0 / pivot
+            coordinates[j, INVERSE_PIVOT] = inverse_pivot
+            step = inverse_pivot * residual
+            body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
         coordinates[j, RESIDUAL] = residual
         store3(coordinates, j, GAIN, gm)
         store3(coordinates, j, GAIN + 3, gf)

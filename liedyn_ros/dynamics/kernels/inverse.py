@@ -24,7 +24,7 @@ from liedyn_ros.lie.kernels import se3, vec3
 
 @kernel
 def inverse(topology, links, coordinates, q, v, a, tau):
-    """Write the joint forces of a motion; return whether the motion is acceptable."""
+    """Write the joint forces of a motion; return whether it is acceptable and they are finite."""
     if not (joints.acceptable(topology, q) and joints.finite(v) and joints.finite(a)):
         return False
     for i in range(1, len(links)):
@@ -34,7 +34,7 @@ def inverse(topology, links, coordinates, q, v, a, tau):
         balance(topology, links, i, tau)
     for k in range(len(tau)):
         tau[k] += motion.dissipation(coordinates, k, v[k])
-    return True
+    return joints.finite(tau)
 
 
 @inlined

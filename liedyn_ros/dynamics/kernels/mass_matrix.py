@@ -25,7 +25,7 @@ COMPOSITE = ARTICULATED  # the ten numbers of a link and of all that it carries
 
 @kernel
 def mass_matrix(topology, links, q, out):
-    """Write M (nv, nv); return whether the configuration is acceptable."""
+    """Write M (nv, nv); return whether q is acceptable and M is finite."""
     if not joints.acceptable(topology, q):
         return False
     out[:] = 0.0
@@ -45,7 +45,7 @@ def mass_matrix(topology, links, q, out):
             carried = rigid.add(
                 rigid.load(links, parent, COMPOSITE), rigid.transport(r, p, body))
             rigid.store(links, parent, COMPOSITE, carried)
-    return True
+    return joints.finite(out.reshape(-1))
 
 
 @inlined

@@ -16,15 +16,17 @@
 
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.kernels.compiled import kernel
-from liedyn_ros.dynamics.kernels.rows import INERTIA
+from liedyn_ros.dynamics.kernels.rows import ACCELERATION, INERTIA, load3
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 
-TOTALS = 11  # numbers of the result
+# Places of the result.
+MASS, MOMENT, KINETIC, POTENTIAL, MOMENTUM = 0, 1, 4, 5, 6
+TOTALS = 12
 
 
 @kernel
 def totals(topology, links, q, v, out):
-    """Write m, m c (3), kinetic energy, momentum (6), all seen from the ground frame."""
+    """Write the sums, seen from the ground; return whether q, v and they are good."""
     if not (joints.acceptable(topology, q) and joints.finite(v)):
         return False
     mass, moment, energy = 0.0, vec3.ZERO, 0.0
@@ -40,8 +42,9 @@ def totals(topology, links, q, v, out):
         energy += 0.5 * (vec3.dot(w, m) + vec3.dot(u, f))
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
         angular, linear = vec3.add(angular, m), vec3.add(linear, f)
-    out[0], out[4] = mass, energy
-    vec3.store(out, 1, moment)
-    vec3.store(out, 5, angular)
-    vec3.store(out, 8, linear)
-    return True
+    out[MASS], out[KINETIC] = mass, energy
+    out[POTENTIAL] = vec3.dot(moment, load3(links, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
+    vec3.store(out, MOMENT, moment)
+    vec3.store(out, MOMENTUM, angular)
+    vec3.store(out, MOMENTUM + 3, linear)
+    return joints.finite(out)
