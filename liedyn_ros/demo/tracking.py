@@ -65,7 +65,7 @@ class Tracking:
 
     @property
     def errors(self) -> tuple[Array, Array]:
-        """Return the rotation errors (n,), rad, and position errors (n,), m."""
+        """Return how far rotations (n,), rad, and positions (n,), m, are off."""
         error = se3.log(se3.compose(se3.inverse(self.truth), self.estimate))
         return np.linalg.norm(error[:, :3], axis=1), np.linalg.norm(error[:, 3:], axis=1)
 

@@ -63,14 +63,14 @@ class Actuators:
 
     def lengths(self, names: Sequence[str], positions: ArrayLike) -> Array:
         """
-        Return the leg lengths (6,), m, of named actuator positions given in any order.
+        Return the six leg lengths, m, of named actuator positions given in any order.
 
         Raises NameSetError, ShapeError or NotFiniteError.
         """
         return self.offsets + self.scales * self._in_leg_order('positions', names, positions)
 
     def rates(self, names: Sequence[str], velocities: ArrayLike) -> Array:
-        """Return the leg rates (6,), m/s, of named actuator velocities; raises as `lengths`."""
+        """Return the six leg rates, m/s, of named actuator velocities; raises as `lengths`."""
         return self.scales * self._in_leg_order('velocities', names, velocities)
 
     def positions(self, lengths: Array) -> Array:

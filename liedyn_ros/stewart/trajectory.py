@@ -54,11 +54,11 @@ class SmoothTrajectory:
             raise LimitError(f'rise_time: expected a positive number of s, got {self.rise_time}')
 
     def pose(self, t: ArrayLike) -> Array:
-        """Return the pose (..., 4, 4), platform in base, at times t (...), s."""
+        """Return (..., 4, 4), platform in base, m, at times t (...), s."""
         return se3.compose(self.home, se3.exp(self._coordinates(t)[0]))
 
     def twist(self, t: ArrayLike) -> Array:
-        """Return the body twist (..., 6), rad/s and m/s, at times t (...), s."""
+        """Return (..., 6), body twists in rad/s and m/s, at times t (...), s."""
         xi, rate = self._coordinates(t)
         return np.einsum('...ij,...j->...i', se3.right_jacobian(xi), rate)  # (1.14)
 

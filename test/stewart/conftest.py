@@ -23,6 +23,7 @@ from support.stewart_cases import pose_of
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import StewartGeometry
 
+
 @pytest.fixture(scope='session')
 def geometry():
     """Return the platform of Table 1."""

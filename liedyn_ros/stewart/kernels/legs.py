@@ -61,7 +61,7 @@ def leg_screw(joints, i, r, d, trivialization):
 
 @kernel
 def lengths(joints, r, p, out):
-    """Write the six leg lengths (Stewart 16)."""
+    """Write how long the six legs are (Stewart 16)."""
     for i in range(6):
         d = leg_vector(joints, i, r, p)
         out[i] = vec3.dot(d, d) ** 0.5
