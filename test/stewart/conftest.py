@@ -16,9 +16,8 @@
 
 import numpy as np
 import pytest
-from transforms3d.axangles import axangle2mat
-
 from support.stewart_cases import pose_of
+from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import StewartGeometry

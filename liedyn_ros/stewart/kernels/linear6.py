@@ -73,40 +73,40 @@ def solve_negated(factor, g, x):
 
 
 @kernel
-def smallest_singular_value(rows):
+def smallest_singular_value(rows, squares):
     """
-    Return the smallest singular value; the rows are overwritten.
+    Return the smallest singular value; the rows are overwritten, `squares` is space for six.
 
     One-sided Jacobi: rotate pairs of rows until all are orthogonal; their norms are the
     singular values, the small ones with full relative accuracy (Demmel and Veselic 1992).
     """
     for _ in range(SWEEPS):
+        for i in range(6):
+            squares[i] = _dot(rows, 6 * i, 6 * i)
         rotated = False
         for i in range(5):
             for j in range(i + 1, 6):
-                rotated |= _orthogonalize(rows, 6 * i, 6 * j)
+                rotated |= _orthogonalize(rows, squares, i, j)
         if not rotated:
             break
-    smallest = _square_norm(rows, 0)
+    smallest = squares[0]
     for i in range(1, 6):
-        smallest = min(smallest, _square_norm(rows, 6 * i))
+        smallest = min(smallest, squares[i])
     return smallest ** 0.5
 
 
 @kernel
-def _square_norm(rows, at):
+def _dot(rows, i, j):
     total = 0.0
     for k in range(6):
-        total += rows[at + k] * rows[at + k]
+        total += rows[i + k] * rows[j + k]
     return total
 
 
 @kernel
-def _orthogonalize(rows, i, j):
-    aa, bb, ab = _square_norm(rows, i), _square_norm(rows, j), 0.0
-    for k in range(6):
-        ab += rows[i + k] * rows[j + k]
-    if not abs(ab) > ORTHOGONAL * (aa * bb) ** 0.5:
+def _orthogonalize(rows, squares, i, j):
+    aa, bb, ab = squares[i], squares[j], _dot(rows, 6 * i, 6 * j)
+    if not ab * ab > ORTHOGONAL * ORTHOGONAL * aa * bb:
         return False
     zeta = (bb - aa) / (2.0 * ab)
     t = 1.0 / (abs(zeta) + (1.0 + zeta * zeta) ** 0.5)
@@ -114,8 +114,9 @@ def _orthogonalize(rows, i, j):
         t = -t
     c = 1.0 / (1.0 + t * t) ** 0.5
     s = c * t
+    squares[i], squares[j] = aa - t * ab, bb + t * ab
     for k in range(6):
-        x, y = rows[i + k], rows[j + k]
-        rows[i + k] = c * x - s * y
-        rows[j + k] = s * x + c * y
+        x, y = rows[6 * i + k], rows[6 * j + k]
+        rows[6 * i + k] = c * x - s * y
+        rows[6 * j + k] = s * x + c * y
     return True

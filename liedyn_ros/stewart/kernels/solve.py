@@ -89,12 +89,12 @@ def load(lengths, guess, scale, x, squared):
 def measure(joints, squared, x, work):
     """Return the largest length error and the smallest singular value of dL/d(body twist)."""
     r, p = mat3.load(x, 0), vec3.load(x, 9)
-    jacobian, _, _, error = problem.views(work)[:4]
+    jacobian, _, _, error, squares = problem.views(work)[:5]
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5
     legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
-    return problem.largest(error), linear6.smallest_singular_value(jacobian)
+    return problem.largest(error), linear6.smallest_singular_value(jacobian, squares)
 
 
 @kernel
