@@ -21,9 +21,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.checks import Array, as_array
+from liedyn_ros.checks import Array, as_array, require_finite
 from liedyn_ros.dynamics.batch import Batch, BatchKernel
-from liedyn_ros.dynamics.inputs import mask, numbers, output, refuse, refuse_singular, vector
+from liedyn_ros.dynamics.inputs import (
+    borrowed, copied, mask, output, refuse, refuse_singular)
 from liedyn_ros.dynamics.kernels.batch import hybrid_many, inverse_many
 from liedyn_ros.dynamics.kernels.bodies import jacobian, kinematics
 from liedyn_ros.dynamics.kernels.coriolis import BLOCKS, coriolis_matrix
@@ -110,7 +111,7 @@ class Dynamics:
         """
         given = mask('prescribed', prescribed, self.model.nv)
         q, v = self._position(q), self._rate('v', v)
-        a, tau = numbers('a', a, self._v_shape), numbers('tau', tau, self._v_shape)
+        a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
         self.workspace.prescribe(given)
         try:
             code = self._run(hybrid, external, q, v, a, tau)
@@ -126,7 +127,7 @@ class Dynamics:
         q = self._positions(q)
         v, a = self._rates('v', v, len(q)), self._rates('a', a, len(q))
         tau = np.empty(a.shape)
-        self._run_batch(inverse_many, self._zero == 0.0, q, v, a, tau, external)
+        self._run_batch(inverse_many, np.ones(self.model.nv, dtype=bool), q, v, a, tau, external)
         return tau
 
     def forward_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -135,7 +136,7 @@ class Dynamics:
         q = self._positions(q)
         v, tau = self._rates('v', v, len(q)), self._rates('tau', tau, len(q))
         a = np.empty(tau.shape)
-        self._run_batch(hybrid_many, self._zero > 0.0, q, v, a, tau, external)
+        self._run_batch(hybrid_many, np.zeros(self.model.nv, dtype=bool), q, v, a, tau, external)
         return a
 
     def hybrid_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
@@ -144,7 +145,7 @@ class Dynamics:
         given = mask('prescribed', prescribed, self.model.nv)
         q = self._positions(q)
         v = self._rates('v', v, len(q))
-        a, tau = numbers('a', a, v.shape), numbers('tau', tau, v.shape)
+        a, tau = copied('a', a, v.shape), copied('tau', tau, v.shape)
         self._run_batch(hybrid_many, given, q, v, a, tau, external)
         return a, tau
 
@@ -236,26 +237,27 @@ class Dynamics:
         return self._totals(q, v)[MOMENTUM:].copy()
 
     def _position(self, q: ArrayLike) -> Array:
-        return vector('q', q, self._q_shape)
+        return borrowed('q', q, self._q_shape)
 
     def _rate(self, name: str, value: ArrayLike) -> Array:
-        return vector(name, value, self._v_shape)
+        return borrowed(name, value, self._v_shape)
 
     def _positions(self, q: ArrayLike) -> Array:
-        return vector('q', q, (len(np.atleast_1d(q)), self.model.nq))
+        states = len(q) if isinstance(q, np.ndarray) and q.ndim else -1
+        return borrowed('q', q, (states, self.model.nq))
 
     def _rates(self, name: str, value: ArrayLike, states: int) -> Array:
-        return vector(name, value, (states, self.model.nv))
+        return borrowed(name, value, (states, self.model.nv))
 
     def _run(self, kernel: Callable[..., Any], external: ArrayLike | None,
              *arguments: Array) -> Any:
         space = self.workspace
         if external is None:
             return kernel(space.topology, space.links, space.coordinates, *arguments)
-        wrenches = vector('external', external, (self._bodies, 6))
+        wrenches = borrowed('external', external, (self._bodies, 6))
         try:
             if not space.apply_wrenches(wrenches):
-                as_array('external', wrenches, wrenches.shape)
+                require_finite('external', wrenches)
             return kernel(space.topology, space.links, space.coordinates, *arguments)
         finally:
             space.clear_wrenches()

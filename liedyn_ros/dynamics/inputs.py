@@ -19,15 +19,19 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.checks import Array, as_array
+from liedyn_ros.checks import Array, as_array, require_finite
 from liedyn_ros.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.model import configuration, Model
 
 _FLOAT64 = np.dtype(np.float64)
 
 
-def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """Return an array that a kernel takes; its numbers are for the kernel to check."""
+def borrowed(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """
+    Return an array that a kernel can read, the given one if it is of the right kind.
+
+    Its numbers are for the kernel to check. Raises ShapeError or LiedynError.
+    """
     if (type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == shape
             and value.flags.carray):
         return value
@@ -55,8 +59,12 @@ def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
     return array
 
 
-def numbers(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """Return a copy, finite or not, for a kernel to complete; raise ShapeError or LiedynError."""
+def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """
+    Return a copy, finite or not, for a kernel to complete and to check.
+
+    Raises ShapeError or LiedynError.
+    """
     try:
         array = np.array(value, dtype=np.float64, order='C')
     except (TypeError, ValueError) as error:
@@ -69,7 +77,7 @@ def numbers(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
 def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> NoReturn:
     """Raise the error for what a kernel has refused; a suffix names the state of a batch."""
     for name, value in vectors.items():
-        as_array(name + suffix, value, value.shape)
+        require_finite(name + suffix, value)
     configuration.check('q' + suffix, model.layout, q)
     raise LimitError(f'{", ".join(("q", *vectors))}{suffix}: expected numbers whose results are '
                      'finite, got larger ones')

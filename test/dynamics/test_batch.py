@@ -14,11 +14,13 @@
 
 """Batches are the single calls, state by state, whatever the number of cores."""
 
+import os
+
 import numpy as np
 import pytest
 from support.dynamics_cases import Case, make_case
 
-from liedyn_ros.errors import NotFiniteError, NotInGroupError, ShapeError
+from liedyn_ros.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError
 
 STATES = 23
 
@@ -57,7 +59,8 @@ def test_batches_are_single_calls(tree: Case, states: dict, with_wrenches: bool)
 def test_wrenches_of_one_batch_do_not_reach_the_next(tree: Case, states: dict) -> None:
     d, (q, v, a, external) = tree.dynamics, states.values()
     before = d.inverse_batch(q, v, a)
-    d.inverse_batch(q, v, a, external)
+    for _ in range(os.cpu_count()):  # each core's tables have their turn
+        d.inverse_batch(q, v, a, external)
     np.testing.assert_array_equal(d.inverse_batch(q, v, a), before)
 
 
@@ -80,6 +83,10 @@ def test_refusals_name_the_state(tree: Case, states: dict) -> None:
     with pytest.raises(NotFiniteError, match=r'^tau\[20\]\[1\]'):
         d.hybrid_batch(q, v, given, a, bad_a)
     d.hybrid_batch(q, v, given, bad_a, a)  # what is not given is not read
+    with pytest.raises(ShapeError, match=r'^q: expected shape'):
+        d.inverse_batch(q[0], v, a)
+    with pytest.raises(LiedynError, match=r'^q: expected an array of numbers'):
+        d.inverse_batch([[0.0], [0.0, 1.0]], v, a)
     with pytest.raises(ShapeError, match=r'^a: expected shape \(23, '):
         d.inverse_batch(q, v, a[1:])
     with pytest.raises(ShapeError, match=r'^external: expected shape \(23, '):

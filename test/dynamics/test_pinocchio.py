@@ -24,7 +24,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_urdf, Model
 
 pin = pytest.importorskip('pinocchio')
-from support.pinocchio_twin import to_pinocchio, Twin  # noqa: E402 - needs Pinocchio
+pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
 
 TOLERANCE = 1e-10  # of the largest entry
 ROBOTS = {
@@ -38,7 +38,7 @@ ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 
 
 def test_random_trees(case: Case) -> None:
-    twin = to_pinocchio(case.model)
+    twin = pinocchio_twin.to_pinocchio(case.model)
     compare_dynamics(case.model, twin, case.rng)
     compare_kinematics(case.model, twin, case.rng)
 
@@ -47,13 +47,13 @@ def test_random_trees(case: Case) -> None:
 @pytest.mark.parametrize('path', ROBOTS.values(), ids=list(ROBOTS))
 def test_example_robots(path: str, floating: bool) -> None:
     model = load_urdf(example_robot(path), floating=floating, mimic='independent')
-    twin, rng = to_pinocchio(model), np.random.default_rng(7)
+    twin, rng = pinocchio_twin.to_pinocchio(model), np.random.default_rng(7)
     for _ in range(3):
         compare_dynamics(model, twin, rng)
         compare_kinematics(model, twin, rng)
 
 
-def compare_dynamics(model: Model, twin: Twin, rng: np.random.Generator) -> None:
+def compare_dynamics(model: Model, twin: pinocchio_twin.Twin, rng: np.random.Generator) -> None:
     d, other, data = Dynamics(model, dissipation=False), twin.model, twin.model.createData()
     q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     pv, pa = twin.to_velocity(v), twin.to_velocity(a)
@@ -69,7 +69,7 @@ def compare_dynamics(model: Model, twin: Twin, rng: np.random.Generator) -> None
     assert_same(np.triu(d.mass_matrix(q)[np.ix_(order, order)]), upper)
 
 
-def compare_kinematics(model: Model, twin: Twin, rng: np.random.Generator) -> None:
+def compare_kinematics(model: Model, twin: pinocchio_twin.Twin, rng: np.random.Generator) -> None:
     d, other, data = Dynamics(model), twin.model, twin.model.createData()
     q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     pv = twin.to_velocity(v)

@@ -160,6 +160,15 @@ def test_a_coordinate_that_moves_no_inertia_is_named(dynamics: Dynamics, named: 
     np.testing.assert_array_equal(a, zero)  # nothing is solved for
 
 
+@pytest.mark.parametrize('seed', range(20))
+def test_rounding_does_not_pass_for_inertia(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    axis = tuple(rng.normal(size=3))
+    dynamics = rod(('first', 'revolute', axis), ('second', 'revolute', axis), inertia=BODY)
+    with pytest.raises(SingularError, match=r'^first: '):
+        dynamics.forward(rng.normal(size=2), np.zeros(2), np.zeros(2))
+
+
 def test_a_machine_without_mass_has_no_center() -> None:
     with pytest.raises(SingularError, match=r'^mass: expected moving bodies with mass'):
         rod(('tip', 'revolute', X), inertia=None).center_of_mass([0.0])

@@ -42,7 +42,8 @@ def make_case(seed: int, floating: bool, dissipation: bool = False) -> Case:
     """Return a random machine of ten joints, one of each type, in a random state."""
     model = random_model(seed, 10, floating)
     rng = np.random.default_rng(seed)
-    return Case(model, Dynamics(model, dissipation=dissipation), model.random(rng), rng.normal(size=model.nv),
+    dynamics = Dynamics(model, dissipation=dissipation)
+    return Case(model, dynamics, model.random(rng), rng.normal(size=model.nv),
                 rng.normal(size=model.nv), rng.normal(size=(len(model.bodies), 6)), rng)
 
 

@@ -62,6 +62,7 @@ def fill(topology, links, blocks, i, k, out):
     kind, pitch, own = topology[i, KIND], links[i, PITCH], topology[i, VI] + k
     body, rate = rigid.load(links, i, COMPOSITE), load(blocks, i)
     w, v = joints.screw(kind, pitch, k)
+    # Wrenches for the row, which meet ad_V S and S of the joints before, and for the column.
     m, f = rigid.apply(body, w, v)
     tm, tf = apply_t(rate, w, v)
     ew, ev = se3.ad(load3(links, i, TWIST), load3(links, i, TWIST + 3), w, v)
@@ -71,12 +72,11 @@ def fill(topology, links, blocks, i, k, out):
     first = i
     while i > 0:
         kind, pitch, vi = topology[i, KIND], links[i, PITCH], topology[i, VI]
-        nw, nv = load3(links, i, TWIST), load3(links, i, TWIST + 3)
         for j in range(joints.degrees(kind)):
             w, v = joints.screw(kind, pitch, j)
             out[vi + j, own] = vec3.dot(w, cm) + vec3.dot(v, cf)
             if i != first:
-                ew, ev = se3.ad(nw, nv, w, v)
+                ew, ev = se3.ad(load3(links, i, TWIST), load3(links, i, TWIST + 3), w, v)
                 out[own, vi + j] = (vec3.dot(ew, m) + vec3.dot(ev, f)
                                     + vec3.dot(w, tm) + vec3.dot(v, tf))
         r, p = load9(links, i, ROTATION), load3(links, i, POSITION)
