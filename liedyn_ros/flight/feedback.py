@@ -1,0 +1,111 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Feedback on SE(3) and the joints: the acceleration that leads back to a reference."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.errors import LimitError
+from liedyn_ros.flight.machine import FREE
+from liedyn_ros.flight.reference import Motion
+from liedyn_ros.lie import se3
+from liedyn_ros.model import Model
+
+
+class TrackingError(NamedTuple):
+    """
+    How a machine is off its reference, in its base frame and joint by joint.
+
+    error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. rate
+    (nv,): the twist and velocities beyond those of the reference, and acceleration (nv,) what
+    keeps them as they are; both are those of the reference carried into the base frame.
+    """
+
+    error: Array
+    rate: Array
+    acceleration: Array
+
+
+@dataclass(frozen=True)
+class Gains:
+    """
+    How fast errors vanish: each as (s + pole)^3, poles in rad/s.
+
+    rotation, position and joints are the poles. The third power is the integral's, which takes
+    away what a wrong mass would leave; integral_limit bounds what it adds, rad/s^2 or m/s^2.
+    Raises LimitError.
+    """
+
+    rotation: float = 10.0
+    position: float = 8.0
+    joints: float = 12.0
+    integral_limit: float = 3.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name, value in vars(self).items():
+            if not 0.0 < value < np.inf:
+                raise LimitError(f'gain {name}: expected a number above 0, got {value}')
+
+
+def tracking_error(model: Model, reference: Motion, q: ArrayLike, v: ArrayLike) -> TrackingError:
+    """
+    Return the errors of a state q, v of a Machine's model.
+
+    Raises ShapeError, NotFiniteError or NotInGroupError.
+    """
+    v = as_array('v', v, (model.nv,))
+    error = model.difference(reference.q, q)
+    into_base = se3.adjoint(se3.exp(-error[FREE]))  # Ad of T^-1 T_ref
+    target, acceleration = reference.v.copy(), reference.a.copy()
+    target[FREE] = into_base @ reference.v[FREE]
+    # d/dt of that product: d/dt Ad_{E^-1} = -ad_{rate} Ad_{E^-1} (0.7), and ad_V V = 0.
+    acceleration[FREE] = into_base @ reference.a[FREE] - se3.ad(v[FREE]) @ target[FREE]
+    return TrackingError(error, v - target, acceleration)
+
+
+class Feedback:
+    """
+    Computed acceleration: the reference's, and proportional, derivative and integral feedback.
+
+    The law is linear in the exponential coordinates of the error, so that with a true model small
+    errors obey the poles of the gains, whatever the motion.
+    """
+
+    def __init__(self, model: Model, gains: Gains) -> None:
+        """Take the model of a Machine."""
+        self._model, self._limit = model, gains.integral_limit
+        joints = [gains.joints] * (model.nv - 6)
+        self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the integral."""
+        self._integral: Array = np.zeros(self._model.nv)
+
+    def acceleration(self, off: TrackingError, dt: float) -> Array:
+        """
+        Return what to command, (nv,), dt (s) after it was last asked for.
+
+        With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3.
+        """
+        p = self._pole
+        self._integral = np.clip(
+            self._integral + dt * p**3 * off.error, -self._limit, self._limit)
+        return off.acceleration - 3.0 * p * off.rate - 3.0 * p**2 * off.error - self._integral

@@ -1,0 +1,44 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A model with other masses, for controllers that know their machine with an error."""
+
+from dataclasses import replace
+import math
+
+from liedyn_ros.errors import LimitError
+from liedyn_ros.model.assembly import assemble
+from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.model import Model
+
+
+def scale_masses(model: Model, factor: float) -> Model:
+    """
+    Return the model with all masses and inertias multiplied by a factor.
+
+    Raises LimitError unless the factor is a number above 0.
+    """
+    if not 0.0 < factor < math.inf:
+        raise LimitError(f'factor: expected a number above 0, got {factor}')
+    bodies = tuple(replace(body, inertia=_scaled(body.inertia, factor))
+                   for body in model.body_list)
+    return replace(
+        model, body_list=bodies, layout=assemble(bodies, model.joint_list, model.gravity))
+
+
+def _scaled(inertia: SpatialInertia | None, factor: float) -> SpatialInertia | None:
+    if inertia is None:
+        return None
+    return SpatialInertia(factor * inertia.mass, inertia.center_of_mass,
+                          factor * inertia.inertia_about_com, physical=False)
