@@ -20,19 +20,18 @@ import os
 import pytest
 import rclpy
 from rclpy.context import Context
-
 from support.pose_bench import PoseBench
 from support.ros_bench import Bench
 
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-DOMAIN = int(os.environ.get('ROS_DOMAIN_ID') or 1 + os.getpid() % 100)
+os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 NUMBERS = count()
 
 
 def open_context():
     """Return a context, which is a participant of its own, in the domain of the tests."""
     context = Context()
-    rclpy.init(context=context, domain_id=DOMAIN)
+    rclpy.init(context=context)
     return context
 
 

@@ -20,7 +20,6 @@ import pytest
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64
-
 from support.pose_bench import (
     FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
 

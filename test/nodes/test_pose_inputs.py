@@ -17,7 +17,6 @@
 import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
-
 from support.pose_bench import FAR, GEOMETRY, LEGS, matrix, NEAR, PoseBench, rates_at
 
 from liedyn_ros.stewart import leg_lengths

@@ -20,7 +20,6 @@ from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
-
 from support.pose_bench import FAR, GEOMETRY, HOME, moved, NEAR, PERIOD_NS, PoseBench, rates_at
 
 from liedyn_ros.stewart import leg_lengths, length_jacobian

@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
-
 from support.pose_bench import (
     FAR, GEOMETRY, joint_state, LEGS, matrix, NEAR, ns, PERIOD_NS, PoseBench, rates_at)
 from support.stewart_cases import pose_of

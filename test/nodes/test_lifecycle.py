@@ -1,0 +1,140 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Both nodes as managed nodes: every transition through the services that drive them."""
+
+import signal
+import subprocess
+import sys
+
+from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+import pytest
+from support.pose_bench import NEAR, PoseBench
+
+from liedyn_ros.nodes.stewart_pose import StewartPoseNode
+from liedyn_ros.nodes.stewart_simulator import StewartSimulatorNode
+
+pytestmark = pytest.mark.ros
+NODES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode}
+
+
+def change(bench, transition, node='stewart_pose'):
+    """Ask for a transition and return whether it was made."""
+    return bench.call(ChangeState, f'{node}/change_state',
+                      transition=Transition(id=transition)).success
+
+
+def state(bench, node='stewart_pose'):
+    return bench.call(GetState, f'{node}/get_state').current_state.id
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize('name', NODES)
+def test_a_plain_start_is_active(bench, name):
+    bench.start(NODES[name])
+    assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_a_manager_takes_the_node_through_its_life_twice(bench, name):
+    bench.start(NODES[name], autostart=False)
+    for _ in range(2):
+        assert state(bench, name) == State.PRIMARY_STATE_UNCONFIGURED
+        assert change(bench, Transition.TRANSITION_CONFIGURE, name)
+        assert state(bench, name) == State.PRIMARY_STATE_INACTIVE
+        assert change(bench, Transition.TRANSITION_ACTIVATE, name)
+        assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
+        assert change(bench, Transition.TRANSITION_DEACTIVATE, name)
+        assert state(bench, name) == State.PRIMARY_STATE_INACTIVE
+        assert change(bench, Transition.TRANSITION_CLEANUP, name)
+    assert change(bench, Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, name)
+    assert state(bench, name) == State.PRIMARY_STATE_FINALIZED
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_an_active_node_can_be_shut_down(bench, name):
+    bench.start(NODES[name])
+    assert change(bench, Transition.TRANSITION_ACTIVE_SHUTDOWN, name)
+    assert state(bench, name) == State.PRIMARY_STATE_FINALIZED
+
+
+def test_cleanup_closes_what_configure_opened(bench):
+    node = bench.start(StewartPoseNode, autostart=False)
+    before = interfaces_of(node)
+    assert change(bench, Transition.TRANSITION_CONFIGURE)
+    during = interfaces_of(node)
+    assert change(bench, Transition.TRANSITION_CLEANUP)
+    assert interfaces_of(node) == before
+    assert during - before == {
+        f'{node.get_namespace()}/{name}' for name in (
+            'pose', 'twist', 'status', 'markers', 'leg_states', 'stewart_pose/solve',
+            'stewart_pose/inverse_kinematics', 'stewart_pose/reset')}
+
+
+def interfaces_of(node):
+    """Return the topics and services that a node has open."""
+    return {entity.topic_name for entity in (*node.publishers, *node.subscriptions)} | {
+        service.service_name for service in node.services}
+
+
+def test_only_an_active_node_publishes(bench):
+    node = PoseBench(bench).settle()
+    assert change(bench, Transition.TRANSITION_DEACTIVATE)
+    ignored = node.send_pose(NEAR)
+    assert change(bench, Transition.TRANSITION_ACTIVATE)
+    tracked = node.send_pose(NEAR)
+    node.pose_at(tracked), node.status_at(tracked)
+    assert len(node.poses) == len(node.statuses) == 1
+    assert ignored != tracked
+
+
+def test_tracking_goes_on_after_a_second_configuration(bench):
+    node = PoseBench(bench).settle()
+    for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                       Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+        assert change(bench, transition)
+    node.settle()
+    node.pose_at(node.send_pose(NEAR))
+
+
+def test_the_simulator_begins_anew_when_activated_again(bench):
+    poses = bench.collect(PoseStamped, 'true_pose')
+    bench.start(StewartSimulatorNode, rate=200.0, rise_time=0.01)
+    bench.until(lambda: poses and abs(poses[-1].pose.position.x) > 0.005, 'a pose off home')
+    assert change(bench, Transition.TRANSITION_DEACTIVATE, 'stewart_simulator')
+    poses.clear()
+    assert change(bench, Transition.TRANSITION_ACTIVATE, 'stewart_simulator')
+    bench.until(lambda: poses, 'a pose')
+    assert abs(poses[0].pose.position.x) < 1e-12
+
+
+@pytest.mark.smoke
+def test_processes_start_and_end_cleanly(bench, namespace):
+    processes = {name: subprocess.Popen(
+        [sys.executable, '-m', f'liedyn_ros.nodes.{name}', '--ros-args', '-r',
+         f'__ns:={namespace}'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for name in NODES}
+    try:
+        for name in NODES:
+            assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
+        for process in processes.values():
+            process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=10)
+            assert process.returncode == 0, output
+            assert 'Traceback' not in output
+    finally:
+        for process in processes.values():
+            process.kill()

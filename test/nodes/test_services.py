@@ -1,0 +1,140 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The pose node's services: solve once, inverse kinematics, reset; good and bad requests."""
+
+from geometry_msgs.msg import Point, Pose, Quaternion
+from liedyn_interfaces.msg import StewartStatus
+from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
+import numpy as np
+import pytest
+from std_srvs.srv import Trigger
+from support.pose_bench import FAR, GEOMETRY, LEGS, matrix, NEAR
+from transforms3d.quaternions import mat2quat
+
+from liedyn_ros.stewart import leg_lengths
+
+pytestmark = pytest.mark.ros
+LENGTHS = leg_lengths(GEOMETRY, FAR).tolist()
+
+
+def message_of(pose):
+    """Return a pose (4, 4) as a message."""
+    w, x, y, z = mat2quat(pose[:3, :3])
+    px, py, pz = pose[:3, 3].tolist()
+    return Pose(position=Point(x=px, y=py, z=pz), orientation=Quaternion(x=x, y=y, z=z, w=w))
+
+
+def solve(node, lengths=LENGTHS, names=LEGS, **guess):
+    return node.bench.call(SolveStewartPose, 'stewart_pose/solve', leg_names=names,
+                           lengths=lengths, **guess)
+
+
+def invert(node, pose):
+    return node.bench.call(
+        StewartInverseKinematics, 'stewart_pose/inverse_kinematics', pose=pose)
+
+
+@pytest.mark.smoke
+def test_solve_from_home(tracking):
+    response = solve(tracking())
+    assert (response.success, response.message) == (True, '')
+    assert response.pose.header.frame_id == 'stewart_base'
+    assert response.status.start == StewartStatus.START_HOME
+    np.testing.assert_allclose(matrix(response.pose.pose), FAR, atol=1e-9)
+    np.testing.assert_allclose(response.status.length, LENGTHS, atol=1e-15)
+
+
+def test_solve_from_a_guess_with_names_in_another_order(tracking):
+    node = tracking()
+    response = solve(node, LENGTHS[::-1], LEGS[::-1], use_guess=True, guess=message_of(FAR))
+    assert response.status.start == StewartStatus.START_GUESS
+    assert response.status.iterations < solve(node).status.iterations
+    np.testing.assert_allclose(matrix(response.pose.pose), FAR, atol=1e-9)
+
+
+def test_solve_leaves_the_tracking_alone(tracking):
+    node = tracking()
+    node.status_at(node.send_pose(NEAR, velocities=[0.0] * 6))
+    solve(node)
+    status = node.status_at(node.send_pose(NEAR))
+    assert status.start == StewartStatus.START_PREDICTED
+    assert status.iterations <= 1
+
+
+@pytest.mark.parametrize(('request_', 'reason'), [
+    ({'names': [*LEGS[:5], 'wheel']}, "missing ['leg_6'], unknown ['wheel']"),
+    ({'names': [*LEGS[:5], 'leg_1']}, "repeated ['leg_1']"),
+    ({'names': LEGS[:5]}, "missing ['leg_6']"),
+    ({'names': []}, 'missing'),
+    ({'lengths': LENGTHS[:5]}, 'lengths: expected shape (6,), got (5,)'),
+    ({'lengths': []}, 'lengths: expected shape (6,), got (0,)'),
+    ({'lengths': [*LENGTHS[:5], np.nan]}, 'lengths[5]: expected a finite number, got nan'),
+    ({'lengths': [*LENGTHS[:5], 1.2]}, 'length of leg_6: expected 0.25 to 0.95 m, got 1.2'),
+    ({'use_guess': True, 'guess': Pose(orientation=Quaternion(w=2.0))},
+     'quaternion: expected norm 1'),
+    ({'use_guess': True, 'guess': Pose(position=Point(x=np.nan), orientation=Quaternion(w=1.0))},
+     'position[0]: expected a finite number, got nan'),
+])
+def test_bad_solve(tracking, request_, reason):
+    response = solve(tracking(), **request_)
+    assert not response.success
+    assert reason in response.message
+    assert response.status.status == StewartStatus.REJECTED
+    assert response.status.message == response.message
+
+
+def test_solve_of_lengths_that_no_pose_has(tracking):
+    response = solve(tracking(), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
+    assert not response.success
+    assert 'expected lengths of a regular pose' in response.message
+    assert response.status.status not in (StewartStatus.CONVERGED, StewartStatus.REJECTED)
+
+
+def test_inverse_kinematics(tracking):
+    response = invert(tracking(), message_of(FAR))
+    assert (response.success, response.message) == (True, '')
+    assert response.leg_names == LEGS
+    assert list(response.within_limits) == [True] * 6
+    np.testing.assert_allclose(response.lengths, LENGTHS, atol=1e-12)
+
+
+def test_inverse_kinematics_of_a_pose_out_of_reach(tracking):
+    """Which is no fault of the request: the lengths are told, and which of them are beyond."""
+    response = invert(tracking(), Pose(position=Point(x=0.75, z=0.5)))
+    assert response.success
+    within = [0.25 <= length <= 0.95 for length in response.lengths]
+    assert list(response.within_limits) == within
+    assert set(within) == {True, False}
+
+
+@pytest.mark.parametrize(('pose', 'reason'), [
+    (Pose(orientation=Quaternion(x=0.5)), 'quaternion: expected norm 1'),
+    (Pose(orientation=Quaternion(w=0.0)), 'quaternion: expected norm 1'),
+    (Pose(orientation=Quaternion(w=np.nan)), 'quaternion[3]: expected a finite number, got nan'),
+    (Pose(position=Point(z=np.inf)), 'position[2]: expected a finite number, got inf'),
+    (Pose(position=Point(z=1e200)), 'expected leg lengths that are numbers'),
+])
+def test_bad_inverse_kinematics(tracking, pose, reason):
+    response = invert(tracking(), pose)
+    assert not response.success
+    assert reason in response.message
+    assert list(response.lengths) == []
+
+
+def test_reset_starts_from_home(tracking):
+    node = tracking()
+    assert node.status_at(node.send_pose(NEAR)).start == StewartStatus.START_PREDICTED
+    assert node.bench.call(Trigger, 'stewart_pose/reset').success
+    assert node.status_at(node.send_pose(NEAR)).start == StewartStatus.START_HOME
