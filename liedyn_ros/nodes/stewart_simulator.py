@@ -33,6 +33,7 @@ from liedyn_ros.nodes.stewart_platform import actuator_topic, LEG_STATES, Platfo
 from liedyn_ros.stewart import LegSample, LegSimulation, SmoothTrajectory
 
 DEPTH = 10
+JUMP = 5.0  # s; a clock that leaps further than this, or back, was set: the motion starts anew
 
 
 class StewartSimulatorNode(ManagedNode):
@@ -73,7 +74,6 @@ class StewartSimulatorNode(ManagedNode):
     def activate(self) -> None:
         """Start the motion with the next tick, at home and at rest."""
         self._start_motion()
-        self._begin_ns: int | None = None
         self._timer = self.create_timer(1.0 / self._rate, self._tick)
 
     def deactivate(self) -> None:
@@ -100,10 +100,17 @@ class StewartSimulatorNode(ManagedNode):
             dropout_probability=parameters['dropout_probability'], seed=parameters['seed'])
         self._next = self._simulation.take()
         self._waiting: deque[tuple[int, LegSample]] = deque()
+        self._begin_ns: int | None = None
+        self._ticked_ns = 0
 
     def _tick(self) -> None:
         """Publish every sample that is due; a late tick catches up."""
         now_ns = self.get_clock().now().nanoseconds
+        if self._begin_ns is not None and not (
+                0 <= now_ns - self._ticked_ns <= round(1e9 * (JUMP + 1.0 / self._rate))):
+            self.get_logger().warning('the clock was set: the motion starts anew')
+            self._start_motion()
+        self._ticked_ns = now_ns
         if self._begin_ns is None:
             if self.parameters['wait_for_subscribers'] and not all(
                     publisher.get_subscription_count() for publisher in self._opened):
