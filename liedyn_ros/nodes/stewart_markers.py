@@ -55,12 +55,16 @@ class StewartMarkers:
             joints, legs])
 
     def leg_colors(self, lengths: Array) -> list[ColorRGBA]:
-        """Return green in the middle of a leg's travel, amber at its ends, red beyond."""
+        """
+        Return green in the middle of a leg's travel, amber at its ends, red beyond.
+
+        A leg without a longest length is green.
+        """
         least, most = self._geometry.length_limits.T
-        travel = np.abs(2.0 * (lengths - least) / (most - least) - 1.0)
+        travel = np.abs(2.0 * (lengths - least) / (most - least) - 1.0) * np.isfinite(most)
         within = self._geometry.within_limits(lengths)
         return [_color(np.array(MIDDLE) + t * np.subtract(END, MIDDLE) if inside else BEYOND)
-                for t, inside in zip(np.nan_to_num(travel), within)]
+                for t, inside in zip(travel, within)]
 
     def _marker(self, stamp: Time, namespace: str, kind: int, points: Array, width: float,
                 color: tuple[float, float, float]) -> Marker:

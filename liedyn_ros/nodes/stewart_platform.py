@@ -16,7 +16,11 @@
 
 from dataclasses import dataclass
 
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.validate_topic_name import validate_topic_name
+
 from liedyn_ros.checks import Array
+from liedyn_ros.errors import LiedynError
 from liedyn_ros.nodes.conversions import from_position_quaternion
 from liedyn_ros.nodes.parameters import ParameterSet
 from liedyn_ros.resources import config_file
@@ -51,5 +55,11 @@ class Platform:
 
 
 def actuator_topic(name: str) -> str:
-    """Return the topic on which one actuator reports alone."""
-    return f'{LEG_STATES}/{name}'
+    """Return the topic on which one actuator reports alone; raises LiedynError for no name."""
+    topic = f'{LEG_STATES}/{name}'
+    try:
+        validate_topic_name(topic)
+    except InvalidTopicNameException as error:
+        raise LiedynError(
+            f'actuator {name!r}: expected a name that can be a topic, {error}') from error
+    return topic
