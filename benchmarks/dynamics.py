@@ -17,10 +17,12 @@ Inverse and forward dynamics and the mass matrix beside Pinocchio's Python calls
 
 Each is timed as a controller calls it: arrays in, arrays out, one state. The columns are the bare
 kernel and the peer (us), their ratio, what the checked method of Dynamics takes more (us), and one
-state of a batch on all cores (us). Before a machine is measured, both libraries must agree on it.
+state of a batch on all cores (us); the last suffers most from what else the machine does, whose
+load is kept with the figures. Before a machine is measured, both libraries must agree on it.
 """
 
 import json
+import os
 from pathlib import Path
 import platform
 import statistics
@@ -143,8 +145,8 @@ def main() -> None:
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(json.dumps({
         'unit': 'us', 'pinocchio': pin.__version__, 'numba': numba.__version__,
-        'python': platform.python_version(), 'processor': platform.machine(), 'rows': rows},
-        indent=1) + '\n')
+        'python': platform.python_version(), 'processor': platform.machine(),
+        'cores': os.cpu_count(), 'load': os.getloadavg(), 'rows': rows}, indent=1) + '\n')
 
 
 def _line(row: Row) -> str:
