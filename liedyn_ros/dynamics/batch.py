@@ -33,7 +33,7 @@ BatchKernel = Callable[..., tuple[int, int]]
 
 # Shares of a batch per core, so that a core that others use too does not hold up the rest, and
 # the fewest states worth a share.
-SHARES, SMALLEST = 8, 16
+SHARES, SMALLEST = 2, 64
 
 
 class Batch:
