@@ -45,6 +45,7 @@ setup(
     license='Apache-2.0',
     entry_points={
         'console_scripts': [
+            'dynamics_server = liedyn_ros.nodes.dynamics_server:main',
             'stewart_pose = liedyn_ros.nodes.stewart_pose:main',
             'stewart_simulator = liedyn_ros.nodes.stewart_simulator:main',
         ],

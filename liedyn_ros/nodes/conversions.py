@@ -15,7 +15,7 @@
 """Between ROS messages and the core's arrays; quaternions are x, y, z, w in both (REP 103)."""
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Pose, Transform, Twist
+from geometry_msgs.msg import Accel, Pose, Transform, Twist, Wrench
 
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
@@ -51,10 +51,28 @@ def to_transform(pose: Array, message: Transform) -> None:
     rotation.x, rotation.y, rotation.z, rotation.w = to_quaternion(r)
 
 
-def to_twist(twist: Array, message: Twist) -> None:
-    """Write a twist (w, v), rad/s and m/s, into a Twist message."""
+def to_twist(twist: Array, message: Twist | Accel) -> None:
+    """Write a twist (w, v), rad/s and m/s, into a Twist message, or its derivative into Accel."""
     angular, linear = message.angular, message.linear
     angular.x, angular.y, angular.z, linear.x, linear.y, linear.z = twist.tolist()
+
+
+def from_twist(message: Twist | Accel) -> tuple[float, ...]:
+    """Return the six numbers (w, v) of a Twist or Accel message."""
+    angular, linear = message.angular, message.linear
+    return angular.x, angular.y, angular.z, linear.x, linear.y, linear.z
+
+
+def to_wrench(wrench: Array, message: Wrench) -> None:
+    """Write a wrench (m, f), N m and N, into a Wrench message."""
+    torque, force = message.torque, message.force
+    torque.x, torque.y, torque.z, force.x, force.y, force.z = wrench.tolist()
+
+
+def from_wrench(message: Wrench) -> tuple[float, ...]:
+    """Return the six numbers (m, f) of a Wrench message."""
+    torque, force = message.torque, message.force
+    return torque.x, torque.y, torque.z, force.x, force.y, force.z
 
 
 def from_pose(message: Pose) -> Array:
