@@ -134,6 +134,7 @@ def test_the_motion_starts_anew_where_the_clock_is_set(bench):
     node = bench.start(StewartSimulatorNode, rate=100.0, rise_time=0.01, use_sim_time=True,
                        wait_for_subscribers=True)
     clock = bench.publisher(Clock, '/clock')
+
     def set_clock(now_ns):
         bench.until(lambda: node.get_clock().now().nanoseconds == now_ns, 'the clock',
                     act=lambda: clock.publish(Clock(clock=stamp_of(now_ns))))

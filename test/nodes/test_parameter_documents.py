@@ -1,0 +1,61 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""README's tables and config/stewart.yaml say of the parameters what the code says."""
+
+import re
+
+import pytest
+from tools.parameter_documents import (
+    NODES, README, STEWART_YAML, stewart_yaml, TABLE, with_tables)
+import yaml
+
+from liedyn_ros.nodes.stewart_pose import StewartPoseNode
+from liedyn_ros.nodes.stewart_simulator import StewartSimulatorNode
+
+CLASSES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode}
+REMEDY = 'run: python -m tools.parameter_documents'
+
+
+def test_readme_has_a_table_of_each_node():
+    assert [match[2] for match in TABLE.finditer(README.read_text())] == list(NODES)
+
+
+def test_readme_tables():
+    text = README.read_text()
+    assert with_tables(text) == text, REMEDY
+
+
+def test_parameter_file():
+    assert STEWART_YAML.read_text() == stewart_yaml(), REMEDY
+
+
+def test_parameter_file_holds_the_defaults():
+    blocks = {key: block['ros__parameters']
+              for key, block in yaml.safe_load(STEWART_YAML.read_text()).items()}
+    for name, parameters in NODES.items():
+        given = {**blocks['/**'], **blocks[f'/**/{name}']}
+        assert given == {parameter.name: parameter.default for parameter in parameters}
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize(('name', 'own', 'value'), [
+    ('stewart_pose', 'max_iterations', 51), ('stewart_simulator', 'seed', 7)])
+def test_parameter_file_reaches_a_node_in_a_namespace(bench, tmp_path, name, own, value):
+    """By the wildcards in its keys: what is shared, and what is the node's own."""
+    path = tmp_path / 'stewart.yaml'
+    path.write_text(re.sub(rf'\b{own}: .*', f'{own}: {value}', STEWART_YAML.read_text())
+                    .replace('base_frame: stewart_base', 'base_frame: floor'))
+    node = bench.start(CLASSES[name], ['--ros-args', '--params-file', str(path)])
+    assert (node.parameters['base_frame'], node.parameters[own]) == ('floor', value)

@@ -1,0 +1,78 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Write what documents the parameters of the nodes from where they are declared.
+
+    python -m tools.parameter_documents
+
+rewrites each table of README.md, between `<!-- parameters: <node> -->` and `<!-- end -->`, and
+config/stewart.yaml.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+import re
+import textwrap
+
+import yaml
+
+from liedyn_ros.nodes.managed_node import AUTOSTART
+from liedyn_ros.nodes.parameters import as_markdown, Parameter
+from liedyn_ros.nodes.stewart_parameters import PLATFORM, POSE, SIMULATOR
+
+ROOT = Path(__file__).resolve().parents[1]
+README, STEWART_YAML = ROOT / 'README.md', ROOT / 'config' / 'stewart.yaml'
+TABLE = re.compile(r'(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
+
+NODES: Mapping[str, Sequence[Parameter]] = {
+    'stewart_pose': (AUTOSTART, *POSE),
+    'stewart_simulator': (AUTOSTART, *SIMULATOR),
+}
+SHARED = (AUTOSTART, *PLATFORM)
+
+
+def with_tables(text: str) -> str:
+    """Return a text with each table between its markers as the code has it."""
+    return TABLE.sub(lambda m: f'{m[1]}{as_markdown(NODES[m[2]])}\n{m[3]}', text)
+
+
+def stewart_yaml() -> str:
+    """Return the parameter file of the Stewart nodes: every parameter, at its default."""
+    blocks = ['# Every parameter of the Stewart nodes at its default, in any namespace.\n'
+              '# Written by python -m tools.parameter_documents.\n',
+              _block('/**', 'Both nodes: the platform and its actuators.', SHARED)]
+    for node, parameters in NODES.items():
+        own = [parameter for parameter in parameters if parameter not in SHARED]
+        blocks.append(_block(f'/**/{node}', f'{node} alone.', own))
+    return '\n'.join(blocks)
+
+
+def _block(key: str, title: str, parameters: Sequence[Parameter]) -> str:
+    entries = '\n'.join(_entry(parameter) for parameter in parameters)
+    return f'# {title}\n{key}:\n  ros__parameters:\n{textwrap.indent(entries, " " * 4)}\n'
+
+
+def _entry(parameter: Parameter) -> str:
+    unit = f' [{parameter.unit}]' if parameter.unit else ''
+    allowed = f' ({parameter.range_text})' if parameter.range_text != 'any' else ''
+    comment = textwrap.fill(f'{parameter.description}{unit}{allowed}', 90,
+                            initial_indent='# ', subsequent_indent='# ')
+    value = yaml.safe_dump([parameter.default], default_flow_style=True).strip()[1:-1]
+    return f'{comment}\n{parameter.name}: {value}'
+
+
+if __name__ == '__main__':
+    README.write_text(with_tables(README.read_text(encoding='utf-8')), encoding='utf-8')
+    STEWART_YAML.write_text(stewart_yaml(), encoding='utf-8')
