@@ -1,0 +1,119 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The core stands on its own: no ROS in it, and its layers import one way."""
+
+import ast
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / 'liedyn_ros'
+BASE = {'checks', 'compile', 'errors', 'resources'}
+LAYERS = {  # what each part of the core may import of the package
+    **dict.fromkeys(BASE, BASE),
+    'lie': BASE,
+    'stewart': BASE | {'lie'},
+    'model': BASE | {'lie'},
+    'dynamics': BASE | {'lie', 'model'},
+    'flight': BASE | {'lie', 'model', 'dynamics'},
+}
+OUTER = {'nodes', 'demo'}
+ROS = ('ament_index_python', 'builtin_interfaces', 'diagnostic_msgs', 'geometry_msgs', 'launch',
+       'launch_ros', 'lifecycle_msgs', 'liedyn_interfaces', 'nav_msgs', 'rcl_interfaces', 'rclpy',
+       'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs', 'tf2_ros',
+       'trajectory_msgs', 'visualization_msgs')
+
+SCRIPT = f"""
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from pkgutil import walk_packages
+import sys
+
+
+class NoRos(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition('.')[0] in {ROS}:
+            raise ImportError(f'{{name}} is blocked')
+
+
+sys.meta_path.insert(0, NoRos())
+try:
+    import rclpy
+except ImportError:
+    pass
+else:
+    sys.exit('the block does not hold')
+
+import liedyn_ros
+
+for module in walk_packages(liedyn_ros.__path__, 'liedyn_ros.'):
+    if module.name.split('.')[1] not in {sorted(OUTER)}:
+        import_module(module.name)
+
+import numpy as np
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.model import load_model
+from liedyn_ros.resources import config_file
+from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
+
+geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+home = np.eye(4)
+home[2, 3] = 0.5
+solution = PoseSolver(geometry).solve(leg_lengths(geometry, home), home)
+assert solution.converged and np.allclose(solution.pose, home)
+
+model = load_model(config_file('aerial_manipulator.yaml'))
+dynamics, rng = Dynamics(model), np.random.default_rng(0)
+q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+assert np.allclose(dynamics.forward(q, v, dynamics.inverse(q, v, a)), a)
+"""
+
+
+def imports(path):
+    """Return the full names of the modules that a file imports, at its top or inside functions."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}: expected absolute imports'
+            names += [f'{node.module}.{alias.name}' for alias in node.names]
+    return names
+
+
+def test_core_runs_with_every_ros_module_blocked():
+    result = subprocess.run(
+        [sys.executable, '-c', SCRIPT], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_part_of_the_package_has_its_layer():
+    parts = {path.stem for path in PACKAGE.iterdir()
+             if path.suffix == '.py' or (path / '__init__.py').exists()}
+    assert parts - {'__init__'} == {*LAYERS, *OUTER}
+
+
+@pytest.mark.parametrize('part', LAYERS)
+def test_imports_point_one_way(part):
+    files = [PACKAGE / f'{part}.py'] if part in BASE else sorted((PACKAGE / part).rglob('*.py'))
+    allowed = LAYERS[part] | {part}
+    for path in files:
+        for name in imports(path):
+            top, _, inner = name.partition('.')
+            assert top not in ROS, f'{path} imports {name}'
+            assert top != 'liedyn_ros' or inner.split('.')[0] in allowed, f'{path} imports {name}'
