@@ -52,7 +52,7 @@ def cache_root() -> Path:
 @functools.cache
 def digest(layer: str) -> str:
     """Return the digest of all sources that kernels of a layer can reach."""
-    state = hashlib.sha256(numba.__version__.encode())
+    state = hashlib.sha256(numba.__version__.encode() + Path(__file__).read_bytes())
     for folder in LAYERS[layer]:
         for source in sorted((PACKAGE / folder).rglob('*.py')):
             state.update(source.read_bytes())
@@ -64,13 +64,15 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     Compile a function on scalars, tuples and flat arrays; division by zero gives inf, as in C.
 
     'contract' lets LLVM use fused multiply-adds and nothing else of fast-math: NaN and infinity
-    keep their meaning.
+    keep their meaning. Numba's runtime, which counts references, is left out: counting costs more
+    than the arithmetic of a small function, and a kernel that would allocate does not compile.
     """
     layer = Path(function.__code__.co_filename).relative_to(PACKAGE).parts[0]
     outer = config.CACHE_DIR
     config.CACHE_DIR = str(cache_root() / digest(layer))
     try:
         return numba.njit(
-            function, cache=True, nogil=True, error_model='numpy', fastmath={'contract'})
+            function, cache=True, nogil=True, error_model='numpy', fastmath={'contract'},
+            _nrt=False)
     finally:
         config.CACHE_DIR = outer

@@ -12,51 +12,52 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Levenberg-Marquardt on SE(3): Algorithm A2 of the Stewart paper, corrected (11.5)."""
+"""Levenberg-Marquardt in any chart: Algorithm A2 of the Stewart paper, corrected (11.5)."""
 
 from liedyn_ros.compile import kernel
-from liedyn_ros.stewart.kernels import linear6, problem
+from liedyn_ros.stewart.kernels import normal_equations, problem
 
 
 @kernel
 def levenberg_marquardt(
-        joints, squared, x, work, trivialization, tau, max_iterations, tolerance, step_tolerance):
+        equations, x, work, tau, max_iterations, tolerance, step_tolerance):
     """
     Move the state x to where the residuals vanish; return (status, iterations).
 
-    Everything is in units of the characteristic length, so that the damping and the steps
-    mean the same on a platform of any size.
+    Lengths are in units of the characteristic length, so that the damping and the steps mean
+    the same on a platform of any size, unless the caller chose another unit.
     """
-    jacobian, a, factor, r, r_new, g, step, x_new = problem.views(work)
-    half_square = problem.residual(joints, squared, x, r)
-    problem.jacobian(joints, x, trivialization, jacobian)
-    mu = tau * linear6.normal_equations(jacobian, r, a, g)
+    unknowns = equations.unknowns
+    jacobian, a, factor, r, r_new, g, step, x_new = problem.views(work, unknowns)
+    half_square = problem.residual(equations, x, r)
+    problem.jacobian(equations, x, jacobian)
+    mu = tau * normal_equations.assemble(unknowns, jacobian, r, a, g)
     nu = 2.0
     for k in range(max_iterations):
-        if problem.largest(r) <= tolerance:
+        if problem.largest(r, unknowns) <= tolerance:
             return problem.CONVERGED, k
-        if not linear6.factorize(a, mu, 0.0, factor):
+        if not normal_equations.factorize(unknowns, a, mu, 0.0, factor):
             return problem.SINGULAR, k
-        linear6.solve_negated(factor, g, step)
-        if problem.norm(step) <= step_tolerance:
+        normal_equations.solve_negated(unknowns, factor, g, step)
+        if problem.norm(step, unknowns) <= step_tolerance:
             return problem.STALLED, k + 1
-        problem.retract(x, step, 1.0, trivialization, x_new)
-        half_square_new = problem.residual(joints, squared, x_new, r_new)
+        problem.retract(equations, x, step, 1.0, x_new)
+        half_square_new = problem.residual(equations, x_new, r_new)
         predicted = 0.0
-        for i in range(6):
+        for i in range(len(unknowns)):
             predicted += 0.5 * step[i] * (mu * step[i] - g[i])
         gain = (half_square - half_square_new) / predicted
         if gain > 0.0:
-            x[:] = x_new
-            r[:] = r_new
+            problem.copy(x_new, x)
+            problem.copy(r_new, r)
             half_square = half_square_new
-            problem.jacobian(joints, x, trivialization, jacobian)
-            linear6.normal_equations(jacobian, r, a, g)
+            problem.jacobian(equations, x, jacobian)
+            normal_equations.assemble(unknowns, jacobian, r, a, g)
             mu *= max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3)
             nu = 2.0
         else:
             mu *= nu
             nu *= 2.0
-    if problem.largest(r) <= tolerance:
+    if problem.largest(r, unknowns) <= tolerance:
         return problem.CONVERGED, max_iterations
     return problem.MAX_ITERATIONS, max_iterations

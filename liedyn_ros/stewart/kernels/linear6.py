@@ -12,64 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Linear algebra of 6 by 6 matrices in flat arrays of 36 numbers, row by row, in place."""
+"""Singular values of 6 by 6 matrices in flat arrays of 36 numbers, row by row, in place."""
 
 from liedyn_ros.compile import kernel
 
 SWEEPS = 30  # one-sided Jacobi needs about six; more would mean a NaN
 ORTHOGONAL = 1e-9  # cosine c of two rows that count as orthogonal: c^2 of a value is the error
-
-
-@kernel
-def normal_equations(jacobian, residual, a, g):
-    """Write the lower triangle of A = J^T J and g = J^T r; return the largest diagonal entry."""
-    for i in range(6):
-        g[i] = 0.0
-        for k in range(6):
-            g[i] += jacobian[6 * k + i] * residual[k]
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(6):
-                total += jacobian[6 * k + i] * jacobian[6 * k + j]
-            a[6 * i + j] = total
-    largest = 0.0
-    for i in range(6):
-        largest = max(largest, a[7 * i])
-    return largest
-
-
-@kernel
-def factorize(a, shift, smallest_pivot, factor):
-    """Write the Cholesky factor of A + shift 1; return False where a pivot is too small."""
-    for i in range(6):
-        for j in range(i + 1):
-            total = a[6 * i + j]
-            if i == j:
-                total += shift
-            for k in range(j):
-                total -= factor[6 * i + k] * factor[6 * j + k]
-            if i > j:
-                factor[6 * i + j] = total / factor[7 * j]
-            elif total > smallest_pivot:
-                factor[7 * i] = total ** 0.5
-            else:
-                return False
-    return True
-
-
-@kernel
-def solve_negated(factor, g, x):
-    """Write the solution of C C^T x = -g, C the Cholesky factor."""
-    for i in range(6):
-        total = -g[i]
-        for k in range(i):
-            total -= factor[6 * i + k] * x[k]
-        x[i] = total / factor[7 * i]
-    for i in range(5, -1, -1):
-        total = x[i]
-        for k in range(i + 1, 6):
-            total -= factor[6 * k + i] * x[k]
-        x[i] = total / factor[7 * i]
 
 
 @kernel

@@ -13,14 +13,17 @@
 # limitations under the License.
 
 """
-What the solvers share: the state on SE(3), its retraction, and when a residual counts as zero.
+What the solvers share: the equations, how a solve can end, and the parts of a workspace.
 
-The state is a flat array of twelve numbers, R row by row and then p.
+The equations are those of six leg lengths, as lengths or as squared lengths, and that of a
+unit quaternion where the chart has one; the unknowns are a chart's.
 """
 
+from typing import Any, NamedTuple
+
 from liedyn_ros.compile import kernel
-from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.stewart.kernels import legs
+from liedyn_ros.stewart.kernels import charts, legs
+from liedyn_ros.lie.kernels import vec3
 
 CONVERGED = 0
 MAX_ITERATIONS = 1
@@ -28,75 +31,107 @@ STALLED = 2
 SINGULAR = 3
 INVALID = 4  # a length or a guess that is no number, or a length that is not positive
 
-WORK = 162  # numbers in a workspace, which `views` and `state` divide
+SQUARED_LENGTHS = 0
+LENGTHS = 1
+
+STATE = 3 * 49 + 4 * 7 + charts.STATE  # where the state begins, behind the parts of `views`
+WORK = STATE + charts.STATE + 6  # numbers in a workspace
+
+
+class Equations(NamedTuple):
+    """Joints (36 numbers), squared lengths, chart, what is a residual, indices of unknowns."""
+
+    joints: Any
+    squared: Any
+    chart: int
+    form: int
+    unknowns: tuple[int, ...]
 
 
 @kernel
-def views(work):
+def views(work, unknowns):
     """Return the parts a solver works in: J, A, its factor, r, trial r, g, step, trial state."""
-    return (work[0:36], work[36:72], work[72:108], work[108:114], work[114:120], work[120:126],
-            work[126:132], work[132:144])
+    n = len(unknowns)
+    r = 3 * n * n
+    return (work[0:n * n], work[n * n:2 * n * n], work[2 * n * n:r], work[r:r + n],
+            work[r + n:r + 2 * n], work[r + 2 * n:r + 3 * n], work[r + 3 * n:r + 4 * n],
+            work[r + 4 * n:r + 4 * n + charts.STATE])
 
 
 @kernel
 def state(work):
     """Return the parts that hold the state and the squared lengths."""
-    return work[144:156], work[156:162]
+    return work[STATE:STATE + charts.STATE], work[STATE + charts.STATE:WORK]
 
 
 @kernel
-def retract(x, step, factor, trivialization, out):
-    """Write T exp(factor s) for a body twist s (Stewart 28), exp(factor s) T for a spatial one."""
-    r, p = mat3.load(x, 0), vec3.load(x, 9)
-    dr, dp = se3.exp(vec3.scale(factor, vec3.load(step, 0)),
-                     vec3.scale(factor, vec3.load(step, 3)))
-    if trivialization == legs.BODY:
-        r, p = se3.compose(r, p, dr, dp)
-    else:
-        r, p = se3.compose(dr, dp, r, p)
-    mat3.store(out, 0, r)
-    vec3.store(out, 9, p)
+def retract(equations, x, step, factor, out):
+    """Write the state that a step, times a factor, leads to."""
+    charts.retract(equations.chart, equations.unknowns, x, step, factor, out)
 
 
 @kernel
-def residual(joints, squared, x, out):
-    """Write the six residuals of a state and return half their square norm."""
-    return legs.squared_residual(joints, squared, mat3.load(x, 0), vec3.load(x, 9), out)
+def residual(equations, x, out):
+    """Write r_i = |R b_i + p - a_i|^2 - L_i^2 (Stewart 17); return half its square norm (18)."""
+    r, p = charts.pose(equations.chart, x)
+    total = 0.0
+    for i in range(6):
+        d = legs.leg_vector(equations.joints, i, r, p)
+        square = vec3.dot(d, d)
+        out[i] = square - equations.squared[i]
+        if equations.form == LENGTHS:
+            out[i] /= square ** 0.5 + equations.squared[i] ** 0.5
+        total += out[i] * out[i]
+    if equations.chart == charts.QUATERNION:
+        out[6] = charts.square_norm(x) - 1.0
+        total += out[6] * out[6]
+    return 0.5 * total
 
 
 @kernel
-def jacobian(joints, x, trivialization, out):
-    """Write the derivative of the residuals by the twist."""
-    legs.squared_jacobian(joints, mat3.load(x, 0), vec3.load(x, 9), trivialization, out)
+def jacobian(equations, x, out):
+    """Write the derivative of the residuals by the unknowns, row by row."""
+    n = len(equations.unknowns)
+    r, p = charts.pose(equations.chart, x)
+    for i in range(6):
+        d = legs.leg_vector(equations.joints, i, r, p)
+        factor = 1.0 / vec3.dot(d, d) ** 0.5 if equations.form == LENGTHS else 2.0
+        charts.store_row(equations.chart, equations.joints, i, x, r, d, factor, out, n * i)
+    if equations.chart == charts.QUATERNION:
+        vec3.store(out, 6 * n, vec3.ZERO)
+        for i in range(3, 7):
+            out[6 * n + i] = 2.0 * x[i]
 
 
 @kernel
-def rounding_scale(joints, squared):
+def rounding_scale(equations):
     """Return the size of the numbers whose rounding limits a residual: L (L + |a| + |b|)."""
     length, base, platform = 0.0, 0.0, 0.0
     for i in range(6):
-        a, b = legs.base_joint(joints, i), legs.platform_joint(joints, i)
-        length = max(length, squared[i])
+        a = legs.base_joint(equations.joints, i)
+        b = legs.platform_joint(equations.joints, i)
+        length = max(length, equations.squared[i])
         base = max(base, vec3.dot(a, a))
         platform = max(platform, vec3.dot(b, b))
     length **= 0.5
-    return length * (length + base ** 0.5 + platform ** 0.5)
+    reach = length + base ** 0.5 + platform ** 0.5
+    return reach if equations.form == LENGTHS else length * reach
 
 
 @kernel
-def largest(values):
-    """Return the largest magnitude of six values, NaN where one of them is NaN."""
+def largest(values, unknowns):
+    """Return the largest magnitude of values, NaN where one of them is NaN."""
     most = 0.0
-    for i in range(6):
+    for i in range(len(unknowns)):
         if not abs(values[i]) <= most:
             most = abs(values[i])
     return most
 
 
 @kernel
-def norm(values):
-    """Return the 2-norm of six values."""
+def norm(values, unknowns):
+    """Return the 2-norm of values."""
     total = 0.0
-    for i in range(6):
+    for i in range(len(unknowns)):
         total += values[i] * values[i]
     return total ** 0.5

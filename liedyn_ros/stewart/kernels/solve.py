@@ -17,8 +17,8 @@
 import numpy as np
 
 from liedyn_ros.compile import kernel
-from liedyn_ros.lie.kernels import mat3, so3, vec3
-from liedyn_ros.stewart.kernels import legs, linear6, problem
+from liedyn_ros.lie.kernels import so3
+from liedyn_ros.stewart.kernels import charts, legs, linear6, predict, problem
 from liedyn_ros.stewart.kernels.gauss_newton import gauss_newton
 from liedyn_ros.stewart.kernels.levenberg_marquardt import levenberg_marquardt
 
@@ -29,30 +29,32 @@ ORTHONORMAL = 1e-6  # a guess whose rotation is further from orthonormal is refu
 
 
 @kernel
-def solve(joints, scale, lengths, guess, settings, pose, work):
+def solve(joints, scale, lengths, guess, settings, unknowns, pose, work):
     """
     Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4).
 
-    The joints are in units of the characteristic length `scale` (m). The settings are
-    (method, trivialization, tau or alpha, max iterations, residual and step tolerance,
-    smallest singular value allowed). Returns (status, iterations, largest length error in m,
-    smallest singular value of dL/d(twist) in units of the characteristic length).
+    The joints are in units of `scale` (m), as a rule the characteristic length. The settings are
+    (method, chart, form of the residual, tau or alpha, max iterations, residual and step
+    tolerance, smallest singular value allowed). Returns (status, iterations, largest length
+    error in m, smallest singular value of dL/d(twist) with lengths in units of the scale).
     """
-    method, trivialization, parameter, limit, tolerance, step_tolerance, singular = settings
+    method, chart, form, parameter, limit, tolerance, step_tolerance, singular = settings
     x, squared = problem.state(work)
-    if not load(lengths, guess, scale, x, squared):
+    if not load(lengths, guess, scale, chart, x, squared):
         return problem.INVALID, 0, np.nan, np.nan
-    tolerance *= problem.rounding_scale(joints, squared)
+    equations = problem.Equations(joints, squared, chart, form, unknowns)
+    tolerance *= problem.rounding_scale(equations)
     if method == LEVENBERG_MARQUARDT:
         status, iterations = levenberg_marquardt(
-            joints, squared, x, work, trivialization, parameter, limit, tolerance, step_tolerance)
+            equations, x, work, parameter, limit, tolerance, step_tolerance)
     else:
         status, iterations = gauss_newton(
-            joints, squared, x, work, trivialization, parameter, limit, tolerance, step_tolerance)
-    residual, smallest = measure(joints, squared, x, work)
+            equations, x, work, parameter, limit, tolerance, step_tolerance)
+    r, p = charts.pose(chart, x)
+    residual, smallest = measure(joints, squared, r, p, work)
     if not smallest > singular:
         status = problem.SINGULAR
-    store(x, scale, pose)
+    store(r, p, scale, pose)
     return status, iterations, scale * residual, smallest
 
 
