@@ -46,6 +46,10 @@ setup(
     entry_points={
         'console_scripts': [
             'dynamics_server = liedyn_ros.nodes.dynamics_server:main',
+            'aerial_manipulator_controller = '
+            'liedyn_ros.nodes.aerial_manipulator_controller:main',
+            'aerial_manipulator_simulator = '
+            'liedyn_ros.nodes.aerial_manipulator_simulator:main',
             'stewart_pose = liedyn_ros.nodes.stewart_pose:main',
             'stewart_simulator = liedyn_ros.nodes.stewart_simulator:main',
         ],

@@ -90,14 +90,19 @@ class Feedback:
 
     def __init__(self, model: Model, gains: Gains) -> None:
         """Take the model of a Machine."""
-        self._model, self._limit = model, gains.integral_limit
-        joints = [gains.joints] * (model.nv - 6)
-        self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
+        self._size = model.nv
+        self.use(gains)
         self.reset()
+
+    def use(self, gains: Gains) -> None:
+        """Take other gains; what the integral has gathered stays."""
+        self._limit = gains.integral_limit
+        joints = [gains.joints] * (self._size - 6)
+        self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
 
     def reset(self) -> None:
         """Forget the integral."""
-        self._integral: Array = np.zeros(self._model.nv)
+        self._integral: Array = np.zeros(self._size)
 
     def acceleration(self, off: TrackingError, dt: float) -> Array:
         """

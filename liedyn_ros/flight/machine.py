@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.checks import Array, as_array
 from liedyn_ros.errors import LimitError, ModelError
-from liedyn_ros.lie import se3, so3
-from liedyn_ros.model import Joint, Model, RotorAllocation, RotorCommand
+from liedyn_ros.model import Model, RotorAllocation, RotorCommand
 
 FREE = slice(0, 6)  # the free base in v, a and tau
 JOINTS = slice(6, None)
@@ -57,6 +56,9 @@ class Machine:
         if first.type_name != 'free':
             raise ModelError(f'joint {first.name}: expected a free joint first, '
                              f'got type {first.type_name}')
+        if (first.placement != np.eye(4)).any():
+            raise ModelError(f'joint {first.name}: expected no placement, so that it moves the '
+                             f'base from the origin, got {first.placement.tolist()}')
         for joint in others:
             if joint.v_slice.stop - joint.v_slice.start > 1:
                 raise ModelError(f'joint {joint.name}: expected one degree of freedom, '
@@ -66,27 +68,8 @@ class Machine:
         self.base, self.rotors = first.child, self.allocation.names
         if model.rotors[0].body != self.base:
             raise ModelError(f'rotors: expected on body {self.base}, got {model.rotors[0].body}')
-        self._bending: list[Joint] = [joint for joint in others if joint.type_name != 'fixed']
-        self.joints = tuple(joint.name for joint in self._bending)
+        self.joints = tuple(joint.name for joint in others if joint.type_name != 'fixed')
         self._effort = model.limits.effort[JOINTS]
-
-    def state(self, pose: ArrayLike, twist: ArrayLike, positions: ArrayLike,
-              velocities: ArrayLike) -> tuple[Array, Array]:
-        """
-        Return q and v of a base pose (4, 4) and body twist (6,), joint positions and velocities.
-
-        Raises ShapeError, NotFiniteError or NotInGroupError.
-        """
-        pose = se3.require_pose('pose', as_array('pose', pose, (4, 4)))
-        size = (len(self.joints),)
-        return (np.concatenate((pose[:3, 3], so3.to_quaternion(pose[:3, :3]),
-                                as_array('positions', positions, size))),
-                np.concatenate((as_array('twist', twist, (6,)),
-                                as_array('velocities', velocities, size))))
-
-    def pose(self, q: Array) -> Array:
-        """Return where the base is in a configuration, (4, 4)."""
-        return se3.from_rotation_translation(so3.from_quaternion(q[3:7]), q[:3])
 
     def require_torques(self, torques: ArrayLike) -> Array:
         """Return joint torques (n,), or raise ShapeError, NotFiniteError or LimitError."""

@@ -23,8 +23,8 @@ from rclpy.node import Node
 class Broadcaster(Protocol):
     """What sends transforms: tf2_ros.TransformBroadcaster."""
 
-    def sendTransform(self, transform: TransformStamped) -> None:
-        """Broadcast one transform."""
+    def sendTransform(self, transform: TransformStamped | list[TransformStamped]) -> None:
+        """Broadcast one transform, or several in one message."""
 
 
 def transform_broadcaster(node: Node) -> Broadcaster | None:

@@ -113,13 +113,6 @@ def test_command_stays_within_limits(machine):
     assert (command.rotors.speeds <= 1400.0).all()
 
 
-def test_state_round_trip(machine, reference):
-    q, v, _ = reference.at(5.0)
-    again = machine.state(machine.pose(q), v[:6], q[7:], v[6:])
-    np.testing.assert_allclose(again[0], q, atol=1e-15)
-    np.testing.assert_array_equal(again[1], v)
-
-
 def test_machine_needs_a_free_base(machine):
     builder = ModelBuilder('post')
     builder.add_body('post', SpatialInertia(1.0, [0, 0, 0], 0.1 * np.eye(3)))

@@ -46,7 +46,8 @@ def test_at_full_rate_it_is_the_papers(machine, reference, t):
     turn = np.array([0.0, 0.0, yaw_rate])
     spatial = np.concatenate((turn, [-w * p[1], w * p[0], 0.0] + np.cross(p, turn)))
     motion = reference.at(t)
-    np.testing.assert_allclose(machine.pose(motion.q), pose, atol=1e-12)
+    base = Dynamics(machine.model).kinematics(motion.q).poses[0]
+    np.testing.assert_allclose(base, pose, atol=1e-12)
     np.testing.assert_allclose(se3.adjoint(pose) @ motion.v[:6], spatial, atol=1e-12)  # (0.1)
     sweep = np.radians([25.0, 40.0, 50.0, -25.0, 35.0, 45.0])
     start = np.radians([10.0, 20.0, -35.0, -10.0, 15.0, -30.0])

@@ -1,0 +1,250 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The node that flies the aerial manipulator along its reference, by the dynamics server."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeState
+from nav_msgs.msg import Odometry
+import numpy as np
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.timer import Timer
+from sensor_msgs.msg import JointState
+
+from liedyn_ros import checks
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import LiedynError, NameSetError, ShapeError
+from liedyn_ros.flight import Command, Feedback, Gains, Machine, Reference, tracking_error
+from liedyn_ros.nodes import conversions
+from liedyn_ros.nodes.aerial_calls import InverseDynamicsCalls, SERVICE
+from liedyn_ros.nodes.aerial_control_outputs import AerialControlOutputs
+from liedyn_ros.nodes.aerial_manipulator_simulator import machine_of
+from liedyn_ros.nodes.aerial_parameters import CONTROLLER
+from liedyn_ros.nodes.leg_input import sensor_data
+from liedyn_ros.nodes.managed_node import ManagedNode, run
+from liedyn_ros.nodes.parameters import ParameterSet
+from liedyn_ros.nodes.tree_messages import TreeMessages
+
+WATCH_PERIOD = 0.1  # s
+REPORT_PERIOD = 1.0  # s
+
+
+class AerialManipulatorControllerNode(ManagedNode):
+    """
+    A cycle for every state: wanted acceleration, inverse dynamics by service, command.
+
+    The reference begins with the first command. The model of this node gives rotors, limits and
+    names; masses are the server's.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
+        self._parts: list[Any] = []
+        self._subscriptions_of_ours: list[Any] = []
+        self._timers_of_ours: list[Timer] = []
+        super().__init__('aerial_manipulator_controller', CONTROLLER, **options)
+
+    def configure(self) -> None:
+        """Check the parameters, warm the kernels up, open topics and the client."""
+        parameters = self.parameters
+        self._machine = machine_of(parameters)
+        self._reference = reference_of(parameters, self._machine)
+        self._feedback = Feedback(self._machine.model, Gains())
+        self._tree = TreeMessages(self._machine.model)
+        self._world_frame = parameters['world_frame']
+        self._warm_up()
+        self._outputs = AerialControlOutputs(self, self._machine, self._tree, self._world_frame)
+        self._calls = InverseDynamicsCalls(self, self._answered)
+        self._parts = [self._outputs, self._calls]
+        self._start_anew()
+        self._subscriptions_of_ours = [
+            self.create_subscription(
+                message_type, topic, take, sensor_data(1),
+                qos_overriding_options=QoSOverridingOptions.with_default_policies())
+            for message_type, topic, take in (
+                (Odometry, 'odometry', self._take_odometry),
+                (JointState, 'joint_states', self._take_joints))]
+        self._timers_of_ours = [
+            self.create_timer(WATCH_PERIOD, self._watch),
+            self.create_timer(REPORT_PERIOD, self._report)]
+        self.parameters_changed()
+
+    def release(self) -> None:
+        """Close what `configure` opened."""
+        for part in self._parts:
+            part.destroy()
+        for subscription in self._subscriptions_of_ours:
+            self.destroy_subscription(subscription)
+        for timer in self._timers_of_ours:
+            self.destroy_timer(timer)
+        self._parts, self._subscriptions_of_ours, self._timers_of_ours = [], [], []
+
+    def activate(self) -> None:
+        """Begin the reference anew."""
+        self._start_anew()
+
+    def deactivate(self) -> None:
+        """Command nothing more."""
+        self._calls.give_up()
+
+    def parameters_changed(self) -> None:
+        """Take over what may change at run time."""
+        parameters = self.parameters
+        self._max_age = parameters['max_age']
+        self._reply_timeout_ns = round(1e9 * parameters['reply_timeout'])
+        self._state_timeout_ns = round(1e9 * parameters['state_timeout'])
+        self._feedback.use(Gains(
+            parameters['rotation_pole'], parameters['position_pole'], parameters['joint_pole'],
+            parameters['integral_limit']))
+
+    def _start_anew(self) -> None:
+        self._odometry, self._joints = Odometry(), JointState()
+        self._waiting: tuple[Odometry, JointState] | None = None
+        self._command: Command | None = None
+        self._begin_ns = self._asked_ns = 0
+        self._seen_ns = self.get_clock().now().nanoseconds
+        self._feedback.reset()
+
+    def _take_odometry(self, message: Odometry) -> None:
+        self._odometry = message
+        self._pair()
+
+    def _take_joints(self, message: JointState) -> None:
+        self._joints = message
+        self._pair()
+
+    def _pair(self) -> None:
+        """Begin a cycle when odometry and joint states of one stamp are there."""
+        stamp = self._odometry.header.stamp
+        if not self.active or stamp != self._joints.header.stamp:
+            return
+        self._waiting = self._odometry, self._joints
+        waited = self._calls.waited(conversions.nanoseconds(stamp))
+        if waited is None:
+            self._cycle()
+        elif 0 <= waited <= self._reply_timeout_ns:
+            self._calls.late += 1  # this state waits for the reply, or for a newer state
+        else:
+            self._calls.give_up()
+            self._calls.given_up += 1
+            self._hold(f'expected a reply within {1e-9 * self._reply_timeout_ns:g} s, got none')
+            self._cycle()
+
+    def _cycle(self) -> None:
+        """Ask for the forces of the acceleration that the newest state calls for."""
+        if self._waiting is None:
+            return
+        (odometry, joints), self._waiting = self._waiting, None
+        try:
+            query = self._query(odometry, joints)
+        except LiedynError as error:
+            self.complain(error)
+            return
+        self._seen_ns = self.get_clock().now().nanoseconds
+        if self._calls.ready:
+            self._calls.ask(query)
+        else:
+            self._hold('expected the service, found none')
+
+    def _query(self, odometry: Odometry, joints: JointState) -> DynamicsQuery:
+        stamp_ns = conversions.nanoseconds(odometry.header.stamp)
+        if self._max_age > 0.0:
+            checks.require_recent(stamp_ns, self.get_clock().now().nanoseconds, self._max_age)
+        if odometry.header.frame_id != self._world_frame:
+            raise NameSetError(f'odometry: frame_id: expected {self._world_frame!r}, '
+                               f'got {odometry.header.frame_id!r}')
+        state = TreeState(
+            child_frame_id=odometry.child_frame_id, base_pose=odometry.pose.pose,
+            base_twist=odometry.twist.twist, joint_names=joints.name,
+            positions=joints.position, velocities=joints.velocity)
+        q, v, self._order = self._tree.read_state(state)
+        a = self._tree.to_acceleration(self._wanted(stamp_ns, q, v), self._order)
+        return DynamicsQuery(header=odometry.header, state=state, accelerations=[a])
+
+    def _wanted(self, stamp_ns: int, q: Array, v: Array) -> Array:
+        """Return the acceleration to command in a state at a time."""
+        if self._command is None or stamp_ns < self._asked_ns:  # on the stand, or time was set
+            self._begin_ns = self._asked_ns = stamp_ns
+            self._feedback.reset()
+        motion = self._reference.at(1e-9 * (stamp_ns - self._begin_ns))
+        off = tracking_error(self._machine.model, motion, q, v)
+        dt, self._asked_ns = 1e-9 * (stamp_ns - self._asked_ns), stamp_ns
+        self._outputs.publish_error(conversions.stamp_of(stamp_ns), motion, off)
+        return self._feedback.acceleration(off, dt)
+
+    def _answered(self, answer: DynamicsAnswer) -> None:
+        if not self.active:
+            return
+        try:
+            if not answer.success:
+                raise LiedynError(answer.message)
+            tau = self._tree.read_efforts(answer.efforts, self._order, True)
+            self._command = self._machine.command(tau)
+        except LiedynError as error:
+            self._calls.failed += 1
+            self._hold(str(error))
+        else:
+            self._outputs.publish_command(answer.header.stamp, self._command)
+            if self._command.at_limit:
+                self.complain(f'at a limit: {", ".join(self._command.at_limit)}')
+        self._cycle()
+
+    def _hold(self, reason: str) -> None:
+        """Say why there is no new command, and repeat the last one if there was one."""
+        if self._command is None:
+            self.complain(f'{SERVICE}: {reason}; no flight yet')
+        else:
+            self.complain(f'{SERVICE}: {reason}; the last command is held')
+            self._outputs.publish_command(self._odometry.header.stamp, self._command)
+
+    def _watch(self) -> None:
+        silent_ns = self.get_clock().now().nanoseconds - self._seen_ns
+        if self.active and 0 < self._state_timeout_ns < silent_ns:
+            self.complain(
+                f'expected odometry and joint_states of one stamp every '
+                f'{1e-9 * self._state_timeout_ns:g} s, got none for {1e-9 * silent_ns:.1f} s')
+
+    def _report(self) -> None:
+        if self.active:
+            self._outputs.publish_diagnostics(self._calls.report())
+
+    def _warm_up(self) -> None:
+        self.get_logger().info('compiling kernels, or loading them from the cache ...')
+        motion = self._reference.at(0.0)
+        off = tracking_error(self._machine.model, motion, motion.q, motion.v)
+        self._feedback.acceleration(off, 0.0)
+        self._machine.command(np.zeros(self._machine.model.nv))
+        self._tree.to_state(motion.q, motion.v, TreeState())
+
+
+def reference_of(parameters: ParameterSet, machine: Machine) -> Reference:
+    """Return the reference of the parameters; raises LiedynError naming what is wrong."""
+    for name in ('joint_start', 'joint_sweep'):
+        if len(parameters[name]) != len(machine.joints):
+            raise ShapeError(f'{name}: expected {len(machine.joints)} numbers, one for each of '
+                             f'{list(machine.joints)}, got {len(parameters[name])}')
+    return Reference(**{name: parameters[name] for name in (
+        'joint_start', 'joint_sweep', 'radius', 'height', 'period', 'yaw_amplitude',
+        'yaw_frequency', 'rise_time')})
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(AerialManipulatorControllerNode, args)
+
+
+if __name__ == '__main__':
+    main()
