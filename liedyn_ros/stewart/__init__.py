@@ -24,7 +24,7 @@ from liedyn_ros.stewart.geometry import StewartGeometry
 from liedyn_ros.stewart.kinematics import (
     leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, Trivialization,
     twist_of_leg_rates)
-from liedyn_ros.stewart.methods import GaussNewton, LevenbergMarquardt, Method
+from liedyn_ros.stewart.methods import Chart, GaussNewton, LevenbergMarquardt, Method, Residual
 from liedyn_ros.stewart.simulation import LegSample, LegSimulation
 from liedyn_ros.stewart.solver import PoseSolver, Solution, Solutions, Status
 from liedyn_ros.stewart.synchronizer import ActuatorSynchronizer, Reading
@@ -32,9 +32,9 @@ from liedyn_ros.stewart.tracker import PoseTracker, Start, TrackedPose
 from liedyn_ros.stewart.trajectory import SmoothTrajectory
 
 __all__ = [
-    'ActuatorSynchronizer', 'Actuators', 'GaussNewton', 'LegSample', 'LegSimulation',
-    'LevenbergMarquardt', 'Method', 'PoseSolver', 'PoseTracker', 'Reading', 'SmoothTrajectory',
-    'Solution', 'Solutions', 'Start', 'Status', 'StewartGeometry', 'TrackedPose',
-    'Trivialization', 'leg_lengths', 'leg_rates', 'length_jacobian', 'squared_length_jacobian',
-    'twist_of_leg_rates',
+    'ActuatorSynchronizer', 'Actuators', 'Chart', 'GaussNewton', 'LegSample', 'LegSimulation',
+    'LevenbergMarquardt', 'Method', 'PoseSolver', 'PoseTracker', 'Reading', 'Residual',
+    'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status', 'StewartGeometry',
+    'TrackedPose', 'Trivialization', 'leg_lengths', 'leg_rates', 'length_jacobian',
+    'squared_length_jacobian', 'twist_of_leg_rates',
 ]

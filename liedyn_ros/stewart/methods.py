@@ -15,13 +15,30 @@
 """The iterative methods and their settings, all dimensionless."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import ClassVar
 
 from liedyn_ros.errors import LimitError
+from liedyn_ros.stewart.kernels import charts, problem
 from liedyn_ros.stewart.kernels import solve as kernels
-from liedyn_ros.stewart.kinematics import Trivialization
 
-KernelSettings = tuple[int, int, float, int, float, float, float]
+KernelSettings = tuple[int, int, int, float, int, float, float, float]
+
+
+class Chart(IntEnum):
+    """The unknowns of a pose, and so what a step does: the retraction."""
+
+    BODY = charts.BODY  # T exp(s), a twist in the platform frame
+    SPATIAL = charts.SPATIAL  # exp(s) T, a twist in the base frame
+    ANGLES = charts.ANGLES  # position plus roll, pitch, yaw: R^6
+    QUATERNION = charts.QUATERNION  # position plus quaternion, and the equation |q|^2 = 1: R^7
+
+
+class Residual(IntEnum):
+    """What is driven to zero for each leg."""
+
+    SQUARED_LENGTHS = problem.SQUARED_LENGTHS
+    LENGTHS = problem.LENGTHS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +46,11 @@ class Method:
     """
     What both methods share.
 
-    residual_tolerance: on squared lengths, relative to the numbers they are the difference of.
+    residual_tolerance: on a residual, relative to the numbers it is the difference of.
     step_tolerance: on the norm of a step, in rad and units of the characteristic length.
     smallest_singular_value: of dL/d(body twist) in the same units; below it a pose is singular.
+    chart, residual: the form of the equations; the default is the one to use, the others are
+    what it can be compared with.
 
     Raises LimitError for a setting outside its range.
     """
@@ -40,7 +59,8 @@ class Method:
     residual_tolerance: float = 1e-14
     step_tolerance: float = 1e-14
     smallest_singular_value: float = 1e-6
-    trivialization: Trivialization = Trivialization.BODY
+    chart: Chart = Chart.BODY
+    residual: Residual = Residual.SQUARED_LENGTHS
 
     kernel: ClassVar[int]
     parameter: ClassVar[str]  # the name of the setting that is the method's own
@@ -58,16 +78,21 @@ class Method:
 
     def as_tuple(self) -> KernelSettings:
         """Return the settings as the kernels take them."""
-        return (self.kernel, int(self.trivialization),
+        return (self.kernel, int(self.chart), int(self.residual),
                 float(getattr(self, self.parameter)),
                 self.max_iterations, float(self.residual_tolerance),
                 float(self.step_tolerance), float(self.smallest_singular_value))
+
+    @property
+    def unknowns(self) -> tuple[int, ...]:
+        """Return the indices of the unknowns, as the kernels take them."""
+        return charts.SEVEN if self.chart == Chart.QUATERNION else charts.SIX
 
 
 @dataclass(frozen=True, kw_only=True)
 class LevenbergMarquardt(Method):
     """
-    Levenberg-Marquardt on SE(3), Algorithm A2.
+    Levenberg-Marquardt, Algorithm A2.
 
     damping: tau in (0, 1), the first damping relative to the largest diagonal entry of J^T J.
     """
@@ -81,7 +106,7 @@ class LevenbergMarquardt(Method):
 @dataclass(frozen=True, kw_only=True)
 class GaussNewton(Method):
     """
-    Gauss-Newton on SE(3) with the half-step descent rule, Algorithm A1.
+    Gauss-Newton with the half-step descent rule, Algorithm A1.
 
     step_factor: alpha in (0, 1), tried first at every step and squared until the step descends.
     """

@@ -94,12 +94,19 @@ class PoseSolver:
     """Solves poses of one platform; owns its workspace, so one for each thread."""
 
     def __init__(
-            self, geometry: StewartGeometry, method: Method = LevenbergMarquardt()) -> None:
-        """Take a geometry and a method."""
+            self, geometry: StewartGeometry, method: Method = LevenbergMarquardt(), *,
+            scale: float | None = None) -> None:
+        """
+        Take a geometry and a method.
+
+        scale: m, the unit of length in which damping, steps and singular values are measured
+        beside radians, where that is not to be the characteristic length.
+        """
         self.geometry = geometry
         self.method = method
         self._settings = method.as_tuple()
-        self._scale = geometry.characteristic_length
+        self._unknowns = method.unknowns
+        self._scale = geometry.characteristic_length if scale is None else scale
         self._joints = geometry.joints / self._scale
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
         self._lengths, self._guess = np.empty(6), np.empty((4, 4))
@@ -117,8 +124,8 @@ class PoseSolver:
             raise why_refused(lengths, guess)
         self._lengths[:], self._guess[:], pose = lengths, guess, np.empty((4, 4))
         status, iterations, residual, smallest = kernels.solve(
-            self._joints, self._scale, self._lengths, self._guess, self._settings, pose,
-            self._work)
+            self._joints, self._scale, self._lengths, self._guess, self._settings,
+            self._unknowns, pose, self._work)
         if status == problem.INVALID:
             raise why_refused(lengths, guess)
         return Solution(pose, STATUSES[status], iterations, residual, smallest)
@@ -135,8 +142,8 @@ class PoseSolver:
         guesses = np.array(np.broadcast_to(guesses, (len(lengths), 4, 4)))
         poses, outcome = np.empty((len(lengths), 4, 4)), np.empty((len(lengths), 4))
         kernels.solve_batch(
-            self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
-            self._work)
+            self._joints, self._scale, lengths, guesses, self._settings, self._unknowns,
+            poses, outcome, self._work)
         return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),
                          outcome[:, 2], outcome[:, 3])
 

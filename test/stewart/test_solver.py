@@ -25,11 +25,11 @@ from transforms3d.euler import mat2euler
 from liedyn_ros.errors import LimitError, NotFiniteError, NotInGroupError, ShapeError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    GaussNewton, leg_lengths, length_jacobian, LevenbergMarquardt, PoseSolver, Status,
-    StewartGeometry, Trivialization)
+    Chart, GaussNewton, leg_lengths, length_jacobian, LevenbergMarquardt, PoseSolver, Status,
+    StewartGeometry)
 
-METHODS = [method(trivialization=frame) for method in (LevenbergMarquardt, GaussNewton)
-           for frame in Trivialization]
+METHODS = [method(chart=frame) for method in (LevenbergMarquardt, GaussNewton)
+           for frame in (Chart.BODY, Chart.SPATIAL)]
 
 
 def coordinates(pose):

@@ -22,8 +22,8 @@ unit quaternion where the chart has one; the unknowns are a chart's.
 from typing import Any, NamedTuple
 
 from liedyn_ros.compile import kernel
-from liedyn_ros.stewart.kernels import charts, legs
 from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.stewart.kernels import charts, legs
 
 CONVERGED = 0
 MAX_ITERATIONS = 1
@@ -135,3 +135,10 @@ def norm(values, unknowns):
     for i in range(len(unknowns)):
         total += values[i] * values[i]
     return total ** 0.5
+
+
+@kernel
+def copy(values, out):
+    """Write the values elsewhere; assigning to a slice would copy them twice."""
+    for i in range(len(values)):
+        out[i] = values[i]

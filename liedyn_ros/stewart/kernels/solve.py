@@ -59,52 +59,51 @@ def solve(joints, scale, lengths, guess, settings, unknowns, pose, work):
 
 
 @kernel
-def solve_batch(joints, scale, lengths, guess, settings, poses, outcome, work):
+def solve_batch(joints, scale, lengths, guess, settings, unknowns, poses, outcome, work):
     """Solve n poses; outcome rows are (status, iterations, residual, smallest singular value)."""
     for n in range(lengths.shape[0]):
         status, iterations, residual, smallest = solve(
-            joints, scale, lengths[n], guess[n], settings, poses[n], work)
+            joints, scale, lengths[n], guess[n], settings, unknowns, poses[n], work)
         outcome[n, 0], outcome[n, 1] = status, iterations
         outcome[n, 2], outcome[n, 3] = residual, smallest
 
 
 @kernel
-def load(lengths, guess, scale, x, squared):
+def load(lengths, guess, scale, chart, x, squared):
     """Write the scaled state and squared lengths; return whether all of them can be used."""
     usable = True
     for i in range(6):
         squared[i] = (lengths[i] / scale) ** 2
         usable &= 0.0 < lengths[i] and squared[i] < np.inf
+    r, p = predict.split(guess)
+    p = (p[0] / scale, p[1] / scale, p[2] / scale)
+    rotation = so3.normalize(r)
     for i in range(3):
-        for j in range(3):
-            x[3 * i + j] = guess[i, j]
-        x[9 + i] = guess[i, 3] / scale
-        usable &= abs(x[9 + i]) < np.inf
-    rotation = mat3.load(x, 0)
-    mat3.store(x, 0, so3.normalize(rotation))
+        usable &= abs(p[i]) < np.inf
     for i in range(9):
-        usable &= abs(x[i] - rotation[i]) <= ORTHONORMAL
+        usable &= abs(rotation[i] - r[i]) <= ORTHONORMAL
+    charts.store(chart, rotation, p, x)
     return usable
 
 
 @kernel
-def measure(joints, squared, x, work):
+def measure(joints, squared, r, p, work):
     """Return the largest length error and the smallest singular value of dL/d(body twist)."""
-    r, p = mat3.load(x, 0), vec3.load(x, 9)
-    jacobian, _, _, error, squares = problem.views(work)[:5]
+    jacobian, _, _, error, squares = problem.views(work, charts.SIX)[:5]
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5
     legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
-    return problem.largest(error), linear6.smallest_singular_value(jacobian, squares)
+    return (problem.largest(error, charts.SIX),
+            linear6.smallest_singular_value(jacobian, squares))
 
 
 @kernel
-def store(x, scale, pose):
-    """Write the state as a 4 by 4 pose in metres."""
+def store(r, p, scale, pose):
+    """Write the 4 by 4 matrix of a pose, in metres."""
     for i in range(3):
         for j in range(3):
-            pose[i, j] = x[3 * i + j]
-        pose[i, 3] = scale * x[9 + i]
+            pose[i, j] = r[3 * i + j]
+        pose[i, 3] = scale * p[i]
         pose[3, i] = 0.0
     pose[3, 3] = 1.0
