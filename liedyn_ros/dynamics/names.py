@@ -52,7 +52,7 @@ class JointNames:
         """Tell the base from the other joints."""
         moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
         layout = model.layout
-        floating = layout.N > 0 and layout.kind[0] == FREE and layout.parent[0] < 0
+        floating = layout.N > 0 and bool(layout.kind[0] == FREE and layout.parent[0] < 0)
         self.base: Joint | None = moving[0] if floating else None
         self.base_body = moving[0].child if floating else ''
         self.others = {joint.name: joint for joint in moving[floating:]}

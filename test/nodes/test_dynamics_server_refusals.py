@@ -1,0 +1,253 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Bad requests: success false, a message that names the fault, and the server goes on."""
+
+from geometry_msgs.msg import Quaternion
+from liedyn_interfaces.msg import BodyWrench, TreeAcceleration, TreeEffort
+from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+import numpy as np
+import pytest
+from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, ServerBench, vector
+
+from liedyn_ros.dynamics import Dynamics
+
+pytestmark = pytest.mark.ros
+inverse, forward, hybrid = ALGORITHMS
+BOTH = {'accelerations': True, 'efforts': True}
+
+
+@pytest.fixture
+def server(bench):
+    """Return a server of the aerial manipulator."""
+    return ServerBench(bench, model_file='aerial_manipulator.yaml')
+
+
+def refused(server, algorithm, query):
+    """Return the message of a query that must be refused; the next good one must not."""
+    answer = server.ask(algorithm, query)
+    assert not answer.success
+    assert not (answer.accelerations or answer.efforts)
+    assert server.ask(inverse, Motion(AERIAL).query()).success
+    return answer.message
+
+
+STATES = {
+    'unknown joint': (
+        lambda s: s.joint_names.__setitem__(0, 'tail'), "unknown ['tail']"),
+    'missing joint': (
+        lambda s: s.joint_names.pop(), "joint_names: expected each of ['left_shoulder_roll', "),
+    'joint given twice': (
+        lambda s: s.joint_names.append(s.joint_names[0]), 'repeated ['),
+    'the base among the joints': (
+        lambda s: s.joint_names.append('base_joint'), "unknown ['base_joint']"),
+    'no joints': (
+        lambda s: setattr(s, 'joint_names', []), "missing ['left_shoulder_roll', "),
+    'far too many joints': (
+        lambda s: setattr(s, 'joint_names', ['x'] * 100_000),
+        'joint_names: expected 6 names, got 100000'),
+    'too few positions': (
+        lambda s: setattr(s, 'positions', s.positions[:5]),
+        'positions: expected 6 numbers for the joints named, got 5'),
+    'too many velocities': (
+        lambda s: setattr(s, 'velocities', [*s.velocities, 0.0]),
+        'velocities: expected 6 numbers for the joints named, got 7'),
+    'no velocities': (
+        lambda s: setattr(s, 'velocities', []),
+        'velocities: expected 6 numbers for the joints named, got 0'),
+    'NaN position': (
+        lambda s: s.positions.__setitem__(s.joint_names.index('left_elbow'), np.nan),
+        'position of left_elbow: expected a finite number, got nan'),
+    'infinite velocity': (
+        lambda s: s.velocities.__setitem__(s.joint_names.index('right_elbow'), -np.inf),
+        'velocity of right_elbow: expected a finite number, got -inf'),
+    'NaN base position': (
+        lambda s: setattr(s.base_pose.position, 'y', np.nan),
+        'position of base_joint: expected a finite number, got nan'),
+    'NaN base twist': (
+        lambda s: setattr(s.base_twist.linear, 'z', np.nan),
+        'velocity of base_joint/vz: expected a finite number, got nan'),
+    'unnormalised quaternion': (
+        lambda s: setattr(s.base_pose, 'orientation', Quaternion(x=0.6, w=0.9)),
+        'position of base_joint: expected a quaternion x, y, z, w of norm 1 within 1e-06, '
+        'got norm 1.08166538'),
+    'no quaternion': (
+        lambda s: setattr(s.base_pose, 'orientation', Quaternion(w=0.0)), 'got norm 0'),
+    'twist without a frame': (
+        lambda s: setattr(s, 'child_frame_id', ''),
+        "child_frame_id: expected 'base', the floating base in whose frame base_twist is, got ''"),
+    'twist in another frame': (
+        lambda s: setattr(s, 'child_frame_id', 'world'), "got 'world'"),
+}
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(('spoil', 'reason'), STATES.values(), ids=STATES)
+def test_bad_state(server, spoil, reason):
+    x = Motion(AERIAL)
+    for algorithm, given in ((inverse, (True, False)), (forward, (False, True)),
+                             (hybrid, (True, True))):
+        query = x.query(*given)
+        spoil(query.state)
+        assert reason in refused(server, algorithm, query)
+    response = server.call(EquationsOfMotion, 'equations_of_motion', state=query.state)
+    assert not response.success
+    assert reason in response.message
+    assert not (response.mass_matrix or response.coriolis_matrix or response.gravity)
+
+
+QUERIES = {
+    'no accelerations': (
+        inverse, {'accelerations': []},
+        'accelerations: expected one entry, as only order 0 is served, got 0'),
+    'a derivative of accelerations': (
+        inverse, {'accelerations': [TreeAcceleration(joints=[0.0] * 6)] * 2},
+        'accelerations: expected one entry, as only order 0 is served, got 2'),
+    'efforts of inverse dynamics': (
+        inverse, {'efforts': [TreeEffort(joints=[0.0] * 6)]},
+        'efforts: expected none, as they are what is asked for, got 1'),
+    'accelerations of forward dynamics': (
+        forward, BOTH, 'accelerations: expected none, as they are what is asked for, got 1'),
+    'no efforts': (
+        forward, {'accelerations': []},
+        'efforts: expected one entry, as only order 0 is served, got 0'),
+    'hybrid without efforts': (
+        hybrid, {}, 'efforts: expected one entry, as only order 0 is served, got 0'),
+    'accelerations too short': (
+        inverse, {'accelerations': [TreeAcceleration(joints=[0.0] * 5)]},
+        'accelerations[0].joints: expected 6 numbers for the joints named, got 5'),
+    'efforts too long': (
+        forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[0.0] * 7)]},
+        'efforts[0].joints: expected 6 numbers for the joints named, got 7'),
+    'NaN acceleration': (
+        inverse, {'accelerations': [TreeAcceleration(joints=[np.nan] * 6)]},
+        'acceleration of left_shoulder_roll: expected a finite number, got nan'),
+    'infinite effort': (
+        forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[np.inf] * 6)]},
+        'effort of left_shoulder_roll: expected a finite number, got inf'),
+    'huge effort': (
+        forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[1e308] * 6)]},
+        'effort of left_shoulder_roll: expected numbers whose results are finite, got 1e+308'),
+    'unknown name prescribed': (
+        hybrid, {**BOTH, 'prescribed': ['tail']}, "got 'tail'"),
+    'joint prescribed twice': (
+        hybrid, {**BOTH, 'prescribed': ['left_elbow', 'left_elbow']},
+        "prescribed: expected each coordinate once, got 'left_elbow' again"),
+    'coordinate prescribed with its base': (
+        hybrid, {**BOTH, 'prescribed': ['base', 'base_joint/wx']}, "got 'base_joint/wx' again"),
+    'prescribed in inverse dynamics': (
+        inverse, {'prescribed': ['left_elbow']}, 'prescribed: expected no names'),
+    'wrench on an unknown body': (
+        inverse, {'external': [BodyWrench(body='tail')]}, "body: expected one of ['base', "),
+    'derivative of a wrench': (
+        inverse, {'external': [BodyWrench(body='base', order=1)]},
+        "external: expected order 0 of the wrench on 'base', the only one served, got 1"),
+}
+
+
+@pytest.mark.parametrize(('algorithm', 'fields', 'reason'), QUERIES.values(), ids=QUERIES)
+def test_bad_query(server, algorithm, fields, reason):
+    x = Motion(AERIAL)
+    query = x.query(**{k: v for k, v in fields.items() if v is True})
+    for name, value in fields.items():
+        if value is not True:
+            setattr(query, name, value)
+    assert reason in refused(server, algorithm, query)
+
+
+@pytest.mark.parametrize(('force', 'reason'), [
+    (np.nan, 'external wrench on left_forearm: expected a finite number, got nan'),
+    (1e308, 'external wrench on left_forearm: expected a finite number, got inf')])
+def test_wrenches_that_do_not_add_up(server, force, reason):
+    wrench = BodyWrench(body='left_forearm')
+    wrench.wrench.force = vector((0.0, force, 0.0))
+    query = Motion(AERIAL).query(external=[wrench, wrench])
+    assert reason in refused(server, inverse, query)
+
+
+@pytest.mark.parametrize('algorithm', ALGORITHMS)
+def test_numbers_too_large(server, algorithm):
+    x = Motion(AERIAL)
+    x.v[x.model.joint('left_elbow').v_slice] = 1e200
+    query = x.query(algorithm != forward, algorithm != inverse)
+    assert refused(server, algorithm, query).startswith(
+        'velocity of left_elbow: expected numbers whose results are finite, got 1e+200')
+
+
+def test_equations_of_motion_too_large(server):
+    x = Motion(AERIAL)
+    x.v[3] = 1e308
+    response = server.call(EquationsOfMotion, 'equations_of_motion', state=x.state())
+    assert not response.success
+    assert 'velocity of base_joint/vx: expected numbers whose results' in response.message
+
+
+def test_a_fixed_base_has_no_frame(bench, tmp_path):
+    path = random_file(tmp_path, 0, False)
+    query = Motion(path).query()
+    query.state.child_frame_id = 'body_0'
+    answer = ServerBench(bench, model_file=str(path)).ask(inverse, query)
+    assert not answer.success
+    assert answer.message == (
+        "child_frame_id: expected none, as the base is fixed, got 'body_0'")
+
+
+def test_a_quaternion_of_a_joint(bench, tmp_path):
+    path = random_file(tmp_path, 0, False)
+    x = Motion(path)
+    joint = next(x.model.joint(name) for name in x.names if name.startswith('spherical'))
+    x.q[joint.q_slice] *= 1.001
+    answer = ServerBench(bench, model_file=str(path)).ask(inverse, x.query())
+    assert not answer.success
+    assert f'position of {joint.name}: expected a quaternion' in answer.message
+
+
+def test_no_answer_before_there_is_a_model(bench):
+    server = ServerBench(bench)
+    for algorithm in ALGORITHMS:
+        answer = server.ask(algorithm, Motion(AERIAL).query())
+        assert not answer.success
+        assert 'dynamics_server: expected a model, got none yet' in answer.message
+    for service, name in ((EquationsOfMotion, 'equations_of_motion'),
+                          (DescribeModel, 'describe_model')):
+        response = server.call(service, name)
+        assert not response.success
+        assert 'dynamics_server: expected a model, got none yet' in response.message
+
+
+@pytest.mark.parametrize(('transitions', 'state'), [
+    ((), 'not configured'),
+    ((Transition.TRANSITION_CONFIGURE,), 'inactive'),
+    ((Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE,
+      Transition.TRANSITION_DEACTIVATE), 'inactive')])
+def test_no_answer_of_a_node_that_is_not_active(bench, transitions, state):
+    server = ServerBench(bench, model_file='aerial_manipulator.yaml', autostart=False)
+    for transition in transitions:
+        assert server.call(ChangeState, 'change_state',
+                           transition=Transition(id=transition)).success
+    answer = server.ask(inverse, Motion(AERIAL).query())
+    assert not answer.success
+    assert answer.message == f'dynamics_server: expected the node to be active, got {state}'
+
+
+def test_a_fault_of_ours_does_not_end_the_server(server, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Dynamics, 'inverse', lambda *_: 1 // 0)
+        answer = server.ask(inverse, Motion(AERIAL).query())
+    assert not answer.success
+    assert answer.message.startswith('internal fault: ZeroDivisionError')
+    server.bench.until_logged(server.node, 'ZeroDivisionError')
+    assert server.ask(inverse, Motion(AERIAL).query()).success
