@@ -12,27 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A ROS 2 of the tests' own: this machine only, one domain, a namespace for every test."""
+"""Nodes under test: one context for all tests, a namespace for each."""
 
 from itertools import count
 import os
 
 import pytest
-import rclpy
-from rclpy.context import Context
 from support.pose_bench import PoseBench
-from support.ros_bench import Bench
+from support.ros_bench import Bench, open_context
 
-os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 NUMBERS = count()
-
-
-def open_context():
-    """Return a context, which is a participant of its own, in the domain of the tests."""
-    context = Context()
-    rclpy.init(context=context)
-    return context
 
 
 @pytest.fixture(scope='session')
@@ -53,8 +42,8 @@ def other_context():
 
 @pytest.fixture
 def namespace():
-    """Return a namespace that no other test uses."""
-    return f'/test_{next(NUMBERS)}'
+    """Return a namespace that no other test uses, of this run or of another in this domain."""
+    return f'/test_{os.getpid()}_{next(NUMBERS)}'
 
 
 @pytest.fixture

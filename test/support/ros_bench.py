@@ -15,11 +15,14 @@
 """A ROS 2 in one process: the nodes under test, a partner that talks to them, one executor."""
 
 from collections.abc import Callable
+import os
 import time
 
 import pytest
 from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParameters
+import rclpy
+from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
@@ -27,6 +30,17 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 TIMEOUT = 60.0  # s; only a failing test, or one that compiles kernels, waits that long
+
+# This machine only, in one domain, which the processes that tests start inherit.
+os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+
+
+def open_context():
+    """Return a context, which is a participant of its own."""
+    context = Context()
+    rclpy.init(context=context)
+    return context
 
 
 class Bench:
