@@ -106,6 +106,8 @@ class PoseSolver:
         self.method = method
         self._settings = method.as_tuple()
         self._unknowns = method.unknowns
+        six = len(method.unknowns) == 6
+        self._solve = kernels.solve_six if six else kernels.solve_seven
         self._scale = geometry.characteristic_length if scale is None else scale
         self._joints = geometry.joints / self._scale
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
@@ -123,9 +125,9 @@ class PoseSolver:
         if lengths.shape != (6,) or guess.shape != (4, 4):
             raise why_refused(lengths, guess)
         self._lengths[:], self._guess[:], pose = lengths, guess, np.empty((4, 4))
-        status, iterations, residual, smallest = kernels.solve(
-            self._joints, self._scale, self._lengths, self._guess, self._settings,
-            self._unknowns, pose, self._work)
+        status, iterations, residual, smallest = self._solve(
+            self._joints, self._scale, self._lengths, self._guess, self._settings, pose,
+            self._work)
         if status == problem.INVALID:
             raise why_refused(lengths, guess)
         return Solution(pose, STATUSES[status], iterations, residual, smallest)
@@ -142,8 +144,8 @@ class PoseSolver:
         guesses = np.array(np.broadcast_to(guesses, (len(lengths), 4, 4)))
         poses, outcome = np.empty((len(lengths), 4, 4)), np.empty((len(lengths), 4))
         kernels.solve_batch(
-            self._joints, self._scale, lengths, guesses, self._settings, self._unknowns,
-            poses, outcome, self._work)
+            self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
+            self._work, self._unknowns)
         return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),
                          outcome[:, 2], outcome[:, 3])
 

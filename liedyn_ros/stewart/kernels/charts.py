@@ -42,13 +42,13 @@ SEVEN = (0, 1, 2, 3, 4, 5, 6)
 @kernel
 def pose(chart, x):
     """Return the pose (r, p) of a state."""
+    if chart == BODY or chart == SPATIAL:
+        return mat3.load(x, 0), vec3.load(x, 9)
     if chart == ANGLES:
         return rotation(x[3], x[4], x[5]), vec3.load(x, 0)
-    if chart == QUATERNION:
-        shrink = 1.0 / square_norm(x) ** 0.5
-        return (so3.from_quaternion((shrink * x[3], shrink * x[4], shrink * x[5], shrink * x[6])),
-                vec3.load(x, 0))
-    return mat3.load(x, 0), vec3.load(x, 9)
+    shrink = 1.0 / square_norm(x) ** 0.5
+    return (so3.from_quaternion((shrink * x[3], shrink * x[4], shrink * x[5], shrink * x[6])),
+            vec3.load(x, 0))
 
 
 @kernel
@@ -84,26 +84,40 @@ def retract(chart, unknowns, x, step, factor, out):
 
 
 @kernel
-def store_row(chart, joints, i, x, r, d, factor, out, at):
-    """Write factor times the derivative of half the square of leg vector d by the state."""
-    if chart == BODY or chart == SPATIAL:
-        m, f = legs.leg_screw(joints, i, r, d, chart)
-        vec3.store(out, at, vec3.scale(factor, m))
-        vec3.store(out, at + 3, vec3.scale(factor, f))
-        return
-    # Of the moment about the platform's centre, in the base frame, the chart takes its part.
-    vec3.store(out, at, vec3.scale(factor, d))
-    m = vec3.scale(factor, vec3.cross(mat3.apply(r, legs.platform_joint(joints, i)), d))
-    if chart == ANGLES:  # the axes of roll, pitch and yaw are R e_x, Rz(yaw) e_y and e_z
-        out[at + 3] = r[0] * m[0] + r[3] * m[1] + r[6] * m[2]
-        out[at + 4] = math.cos(x[5]) * m[1] - math.sin(x[5]) * m[0]
-        out[at + 5] = m[2]
-    else:  # w = 2 dq q^-1
-        v = vec3.load(x, 3)
-        double = 2.0 / square_norm(x)
-        u = vec3.sub(vec3.scale(x[6], m), vec3.cross(v, m))
-        vec3.store(out, at + 3, vec3.scale(double, u))
-        out[at + 6] = -double * vec3.dot(v, m)
+def squared_jacobian(chart, unknowns, joints, x, r, p, out):
+    """Write the derivative of the squared lengths, and of |q|^2, by a vector of unknowns."""
+    n = len(unknowns)
+    for i in range(6):
+        # Of the force along the leg and its moment about the platform's centre, in the base
+        # frame, the chart takes its parts.
+        f = vec3.scale(2.0, legs.leg_vector(joints, i, r, p))
+        m = vec3.cross(mat3.apply(r, legs.platform_joint(joints, i)), f)
+        vec3.store(out, n * i, f)
+        if chart == ANGLES:
+            store_angles_row(m, x, r, out, n * i + 3)
+        else:
+            store_quaternion_row(m, x, out, n * i + 3)
+    if chart == QUATERNION:
+        vec3.store(out, 6 * n, vec3.ZERO)
+        for k in range(3, 7):
+            out[6 * n + k] = 2.0 * x[k]
+
+
+@kernel
+def store_angles_row(m, x, r, out, at):
+    """Write the moments about the axes of roll, R e_x, of pitch, Rz(yaw) e_y, and of yaw."""
+    out[at] = r[0] * m[0] + r[3] * m[1] + r[6] * m[2]
+    out[at + 1] = math.cos(x[5]) * m[1] - math.sin(x[5]) * m[0]
+    out[at + 2] = m[2]
+
+
+@kernel
+def store_quaternion_row(m, x, out, at):
+    """Write the derivative by q of a work m.w, where w = 2 dq q^-1."""
+    v, s = vec3.load(x, 3), x[6]
+    double = 2.0 / square_norm(x)
+    vec3.store(out, at, vec3.scale(double, vec3.sub(vec3.scale(s, m), vec3.cross(v, m))))
+    out[at + 3] = -double * vec3.dot(v, m)
 
 
 @kernel

@@ -68,6 +68,21 @@ def lengths(joints, r, p, out):
 
 
 @kernel
+def squared_residual(joints, squared, r, p, out):
+    """Write r_i = |R b_i + p - a_i|^2 - L_i^2 (Stewart 17)."""
+    for i in range(6):
+        d = leg_vector(joints, i, r, p)
+        out[i] = vec3.dot(d, d) - squared[i]
+
+
+@kernel
+def length_residual(squared, out):
+    """Turn differences of squared lengths into differences of lengths."""
+    for i in range(6):
+        out[i] /= (squared[i] + out[i]) ** 0.5 + squared[i] ** 0.5
+
+
+@kernel
 def squared_jacobian(joints, r, p, trivialization, out):
     """Write the 6 by 6 derivative of the squared lengths by the twist, row by row."""
     for i in range(6):

@@ -72,35 +72,41 @@ def retract(equations, x, step, factor, out):
 
 @kernel
 def residual(equations, x, out):
-    """Write r_i = |R b_i + p - a_i|^2 - L_i^2 (Stewart 17); return half its square norm (18)."""
+    """Write the residuals of a state and return half their square norm (Stewart 18)."""
     r, p = charts.pose(equations.chart, x)
-    total = 0.0
-    for i in range(6):
-        d = legs.leg_vector(equations.joints, i, r, p)
-        square = vec3.dot(d, d)
-        out[i] = square - equations.squared[i]
-        if equations.form == LENGTHS:
-            out[i] /= square ** 0.5 + equations.squared[i] ** 0.5
-        total += out[i] * out[i]
+    legs.squared_residual(equations.joints, equations.squared, r, p, out)
+    if equations.form == LENGTHS:
+        legs.length_residual(equations.squared, out)
     if equations.chart == charts.QUATERNION:
         out[6] = charts.square_norm(x) - 1.0
-        total += out[6] * out[6]
+    total = 0.0
+    for i in range(len(equations.unknowns)):
+        total += out[i] * out[i]
     return 0.5 * total
 
 
 @kernel
 def jacobian(equations, x, out):
     """Write the derivative of the residuals by the unknowns, row by row."""
-    n = len(equations.unknowns)
     r, p = charts.pose(equations.chart, x)
+    if equations.chart == charts.BODY or equations.chart == charts.SPATIAL:
+        legs.squared_jacobian(equations.joints, r, p, equations.chart, out)
+    else:
+        charts.squared_jacobian(
+            equations.chart, equations.unknowns, equations.joints, x, r, p, out)
+    if equations.form == LENGTHS:
+        length_rows(equations, r, p, out)
+
+
+@kernel
+def length_rows(equations, r, p, out):
+    """Turn the derivative of squared lengths into that of lengths: dL = d(L^2) / (2 L)."""
+    n = len(equations.unknowns)
     for i in range(6):
         d = legs.leg_vector(equations.joints, i, r, p)
-        factor = 1.0 / vec3.dot(d, d) ** 0.5 if equations.form == LENGTHS else 2.0
-        charts.store_row(equations.chart, equations.joints, i, x, r, d, factor, out, n * i)
-    if equations.chart == charts.QUATERNION:
-        vec3.store(out, 6 * n, vec3.ZERO)
-        for i in range(3, 7):
-            out[6 * n + i] = 2.0 * x[i]
+        factor = 0.5 / vec3.dot(d, d) ** 0.5
+        for k in range(n):
+            out[n * i + k] *= factor
 
 
 @kernel

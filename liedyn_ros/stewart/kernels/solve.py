@@ -29,7 +29,19 @@ ORTHONORMAL = 1e-6  # a guess whose rotation is further from orthonormal is refu
 
 
 @kernel
-def solve(joints, scale, lengths, guess, settings, unknowns, pose, work):
+def solve_six(joints, scale, lengths, guess, settings, pose, work):
+    """Solve for six unknowns; as `solve`."""
+    return solve(joints, scale, lengths, guess, settings, pose, work, charts.SIX)
+
+
+@kernel
+def solve_seven(joints, scale, lengths, guess, settings, pose, work):
+    """Solve for seven unknowns; as `solve`."""
+    return solve(joints, scale, lengths, guess, settings, pose, work, charts.SEVEN)
+
+
+@kernel
+def solve(joints, scale, lengths, guess, settings, pose, work, unknowns):
     """
     Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4).
 
@@ -59,11 +71,11 @@ def solve(joints, scale, lengths, guess, settings, unknowns, pose, work):
 
 
 @kernel
-def solve_batch(joints, scale, lengths, guess, settings, unknowns, poses, outcome, work):
+def solve_batch(joints, scale, lengths, guess, settings, poses, outcome, work, unknowns):
     """Solve n poses; outcome rows are (status, iterations, residual, smallest singular value)."""
     for n in range(lengths.shape[0]):
         status, iterations, residual, smallest = solve(
-            joints, scale, lengths[n], guess[n], settings, unknowns, poses[n], work)
+            joints, scale, lengths[n], guess[n], settings, poses[n], work, unknowns)
         outcome[n, 0], outcome[n, 1] = status, iterations
         outcome[n, 2], outcome[n, 3] = residual, smallest
 
