@@ -32,7 +32,7 @@ from liedyn_ros.flight import Machine
 from liedyn_ros.lie import se3
 from liedyn_ros.model import to_urdf
 from liedyn_ros.nodes import conversions
-from liedyn_ros.nodes.transforms import transform_broadcaster
+from liedyn_ros.nodes.transforms import destroy_broadcaster, transform_broadcaster
 from liedyn_ros.nodes.tree_messages import TreeMessages
 
 DEPTH = 10
@@ -70,6 +70,7 @@ class AerialOutputs:
         """Close the publishers."""
         for publisher in self._publishers:
             self._node.destroy_lifecycle_publisher(publisher)
+        destroy_broadcaster(self._node, self._broadcaster)
 
     def describe(self) -> None:
         """Publish the robot model for RViz, once for all who come later."""

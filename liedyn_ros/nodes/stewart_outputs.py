@@ -23,7 +23,7 @@ from visualization_msgs.msg import MarkerArray
 from liedyn_ros.nodes import conversions
 from liedyn_ros.nodes.stewart_markers import StewartMarkers
 from liedyn_ros.nodes.stewart_platform import Platform
-from liedyn_ros.nodes.transforms import transform_broadcaster
+from liedyn_ros.nodes.transforms import destroy_broadcaster, transform_broadcaster
 from liedyn_ros.stewart import Solution, TrackedPose
 
 DEPTH = 10
@@ -62,6 +62,7 @@ class StewartOutputs:
         """Close the publishers."""
         for publisher in self._publishers:
             self._node.destroy_lifecycle_publisher(publisher)
+        destroy_broadcaster(self._node, self._broadcaster)
 
     def publish(self, tracked: TrackedPose, with_tf: bool) -> None:
         """Publish one sample: its status, and the rest if it converged."""

@@ -18,10 +18,13 @@ from typing import Any, Protocol
 
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 
 
 class Broadcaster(Protocol):
     """What sends transforms: tf2_ros.TransformBroadcaster."""
+
+    pub_tf: Publisher
 
     def sendTransform(self, transform: TransformStamped | list[TransformStamped]) -> None:
         """Broadcast one transform, or several in one message."""
@@ -36,3 +39,9 @@ def transform_broadcaster(node: Node) -> Broadcaster | None:
         return None
     broadcaster: Any = tf2_ros.TransformBroadcaster(node)
     return broadcaster
+
+
+def destroy_broadcaster(node: Node, broadcaster: Broadcaster | None) -> None:
+    """Close a broadcaster's publisher, which it cannot do itself."""
+    if broadcaster is not None:
+        node.destroy_publisher(broadcaster.pub_tf)
