@@ -45,11 +45,12 @@ setup(
     license='Apache-2.0',
     entry_points={
         'console_scripts': [
-            'dynamics_server = liedyn_ros.nodes.dynamics_server:main',
             'aerial_manipulator_controller = '
             'liedyn_ros.nodes.aerial_manipulator_controller:main',
             'aerial_manipulator_simulator = '
             'liedyn_ros.nodes.aerial_manipulator_simulator:main',
+            'dynamics_server = liedyn_ros.nodes.dynamics_server:main',
+            'reproduce_stewart = liedyn_ros.studies.stewart:main',
             'stewart_pose = liedyn_ros.nodes.stewart_pose:main',
             'stewart_simulator = liedyn_ros.nodes.stewart_simulator:main',
         ],

@@ -41,7 +41,7 @@ SEVEN = (0, 1, 2, 3, 4, 5, 6)
 
 @kernel
 def pose(chart, x):
-    """Return the pose (r, p) of a state."""
+    """Return rotation and position of a state."""
     if chart == BODY or chart == SPATIAL:
         return mat3.load(x, 0), vec3.load(x, 9)
     if chart == ANGLES:
