@@ -18,7 +18,7 @@ import os
 from pathlib import Path
 import sys
 
-from liedyn_ros.demo import stewart
+from liedyn_ros.demo import aerial, stewart
 
 # What a demo publishes stays on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -26,7 +26,8 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
-    return 0 if stewart.run(Path('out')) else 1
+    held = [demo.run(Path('out')) for demo in (stewart, aerial)]
+    return 0 if all(held) else 1
 
 
 if __name__ == '__main__':

@@ -14,7 +14,7 @@
 
 """Records topics as they arrive, undecoded, so that the recording costs as little as possible."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 import time
 from typing import Any
@@ -24,7 +24,10 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
+from liedyn_ros.demo.processes import NodeProcess
+
 DEPTH = 5000
+START_LIMIT = 120.0  # s for the nodes to start; the first time compiles the kernels
 
 
 class Recorder(Node):
@@ -60,3 +63,19 @@ class Recorder(Node):
     @staticmethod
     def _keep(into: list[tuple[int, bytes]], raw: bytes) -> None:
         into.append((time.time_ns(), raw))
+
+
+def deep(*topics: str) -> dict[str, int]:
+    """Return parameters with which a publisher waits for a recorder on a busy machine."""
+    return {f'qos_overrides./{topic}.publisher.depth': 1000 for topic in topics}
+
+
+def wait_for(recorder: Recorder, process: NodeProcess, ready: Callable[[], bool]) -> None:
+    """Spin until something is ready; raise RuntimeError if the process ends or time runs out."""
+    end = time.monotonic() + START_LIMIT
+    while not ready():
+        process.require_running()
+        if time.monotonic() > end:
+            raise RuntimeError(f'{process.log.stem}: expected it ready within {START_LIMIT:g} s; '
+                               f'see {process.log}')
+        recorder.spin_for(0.05)

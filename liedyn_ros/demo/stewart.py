@@ -14,9 +14,7 @@
 
 """Track a simulated Stewart platform: two node processes, a recorder, a report."""
 
-from collections.abc import Callable
 from pathlib import Path
-import time
 
 from geometry_msgs.msg import PoseStamped
 from liedyn_interfaces.msg import StewartStatus
@@ -26,7 +24,7 @@ import rclpy
 from liedyn_ros.checks import Array
 from liedyn_ros.demo import stewart_plots
 from liedyn_ros.demo.processes import NodeProcess
-from liedyn_ros.demo.recorder import Recorder
+from liedyn_ros.demo.recorder import deep, Recorder, wait_for
 from liedyn_ros.demo.tables import print_table
 from liedyn_ros.demo.tracking import Tracking
 from liedyn_ros.lie import SE3, SO3
@@ -34,7 +32,6 @@ from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
 RATE, DURATION = 1000.0, 10.0  # Hz, s
-START_LIMIT = 120.0  # s for the nodes to start; the first time compiles the kernels
 MOST_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
 MOST_ITERATIONS = 3
 
@@ -103,22 +100,6 @@ def record(folder: Path) -> Tracking:
     finally:
         recorder.destroy_node()
         rclpy.try_shutdown()
-
-
-def deep(*topics: str) -> dict[str, int]:
-    """Return parameters with which a publisher waits for a recorder on a busy machine."""
-    return {f'qos_overrides./{topic}.publisher.depth': 1000 for topic in topics}
-
-
-def wait_for(recorder: Recorder, process: NodeProcess, ready: Callable[[], bool]) -> None:
-    """Spin until something is ready; raise RuntimeError if the process ends or time runs out."""
-    end = time.monotonic() + START_LIMIT
-    while not ready():
-        process.require_running()
-        if time.monotonic() > end:
-            raise RuntimeError(f'{process.log.stem}: expected it ready within {START_LIMIT:g} s; '
-                               f'see {process.log}')
-        recorder.spin_for(0.05)
 
 
 def watch(recorder: Recorder) -> None:

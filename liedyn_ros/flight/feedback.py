@@ -47,14 +47,15 @@ class Gains:
     """
     How fast errors vanish: each as (s + pole)^3, poles in rad/s.
 
-    rotation, position and joints are the poles. The third power is the integral's, which takes
+    rotation, position and joints are the poles; the slower, the more delay the loop bears, some
+    0.3 / pole. The third power is the integral's, which takes
     away what a wrong mass would leave; integral_limit bounds what it adds, rad/s^2 or m/s^2.
     Raises LimitError.
     """
 
-    rotation: float = 10.0
-    position: float = 8.0
-    joints: float = 12.0
+    rotation: float = 6.0
+    position: float = 5.0
+    joints: float = 6.0
     integral_limit: float = 3.0
 
     def __post_init__(self) -> None:

@@ -36,23 +36,23 @@ class InverseDynamicsCalls:
     """
     A client of SERVICE, in the node's namespace.
 
-    asked, late, given_up and failed count requests, cycles that a reply came too late for,
-    requests that were given up, and replies without success.
+    A request does not wait for the reply to the one before: a late reply costs its delay, not a
+    cycle. asked, late, given_up and failed count requests, replies that came after the next
+    request, requests that were given up, and replies without success.
     """
 
     def __init__(self, node: Node, answered: Callable[[DynamicsAnswer], None]) -> None:
         """Open the client; `answered` is given every answer that is still waited for."""
         self._node, self._answered = node, answered
         self._client = node.create_client(Dynamics, SERVICE)
-        self._pending: Any = None
-        self._asked_ns = 0
+        self._pending: dict[int, Any] = {}  # futures by the stamps of their requests, ns
         self.asked = self.late = self.given_up = self.failed = 0
         self._round_trips: deque[float] = deque(maxlen=REMEMBERED)
         self._reported = (time.monotonic(), 0, 0)
 
     def destroy(self) -> None:
         """Close the client."""
-        self.give_up()
+        self.forget()
         self._node.destroy_client(self._client)
 
     @property
@@ -60,22 +60,27 @@ class InverseDynamicsCalls:
         """Return whether the server is there."""
         return self._client.service_is_ready()
 
-    def waited(self, stamp_ns: int) -> int | None:
-        """Return how long an answer has been waited for at a time, ns; None if for none."""
-        return None if self._pending is None else stamp_ns - self._asked_ns
-
     def ask(self, query: DynamicsQuery) -> None:
-        """Send a request; its stamp is what `waited` counts from."""
+        """Send a request, known by its stamp."""
+        stamp_ns = conversions.nanoseconds(query.header.stamp)
+        future = self._client.call_async(Dynamics.Request(query=query))
+        self._pending[stamp_ns] = future
         self.asked += 1
-        self._asked_ns = conversions.nanoseconds(query.header.stamp)
-        self._pending = self._client.call_async(Dynamics.Request(query=query))
-        self._pending.add_done_callback(partial(self._done, time.perf_counter()))
+        future.add_done_callback(partial(self._done, stamp_ns, time.perf_counter()))
 
-    def give_up(self) -> None:
-        """Wait no longer."""
-        if self._pending is not None:
-            self._client.remove_pending_request(self._pending)
-            self._pending = None
+    def give_up_before(self, stamp_ns: int) -> int:
+        """Wait no longer for requests of before a stamp, and return how many these were."""
+        old = [stamp for stamp in self._pending if stamp < stamp_ns]
+        for stamp in old:
+            self._client.remove_pending_request(self._pending.pop(stamp))
+        self.given_up += len(old)
+        return len(old)
+
+    def forget(self) -> None:
+        """Wait for nothing any more, and count nothing."""
+        for future in self._pending.values():
+            self._client.remove_pending_request(future)
+        self._pending.clear()
 
     def report(self) -> DiagnosticStatus:
         """Return the counts, the round trips, and the rate of replies since the last report."""
@@ -97,11 +102,11 @@ class InverseDynamicsCalls:
 
     @property
     def _answers(self) -> int:
-        return self.asked - self.given_up - (self._pending is not None)
+        return self.asked - self.given_up - len(self._pending)
 
-    def _done(self, started: float, future: Any) -> None:
-        if future is not self._pending:
+    def _done(self, stamp_ns: int, started: float, future: Any) -> None:
+        if self._pending.pop(stamp_ns, None) is None:
             return
-        self._pending = None
         self._round_trips.append(time.perf_counter() - started)
+        self.late += any(stamp > stamp_ns for stamp in self._pending)
         self._answered(future.result().answer)

@@ -44,6 +44,7 @@ class AerialControlOutputs:
         self._publish_torques = self._open(JointState, JOINT_TORQUES)
         self._publish_error = self._open(JointState, 'tracking_error')
         self._publish_reference = self._open(Odometry, 'reference')
+        self._for_people = self._publishers[-2:]
         self._publish_diagnostics = self._open(DiagnosticArray, '/diagnostics')
         self._speeds = JointState(name=list(machine.rotors))
         self._torques = JointState(name=list(machine.joints))
@@ -68,7 +69,9 @@ class AerialControlOutputs:
         self._publish_torques(self._torques)
 
     def publish_error(self, stamp: Time, motion: Motion, off: TrackingError) -> None:
-        """Publish where the machine ought to be, and how it is off that, coordinate by name."""
+        """Tell listeners where the machine ought to be and how it is off, coordinate by name."""
+        if not any(publisher.get_subscription_count() for publisher in self._for_people):
+            return
         self._reference.header.stamp = self._error.header.stamp = stamp
         self._tree.to_state(motion.q, motion.v, self._state)
         self._error.position, self._error.velocity = doubles(off.error), doubles(off.rate)

@@ -17,6 +17,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from diagnostic_msgs.msg import KeyValue
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeState
 from nav_msgs.msg import Odometry
 import numpy as np
@@ -40,6 +41,7 @@ from liedyn_ros.nodes.tree_messages import TreeMessages
 
 WATCH_PERIOD = 0.1  # s
 REPORT_PERIOD = 1.0  # s
+BEGUN = 'reference begun at, ns'
 
 
 class AerialManipulatorControllerNode(ManagedNode):
@@ -98,7 +100,7 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def deactivate(self) -> None:
         """Command nothing more."""
-        self._calls.give_up()
+        self._calls.forget()
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
@@ -112,9 +114,10 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def _start_anew(self) -> None:
         self._odometry, self._joints = Odometry(), JointState()
-        self._waiting: tuple[Odometry, JointState] | None = None
         self._command: Command | None = None
-        self._begin_ns = self._asked_ns = 0
+        self._begin_ns: int | None = None  # of the reference: the state of the first command
+        self._asked_ns = 0
+        self._calls.forget()
         self._seen_ns = self.get_clock().now().nanoseconds
         self._feedback.reset()
 
@@ -127,33 +130,18 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._pair()
 
     def _pair(self) -> None:
-        """Begin a cycle when odometry and joint states of one stamp are there."""
+        """Ask for forces when odometry and joint states of one stamp are there."""
         stamp = self._odometry.header.stamp
         if not self.active or stamp != self._joints.header.stamp:
             return
-        self._waiting = self._odometry, self._joints
-        waited = self._calls.waited(conversions.nanoseconds(stamp))
-        if waited is None:
-            self._cycle()
-        elif 0 <= waited <= self._reply_timeout_ns:
-            self._calls.late += 1  # this state waits for the reply, or for a newer state
-        else:
-            self._calls.give_up()
-            self._calls.given_up += 1
-            self._hold(f'expected a reply within {1e-9 * self._reply_timeout_ns:g} s, got none')
-            self._cycle()
-
-    def _cycle(self) -> None:
-        """Ask for the forces of the acceleration that the newest state calls for."""
-        if self._waiting is None:
-            return
-        (odometry, joints), self._waiting = self._waiting, None
         try:
-            query = self._query(odometry, joints)
+            query = self._query(self._odometry, self._joints)
         except LiedynError as error:
             self.complain(error)
             return
         self._seen_ns = self.get_clock().now().nanoseconds
+        if self._calls.give_up_before(conversions.nanoseconds(stamp) - self._reply_timeout_ns):
+            self._hold(f'expected a reply within {1e-9 * self._reply_timeout_ns:g} s, got none')
         if self._calls.ready:
             self._calls.ask(query)
         else:
@@ -176,14 +164,16 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def _wanted(self, stamp_ns: int, q: Array, v: Array) -> Array:
         """Return the acceleration to command in a state at a time."""
-        if self._command is None or stamp_ns < self._asked_ns:  # on the stand, or time was set
-            self._begin_ns = self._asked_ns = stamp_ns
-            self._feedback.reset()
-        motion = self._reference.at(1e-9 * (stamp_ns - self._begin_ns))
+        if stamp_ns < self._asked_ns:
+            self.get_logger().warning('the clock was set back: the reference starts anew')
+            self._start_anew()
+        begin_ns, last_ns, self._asked_ns = self._begin_ns, self._asked_ns, stamp_ns
+        if begin_ns is None:  # on the stand
+            begin_ns = last_ns = stamp_ns
+        motion = self._reference.at(1e-9 * (stamp_ns - begin_ns))
         off = tracking_error(self._machine.model, motion, q, v)
-        dt, self._asked_ns = 1e-9 * (stamp_ns - self._asked_ns), stamp_ns
         self._outputs.publish_error(conversions.stamp_of(stamp_ns), motion, off)
-        return self._feedback.acceleration(off, dt)
+        return self._feedback.acceleration(off, 1e-9 * (stamp_ns - last_ns))
 
     def _answered(self, answer: DynamicsAnswer) -> None:
         if not self.active:
@@ -197,10 +187,11 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._calls.failed += 1
             self._hold(str(error))
         else:
+            if self._begin_ns is None:
+                self._begin_ns = conversions.nanoseconds(answer.header.stamp)
             self._outputs.publish_command(answer.header.stamp, self._command)
             if self._command.at_limit:
                 self.complain(f'at a limit: {", ".join(self._command.at_limit)}')
-        self._cycle()
 
     def _hold(self, reason: str) -> None:
         """Say why there is no new command, and repeat the last one if there was one."""
@@ -219,7 +210,10 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def _report(self) -> None:
         if self.active:
-            self._outputs.publish_diagnostics(self._calls.report())
+            status = self._calls.report()
+            if self._begin_ns is not None:
+                status.values.append(KeyValue(key=BEGUN, value=str(self._begin_ns)))
+            self._outputs.publish_diagnostics(status)
 
     def _warm_up(self) -> None:
         self.get_logger().info('compiling kernels, or loading them from the cache ...')

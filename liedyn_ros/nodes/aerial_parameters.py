@@ -58,7 +58,7 @@ SIMULATOR = MACHINE + (
 )
 
 CONTROLLER = MACHINE + (
-    Parameter('reply_timeout', 0.02, 'time after which a request to the dynamics server is given '
+    Parameter('reply_timeout', 0.05, 'time after which a request to the dynamics server is given '
               'up as late', 's', least=0.001, most=10.0, run_time=True),
     Parameter('state_timeout', 0.5, 'time without an accepted state after which that is '
               'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
@@ -72,8 +72,8 @@ CONTROLLER = MACHINE + (
               least=0.0, most=pi),
     Parameter('yaw_frequency', _REFERENCE.yaw_frequency, 'of the sinusoidal yaw', 'Hz', least=0.0,
               most=10.0),
-    Parameter('joint_start', _REFERENCE.joint_start.tolist(), "joint positions at the start, in "
-              "the model's order", 'rad'),
+    Parameter('joint_start', _REFERENCE.joint_start.tolist(), "joint positions at the start, "
+              "in the model's order", 'rad'),
     Parameter('joint_sweep', _REFERENCE.joint_sweep.tolist(), 'how far the joints sweep from '
               'there', 'rad'),
     Parameter('rise_time', _REFERENCE.rise_time, 'time in which the motion rises from rest to '
