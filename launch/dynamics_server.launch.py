@@ -29,18 +29,13 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the node; topics are relative, so the namespace moves them all."""
     use_sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
     autostart = ParameterValue(LaunchConfiguration('autostart'), value_type=bool)
-    model_file = ParameterValue(LaunchConfiguration('model_file'), value_type=str)
     return LaunchDescription([
         DeclareLaunchArgument(
             'namespace', default_value='', description='namespace of the node and its topics'),
         DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG / 'dynamics_server.yaml'),
-            description='parameters of the node (YAML)'),
-        DeclareLaunchArgument(
-            'model_file', default_value='aerial_manipulator.yaml',
-            description='path of a .yaml, .urdf or .xacro file, or a name in the config folder '
-                        'of the package; empty to take the model from the topic '
-                        'robot_description'),
+            description='parameters of the node (YAML); without model_file or '
+                        'robot_description the model comes from the topic robot_description'),
         DeclareLaunchArgument(
             'use_sim_time', default_value='false', choices=SWITCH,
             description='take the time from /clock'),
@@ -50,6 +45,5 @@ def generate_launch_description() -> LaunchDescription:
         Node(package='liedyn_ros', executable='dynamics_server',
              namespace=LaunchConfiguration('namespace'), output='screen',
              parameters=[LaunchConfiguration('params_file'),
-                         {'use_sim_time': use_sim_time, 'autostart': autostart,
-                          'model_file': model_file}]),
+                         {'use_sim_time': use_sim_time, 'autostart': autostart}]),
     ])

@@ -14,12 +14,14 @@
 
 """The dynamics server's answers against the core's: every service, every topic, every joint."""
 
-from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
+from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeState
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, ServerBench
+
+from liedyn_ros.nodes.tree_messages import TreeMessages
 
 pytestmark = pytest.mark.ros
 MACHINES = ['aerial', *((seed, floating) for seed in range(3) for floating in (False, True))]
@@ -160,3 +162,19 @@ def test_dissipation_is_an_option(bench, tmp_path, dissipation):
     assert_allclose(tau, x.dynamics.inverse(x.q, x.v, x.a), **CLOSE)
     found = server.call(EquationsOfMotion, 'equations_of_motion', state=x.state())
     assert np.any(found.resistance) == dissipation
+
+
+def test_a_state_is_written_as_it_is_read(path):
+    x, message = Motion(path), TreeState()
+    tree = TreeMessages(x.model)
+    tree.to_state(x.q, x.v, message)
+    x.names = message.joint_names
+    expected = x.state()
+    for part, other in ((message.base_twist, expected.base_twist),
+                        (message.child_frame_id, expected.child_frame_id),
+                        (message.velocities, expected.velocities)):
+        assert part == other
+    assert_allclose(message.positions, expected.positions)
+    q, v, _ = tree.read_state(message)
+    assert_allclose(x.model.difference(x.q, q), 0.0, atol=1e-9)
+    assert_allclose(v, x.v)

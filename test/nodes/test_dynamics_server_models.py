@@ -23,6 +23,11 @@ from rclpy.logging import LoggingSeverity
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from support.dynamics_bench import AERIAL, Motion, random_file, ServerBench
+import yaml
+
+from liedyn_ros.nodes.dynamics_parameters import DYNAMICS_SERVER
+from liedyn_ros.nodes.managed_node import AUTOSTART
+from liedyn_ros.resources import config_file
 
 pytestmark = pytest.mark.ros
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -207,3 +212,9 @@ def test_a_floating_joint_of_a_urdf_makes_the_base(bench, tmp_path):
     assert (described(server).base_body, described(server).joint_names) == ('upper', ['elbow'])
     _, tau = x.found(server.ask('inverse_dynamics', x.query()))
     assert_allclose(tau, x.dynamics.inverse(x.q, x.v, x.a), atol=1e-12)
+
+
+def test_the_parameter_file_holds_every_default():
+    (entry,) = yaml.safe_load(config_file('dynamics_server.yaml').read_text()).values()
+    assert entry == {'ros__parameters': {
+        parameter.name: parameter.default for parameter in (AUTOSTART, *DYNAMICS_SERVER)}}
