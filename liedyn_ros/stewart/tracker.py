@@ -74,12 +74,13 @@ class PoseTracker:
         self.geometry = geometry
         self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
         self.method = method
+        self.last: TrackedPose | None = None  # the last good one, from which the next starts
+        self.restarts = True  # whether a solve that fails is tried again from home
         self._solver = PoseSolver(geometry, method)
-        self._last: TrackedPose | None = None
 
     def reset(self) -> None:
         """Forget the motion: the next sample starts from home."""
-        self._last = None
+        self.last = None
 
     def update(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
@@ -92,32 +93,42 @@ class PoseTracker:
         beyond the limits, and StampError for a time not after the last; a time before the last
         also forgets the motion, as the clock may have been set back.
         """
+        return self.advance(stamp_ns, *self.accept(stamp_ns, lengths, rates))
+
+    def accept(
+            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
+    ) -> tuple[Array, Array | None]:
+        """Return a sample's lengths and rates as arrays, or raise as `update` does."""
         lengths = require_lengths(checks.as_array('lengths', lengths, (6,)))
         self.geometry.require_within_limits(lengths)
         if rates is not None:
             rates = checks.as_array('rates', rates, (6,))
         self._require_later(stamp_ns)
+        return lengths, rates
+
+    def advance(self, stamp_ns: int, lengths: Array, rates: Array | None = None) -> TrackedPose:
+        """Return the pose of a sample that `accept` has let pass."""
         begin = time.perf_counter()
         solution, start = self._solve(stamp_ns, lengths)
         solve_time = time.perf_counter() - begin
         twist = self._twist(stamp_ns, solution.pose, rates) if solution.converged else None
         tracked = TrackedPose(stamp_ns, lengths, solution, start, twist, solve_time)
         if solution.converged:
-            self._last = tracked
+            self.last = tracked
         return tracked
 
     def _require_later(self, stamp_ns: int) -> None:
-        if self._last is None or stamp_ns > self._last.stamp_ns:
+        if self.last is None or stamp_ns > self.last.stamp_ns:
             return
-        last_ns = self._last.stamp_ns
+        last_ns = self.last.stamp_ns
         if stamp_ns < last_ns:
             self.reset()
         raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}')
 
     def _solve(self, stamp_ns: int, lengths: Array) -> tuple[Solution, Start]:
-        if self._last is not None:
-            solution = self._solver.solve(lengths, self._predict(self._last, stamp_ns))
-            if solution.converged:
+        if self.last is not None:
+            solution = self._solver.solve(lengths, self._predict(self.last, stamp_ns))
+            if solution.converged or not self.restarts:
                 return solution, Start.PREDICTED
         return self._solver.solve(lengths, self.home), Start.HOME
 
@@ -132,9 +143,9 @@ class PoseTracker:
     def _twist(self, stamp_ns: int, pose: Array, rates: Array | None) -> Array | None:
         if rates is not None:
             return kinematics.twist_of_leg_rates(self.geometry, pose, rates)
-        if self._last is None:
+        if self.last is None:
             return None
         twist = np.empty(6)
         kernels.mean_twist(
-            self._last.solution.pose, pose, 1e-9 * (stamp_ns - self._last.stamp_ns), twist)
+            self.last.solution.pose, pose, 1e-9 * (stamp_ns - self.last.stamp_ns), twist)
         return twist

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A smooth motion of the platform that stays in its workspace, with its exact twist."""
+"""Smooth motions of the platform with their exact twists: about home, and from pose to pose."""
 
 from dataclasses import dataclass
 
@@ -71,3 +71,39 @@ class SmoothTrajectory:
         envelope = s ** 3 * (10.0 - 15.0 * s + 6.0 * s ** 2)
         envelope_rate = 30.0 * s ** 2 * (1.0 - s) ** 2 / self.rise_time
         return envelope * wave, envelope * wave_rate + envelope_rate * wave
+
+
+@dataclass(frozen=True)
+class ScrewMotion:
+    """
+    From rest to rest along one screw: T(t) = start exp(s(t) displacement), s from 0 to 1.
+
+    start: (4, 4), platform in base, m. displacement: (6,), rotation vector and v, rad and m.
+    duration: s.
+    """
+
+    start: Array
+    displacement: Array
+    duration: float
+
+    def __post_init__(self) -> None:
+        """Check the parts. Raises ShapeError, NotFiniteError, NotInGroupError, LimitError."""
+        start = se3.require_pose('start', checks.as_array('start', self.start, (4, 4)))
+        object.__setattr__(self, 'start', start)
+        object.__setattr__(
+            self, 'displacement', checks.as_array('displacement', self.displacement, (6,)))
+        if not 0.0 < self.duration < np.inf:
+            raise LimitError(f'duration: expected a positive number of s, got {self.duration}')
+
+    def pose(self, t: ArrayLike) -> Array:
+        """Return (..., 4, 4), platform in base, m, at times t (...), s."""
+        share = 0.5 - 0.5 * np.cos(np.pi * self._progress(t))
+        return se3.compose(self.start, se3.exp(share[..., None] * self.displacement))
+
+    def twist(self, t: ArrayLike) -> Array:
+        """Return (..., 6), body twists in rad/s and m/s, at times t (...), s."""
+        rate = 0.5 * np.pi / self.duration * np.sin(np.pi * self._progress(t))
+        return rate[..., None] * self.displacement
+
+    def _progress(self, t: ArrayLike) -> Array:
+        return np.clip(np.asarray(t, dtype=float) / self.duration, 0.0, 1.0)

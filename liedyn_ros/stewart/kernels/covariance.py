@@ -1,0 +1,73 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The covariance that leg noise gives a pose or a twist: J^-1 diag(variances) J^-T."""
+
+from liedyn_ros.compile import kernel
+from liedyn_ros.stewart.kernels import legs
+from liedyn_ros.stewart.kernels.predict import split
+
+WORK = 72  # numbers in a workspace: J and its inverse
+
+
+@kernel
+def of_leg_noise(joints, pose, variances, out, work):
+    """
+    Write the covariance (6, 6) of a pose (4 by 4, m) in body twist coordinates, rad and m.
+
+    variances: (6,), of the lengths, m^2. Returns False where J has no inverse.
+    """
+    jacobian, inverse = work[0:36], work[36:72]
+    r, p = split(pose)
+    legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
+    if not invert(jacobian, inverse):
+        return False
+    for i in range(6):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(6):
+                total += inverse[6 * i + k] * variances[k] * inverse[6 * j + k]
+            out[i, j] = total
+            out[j, i] = total
+    return True
+
+
+@kernel
+def invert(a, inverse):
+    """Write the inverse by Gauss-Jordan with row pivots; `a` is overwritten. False if singular."""
+    for i in range(36):
+        inverse[i] = 0.0
+    for i in range(6):
+        inverse[7 * i] = 1.0
+    for k in range(6):
+        pivot = k
+        for i in range(k + 1, 6):
+            if abs(a[6 * i + k]) > abs(a[6 * pivot + k]):
+                pivot = i
+        if not abs(a[6 * pivot + k]) > 0.0:
+            return False
+        for j in range(6):
+            a[6 * k + j], a[6 * pivot + j] = a[6 * pivot + j], a[6 * k + j]
+            inverse[6 * k + j], inverse[6 * pivot + j] = inverse[6 * pivot + j], inverse[6 * k + j]
+        scale = 1.0 / a[7 * k]
+        for j in range(6):
+            a[6 * k + j] *= scale
+            inverse[6 * k + j] *= scale
+        for i in range(6):
+            if i != k:
+                factor = a[6 * i + k]
+                for j in range(6):
+                    a[6 * i + j] -= factor * a[6 * k + j]
+                    inverse[6 * i + j] -= factor * inverse[6 * k + j]
+    return True

@@ -1,0 +1,200 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A tracker that knows when it may be wrong: it says so, names the leg, holds the other branch."""
+
+from dataclasses import dataclass
+from enum import IntFlag
+from functools import partial
+import math
+
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import LimitError, StampError
+from liedyn_ros.stewart.branch import Branch, BranchGuard
+from liedyn_ros.stewart.faults import LegMonitor
+from liedyn_ros.stewart.geometry import StewartGeometry
+from liedyn_ros.stewart.hypotheses import Hypotheses, Preference
+from liedyn_ros.stewart.methods import LevenbergMarquardt, Method
+from liedyn_ros.stewart.redundancy import ConsistencyMonitor, Sensor
+from liedyn_ros.stewart.singularity import Singularity, SingularityMeter, time_until
+from liedyn_ros.stewart.tracker import PoseTracker, Start, TrackedPose
+
+ASSUMED_NOISE = 1e-5  # m, where none is given
+KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
+
+
+class Flag(IntFlag):
+    """What is to be said of a pose; docs/stewart.md tells what to make of each."""
+
+    NEAR_SINGULARITY = 1
+    APPROACHING_SINGULARITY = 2
+    BRANCH_CROSSED = 4
+    BRANCH_UNSURE = 8
+    BRANCH_WRONG = 16
+    RESTARTED = 32
+    LEG_OUTLIER = 64
+    LEG_STEPPED = 128
+    LEG_FROZEN = 256
+    SENSOR_DISAGREES = 512
+    LEG_BIASED = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watch:
+    """
+    What a SafeTracker looks for.
+
+    leg_noise: m, standard deviation of a length; 0 where it is not known, then 1e-5 is assumed.
+    leg_acceleration: m/s^2, the greatest of a leg. frozen_time: s, 0 for never. warn_below:
+    smallest singular value that is near. warn_before: s, time to there that is a warning.
+    hold_hypotheses: whether to follow both branches through a singularity and to give the pose
+    of the one that the motion leads to. replace_outliers: whether an outlier's length is taken
+    from its prediction. sensor: a redundant one. sensor_time: s over which it is averaged.
+    """
+
+    leg_noise: float = 0.0
+    leg_acceleration: float = 5.0
+    frozen_time: float = 0.05
+    warn_below: float = 0.05
+    warn_before: float = 0.5
+    hold_hypotheses: bool = False
+    replace_outliers: bool = True
+    sensor: Sensor | None = None
+    sensor_time: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse negative numbers. Raises LimitError."""
+        for name in ('leg_noise', 'leg_acceleration', 'frozen_time', 'warn_below', 'warn_before',
+                     'sensor_time'):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise LimitError(f'{name}: expected a number from 0 on, '
+                                 f'got {getattr(self, name)}')
+
+    @property
+    def noise(self) -> float:
+        """Return the standard deviation of a length to reckon with, m."""
+        return self.leg_noise or ASSUMED_NOISE
+
+
+@dataclass(frozen=True)
+class SafePose:
+    """
+    A tracked pose and what is to be said of it.
+
+    legs: indices of the legs suspected. singularity, branch: None where there is no pose.
+    time_to_singularity: s, until the smallest singular value falls below warn_below at its
+    present rate; infinite where it does not. other: (4, 4), m, the pose of the other branch
+    while both are held.
+    """
+
+    tracked: TrackedPose
+    flags: Flag
+    legs: tuple[int, ...] = ()
+    singularity: Singularity | None = None
+    branch: Branch | None = None
+    time_to_singularity: float = math.inf
+    other: Array | None = None
+
+
+class SafeTracker:
+    """A PoseTracker under watch: each pose comes with what speaks against it."""
+
+    def __init__(
+            self, geometry: StewartGeometry, home: ArrayLike,
+            method: Method = LevenbergMarquardt(), watch: Watch = Watch()) -> None:
+        """Take a geometry, the home pose (4, 4) of the platform in the base (m), a method."""
+        self.geometry, self.watch = geometry, watch
+        self._tracker = PoseTracker(geometry, home, method)
+        self._meter = SingularityMeter(geometry)
+        self._guard = BranchGuard(watch.noise / geometry.characteristic_length)
+        self._legs = LegMonitor(watch.noise, watch.leg_acceleration, watch.frozen_time)
+        self._sensor = None if watch.sensor is None else ConsistencyMonitor(
+            geometry, watch.sensor, watch.noise, watch.sensor_time)
+        self._sign = 0  # of the determinant, expected of the last sample
+        self._hypotheses = Hypotheses(self._tracker, self._meter, self._guard)
+
+    def reset(self) -> None:
+        """Forget the motion, the faults and the branch: the next sample starts from home."""
+        self._tracker.reset()
+        self._forget()
+
+    def update(
+            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
+            reading: ArrayLike | None = None) -> SafePose:
+        """
+        Return the pose of one sample as PoseTracker.update does, with what is to be said of it.
+
+        reading: the redundant sensor's at the same time, where there is one.
+        """
+        try:
+            lengths, rates = self._tracker.accept(stamp_ns, lengths, rates)
+        except StampError:
+            if self._tracker.last is None:
+                self._forget()
+            raise
+        faults = self._legs.judge(stamp_ns, lengths, rates)
+        flags = (Flag.LEG_OUTLIER * bool(faults.outliers) | Flag.LEG_STEPPED * bool(faults.stepped)
+                 | Flag.LEG_FROZEN * bool(faults.frozen))
+        if self.watch.replace_outliers:
+            lengths = faults.plausible
+        started = self._tracker.last is not None
+        self._tracker.restarts = not self._guard.near(KEPT_BRANCH)
+        tracked = self._tracker.advance(stamp_ns, lengths, rates)
+        if started and tracked.start is Start.HOME:
+            flags |= Flag.RESTARTED
+        if not tracked.solution.converged:
+            self._guard.coast(stamp_ns)
+            flags |= Flag.BRANCH_CROSSED * self._crosses(started)
+            return SafePose(tracked, Flag(flags), faults.legs)
+        return self._judge(tracked, flags, faults.legs, reading, started)
+
+    def _judge(
+            self, tracked: TrackedPose, flags: int, legs: tuple[int, ...],
+            reading: ArrayLike | None, started: bool) -> SafePose:
+        singularity = self._meter.measure(tracked.solution.pose)
+        branch = self._guard.update(tracked.stamp_ns, singularity)
+        other = None
+        if self.watch.hold_hypotheses:
+            tracked, singularity, branch, other = self._hypotheses.choose(
+                tracked, singularity, branch, self._preference(reading))
+        flags |= (Flag.BRANCH_CROSSED * self._crosses(started) | Flag.BRANCH_UNSURE * branch.unsure
+                  | Flag.BRANCH_WRONG * branch.wrong)
+        until = time_until(singularity.signed_value, branch.rate, self.watch.warn_below)
+        flags |= (Flag.NEAR_SINGULARITY * (until == 0.0)
+                  | Flag.APPROACHING_SINGULARITY * (0.0 < until < self.watch.warn_before))
+        if self._sensor is not None and reading is not None:
+            fit = self._sensor.update(tracked.stamp_ns, tracked.solution.pose, reading)
+            flags |= Flag.SENSOR_DISAGREES * (not fit.consistent)
+            if fit.leg is not None:
+                flags |= Flag.LEG_BIASED
+                legs = tuple(sorted({*legs, fit.leg}))
+        return SafePose(tracked, Flag(flags), legs, singularity, branch, until, other)
+
+    def _crosses(self, started: bool) -> bool:
+        """Return whether the motion has led through a singularity since the sample before."""
+        before, self._sign = self._sign, self._guard.expected_sign
+        return started and self._sign != before
+
+    def _preference(self, reading: ArrayLike | None) -> Preference | None:
+        if self._sensor is None or reading is None:
+            return None
+        return partial(self._sensor.prefers_second, reading=reading)
+
+    def _forget(self) -> None:
+        for part in (self._guard, self._legs, self._sensor):
+            if part is not None:
+                part.reset()
+        self._hypotheses.drop()

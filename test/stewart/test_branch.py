@@ -1,0 +1,192 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Paths through singularities: a plain tracker is fooled, the guard says so where it happens.
+
+The true sign of the determinant (numpy's) and the true pose are the witnesses.
+"""
+
+import numpy as np
+import pytest
+from support.crossings import Crossing, CROSSINGS, FIRST_NS
+from support.stewart_cases import pose_of
+
+from liedyn_ros.errors import LimitError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    BranchGuard, Flag, leg_lengths, OrientationSensor, PoseSolver, PoseTracker, SafeTracker,
+    SingularityMeter, SmoothTrajectory, Watch)
+
+WRONG = 0.03  # rad or m: no noise in these tests moves a pose as far
+
+
+def guarded(geometry, crossing, noise):
+    """Return poses and the guard's judgements of a solver that starts from the pose before."""
+    solver, meter = PoseSolver(geometry), SingularityMeter(geometry)
+    guard = BranchGuard(noise / geometry.characteristic_length)
+    pose, poses, judged = crossing.poses[0], {}, {}
+    for k, stamp_ns, lengths in crossing.samples():
+        solution = solver.solve(lengths, pose)
+        if not solution.converged:
+            guard.coast(stamp_ns)
+            continue
+        pose = poses[k] = solution.pose
+        judged[k] = guard.update(stamp_ns, meter.measure(pose))
+    return poses, judged
+
+
+@pytest.mark.parametrize(('name', 'noise'), [
+    (name, noise) for name in CROSSINGS for noise in (0.0, 1e-6, 1e-5)
+    if (name, noise) != ('screw', 0.0)])  # where a sample lies so that exact lengths get across
+def test_newton_from_the_pose_before_bounces_and_the_guard_tells_where(geometry, name, noise):
+    crossing = Crossing(geometry, name, 2.0, noise)
+    poses, judged = guarded(geometry, crossing, noise)
+    pose = poses[len(crossing) - 1]
+    assert crossing.error(-1, pose) > WRONG, 'the plain solver was to be fooled'
+    lengths = leg_lengths(geometry, pose)
+    assert np.abs(lengths - crossing.lengths[-1]).max() < 1e-12, 'with a perfect residual'
+    assert judged[len(crossing) - 1].wrong
+    before = min(judged[0].expected_sign, 0)
+    found = next(k for k, branch in judged.items() if branch.expected_sign != before)
+    assert crossing.share_of_path(found) < 0.01
+    first_wrong = next(k for k, branch in judged.items() if branch.wrong)
+    assert crossing.share_of_path(first_wrong) < 0.01
+
+
+def test_the_gap_is_the_distance_from_the_true_pose(geometry):
+    crossing = Crossing(geometry, 'turn', 2.0, 0.0)
+    poses, judged = guarded(geometry, crossing, 0.0)
+    for k in range(crossing.index + 1, crossing.index + 10):
+        between = se3.log(se3.compose(se3.inverse(crossing.poses[k]), poses[k]))
+        between[3:] /= geometry.characteristic_length
+        assert abs(judged[k].prediction_gap) == pytest.approx(np.linalg.norm(between), rel=0.02)
+
+
+@pytest.mark.parametrize('noise', [1e-6, 1e-5])
+@pytest.mark.parametrize('name', CROSSINGS)
+@pytest.mark.parametrize('hold', [False, True])
+def test_tracking_through_a_singularity(geometry, name, noise, hold):
+    crossing = Crossing(geometry, name, 2.0, noise)
+    tracker = SafeTracker(geometry, crossing.poses[0],
+                          watch=Watch(leg_noise=noise, hold_hypotheses=hold))
+    crossed, unsaid = [], 0
+    for k, stamp_ns, lengths in crossing.samples():
+        safe = tracker.update(stamp_ns, lengths)
+        if Flag.BRANCH_CROSSED in safe.flags:
+            crossed.append(k)
+        if safe.tracked.solution.converged:
+            told = safe.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
+            unsaid += crossing.error(k, safe.tracked.solution.pose) > WRONG and not told
+    assert len(crossed) == 1 and crossing.share_of_path(crossed[0]) < 0.01
+    assert unsaid == 0, 'no wrong pose without a flag'
+    if hold:
+        assert crossing.error(len(crossing) - 1, safe.tracked.solution.pose) < 1e-2
+
+
+@pytest.mark.parametrize('name', CROSSINGS)
+def test_noise_of_a_micrometre_fools_the_plain_tracker_and_not_ours(geometry, name):
+    fooled = 0
+    for seed in range(5):
+        crossing = Crossing(geometry, name, 1.0, 1e-6, seed)
+        last, begin = len(crossing) - 1, crossing.poses[0]
+        plain = PoseTracker(geometry, begin)
+        safe = SafeTracker(geometry, begin, watch=Watch(leg_noise=1e-6, hold_hypotheses=True))
+        for _, stamp_ns, lengths in crossing.samples():
+            tracked, ours = plain.update(stamp_ns, lengths), safe.update(stamp_ns, lengths)
+        assert tracked.solution.converged and tracked.solution.residual < 1e-12
+        fooled += crossing.error(last, tracked.solution.pose) > WRONG
+        assert crossing.error(last, ours.tracked.solution.pose) < 1e-3
+        assert not ours.flags
+    assert fooled > 0
+
+
+def test_warned_before(geometry):
+    crossing = Crossing(geometry, 'turn', 4.0, 1e-6)
+    tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(leg_noise=1e-6))
+    first = {}
+    for k, stamp_ns, lengths in crossing.samples():
+        safe = tracker.update(stamp_ns, lengths)
+        for flag in Flag:
+            if flag in safe.flags:
+                first.setdefault(flag, (k, safe.time_to_singularity))
+    begun, seconds = first[Flag.APPROACHING_SINGULARITY]
+    near, _ = first[Flag.NEAR_SINGULARITY]
+    assert begun < near < first[Flag.BRANCH_UNSURE][0] < first[Flag.BRANCH_CROSSED][0]
+    assert near - begun == pytest.approx(1000.0 * seconds, rel=0.25)
+
+
+@pytest.mark.parametrize('lean', [1.2, 1.45])
+def test_turning_back_before_a_singularity_is_no_crossing(geometry, home, lean):
+    meter, times = SingularityMeter(geometry), np.arange(0.0, 2.0, 1e-3)
+    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=1e-6, hold_hypotheses=True))
+    for k, yaw in enumerate(lean * np.sin(0.5 * np.pi * times)):
+        pose = se3.compose(home, se3.exp([0.05, 0.02, yaw, 0.0, 0.0, 0.0]))
+        safe = tracker.update(FIRST_NS + k * 1_000_000, leg_lengths(geometry, pose))
+        assert not safe.flags & (Flag.BRANCH_CROSSED | Flag.BRANCH_WRONG | Flag.RESTARTED)
+        assert np.abs(safe.tracked.solution.pose - pose).max() < 1e-6
+    assert meter.measure(home).determinant_sign == safe.singularity.determinant_sign
+
+
+@pytest.mark.parametrize('noise', [0.0, 1e-5, 1e-4])
+@pytest.mark.parametrize('rates', [False, True])
+def test_no_alarm_in_the_good_workspace(geometry, home, noise, rates):
+    rng = np.random.default_rng(4)
+    motion = SmoothTrajectory(
+        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
+        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=rng.uniform(0.0, 6.0, 6))
+    times = np.arange(0.0, 6.0, 1e-3)
+    lengths = leg_lengths(geometry, motion.pose(times)) + noise * rng.normal(size=(6000, 6))
+    speeds = np.gradient(leg_lengths(geometry, motion.pose(times)), 1e-3, axis=0)
+    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=noise))
+    for k in range(len(times)):
+        safe = tracker.update(FIRST_NS + k * 1_000_000, lengths[k], speeds[k] if rates else None)
+        assert not safe.flags and not safe.legs
+
+
+def test_an_orientation_resolves_what_the_motion_leaves_open(geometry):
+    crossing, rng = Crossing(geometry, 'tilt', 10.0, 5e-5), np.random.default_rng(6)
+    outcome = {}
+    for sensor in (None, OrientationSensor(0.02)):
+        tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(
+            leg_noise=5e-5, hold_hypotheses=True, sensor=sensor))
+        for k, stamp_ns, lengths in crossing.samples():
+            wobble = se3.exp([*(0.01 * rng.normal(size=3)), 0.0, 0.0, 0.0])[:3, :3]
+            safe = tracker.update(
+                stamp_ns, lengths, reading=sensor and crossing.poses[k, :3, :3] @ wobble)
+        outcome[sensor] = safe
+    alone, helped = outcome.values()
+    last = len(crossing) - 1
+    assert Flag.BRANCH_UNSURE in alone.flags and alone.other is not None
+    candidates = [crossing.error(last, p) for p in (alone.tracked.solution.pose, alone.other)]
+    assert min(candidates) < 1e-2, 'the true pose is one of the two that were held'
+    assert not helped.flags and helped.other is None
+    assert crossing.error(last, helped.tracked.solution.pose) < 1e-2
+
+
+def test_reset_forgets_the_doubt(geometry, home):
+    tracker = SafeTracker(geometry, home)
+    crossing = Crossing(geometry, 'turn', 2.0, 1e-5)
+    for _, stamp_ns, lengths in crossing.samples():
+        safe = tracker.update(stamp_ns, lengths)
+    tracker.reset()
+    pose = pose_of((0.0, 0.0, 0.5), (5.0, 0.0, 0.0))
+    safe = tracker.update(stamp_ns + 1, leg_lengths(geometry, pose))
+    assert not safe.flags and np.abs(safe.tracked.solution.pose - pose).max() < 1e-12
+
+
+@pytest.mark.parametrize('noise', [-1.0, float('nan'), 1.0])
+def test_noise_out_of_range_is_refused(noise):
+    with pytest.raises(LimitError, match='noise'):
+        BranchGuard(noise)
