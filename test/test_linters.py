@@ -24,8 +24,9 @@ from catkin_pkg.package import parse_package
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = [name for name in ('liedyn_ros', 'test', 'launch', 'benchmarks', 'tools', 'setup.py')
-           if (ROOT / name).exists()]
+SOURCES = [name for name in (
+    'liedyn_ros', 'test', 'launch', 'benchmarks', 'examples', 'tools', 'setup.py')
+    if (ROOT / name).exists()]
 HEADER = '\n'.join((ROOT / 'setup.py').read_text().splitlines()[:13])
 
 

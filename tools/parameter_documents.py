@@ -18,7 +18,7 @@ Write what documents the parameters of the nodes from where they are declared.
     python -m tools.parameter_documents
 
 rewrites each table of README.md, between `<!-- parameters: <node> -->` and `<!-- end -->`, and
-config/stewart.yaml.
+the files config/stewart.yaml and config/aerial_manipulator_nodes.yaml.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,12 +28,14 @@ import textwrap
 
 import yaml
 
+from liedyn_ros.nodes import aerial_parameters as aerial
 from liedyn_ros.nodes.managed_node import AUTOSTART
 from liedyn_ros.nodes.parameters import as_markdown, Parameter
 from liedyn_ros.nodes.stewart_parameters import PLATFORM, POSE, SIMULATOR
 
 ROOT = Path(__file__).resolve().parents[1]
 README, STEWART_YAML = ROOT / 'README.md', ROOT / 'config' / 'stewart.yaml'
+AERIAL_YAML = ROOT / 'config' / 'aerial_manipulator_nodes.yaml'
 TABLE = re.compile(r'(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
 NODES: Mapping[str, Sequence[Parameter]] = {
@@ -41,20 +43,37 @@ NODES: Mapping[str, Sequence[Parameter]] = {
     'stewart_simulator': (AUTOSTART, *SIMULATOR),
 }
 SHARED = (AUTOSTART, *PLATFORM)
+AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
+    'aerial_manipulator_simulator': (AUTOSTART, *aerial.SIMULATOR),
+    'aerial_manipulator_controller': (AUTOSTART, *aerial.CONTROLLER),
+}
+AERIAL_SHARED = (AUTOSTART, *aerial.MACHINE)
 
 
 def with_tables(text: str) -> str:
     """Return a text with each table between its markers as the code has it."""
-    return TABLE.sub(lambda m: f'{m[1]}{as_markdown(NODES[m[2]])}\n{m[3]}', text)
+    nodes = {**NODES, **AERIAL_NODES}
+    return TABLE.sub(lambda m: f'{m[1]}{as_markdown(nodes[m[2]])}\n{m[3]}', text)
 
 
 def stewart_yaml() -> str:
     """Return the parameter file of the Stewart nodes: every parameter, at its default."""
-    blocks = ['# Every parameter of the Stewart nodes at its default, in any namespace.\n'
+    return _file('Stewart nodes', 'Both nodes: the platform and its actuators.', SHARED, NODES)
+
+
+def aerial_yaml() -> str:
+    """Return the parameter file of the aerial manipulator's nodes, likewise."""
+    return _file("aerial manipulator's nodes", 'All nodes; the model file is also the one that '
+                 'dynamics_server serves.', AERIAL_SHARED, AERIAL_NODES)
+
+
+def _file(whose: str, what_all_share: str, shared: Sequence[Parameter],
+          nodes: Mapping[str, Sequence[Parameter]]) -> str:
+    blocks = [f'# Every parameter of the {whose} at its default, in any namespace.\n'
               '# Written by python -m tools.parameter_documents.\n',
-              _block('/**', 'Both nodes: the platform and its actuators.', SHARED)]
-    for node, parameters in NODES.items():
-        own = [parameter for parameter in parameters if parameter not in SHARED]
+              _block('/**', what_all_share, shared)]
+    for node, parameters in nodes.items():
+        own = [parameter for parameter in parameters if parameter not in shared]
         blocks.append(_block(f'/**/{node}', f'{node} alone.', own))
     return '\n'.join(blocks)
 
@@ -76,3 +95,4 @@ def _entry(parameter: Parameter) -> str:
 if __name__ == '__main__':
     README.write_text(with_tables(README.read_text(encoding='utf-8')), encoding='utf-8')
     STEWART_YAML.write_text(stewart_yaml(), encoding='utf-8')
+    AERIAL_YAML.write_text(aerial_yaml(), encoding='utf-8')

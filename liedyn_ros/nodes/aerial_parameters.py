@@ -41,7 +41,7 @@ SIMULATOR = MACHINE + (
               size=3),
     Parameter('start_orientation', _START[3:7], 'orientation of the base at the start, '
               'quaternion x, y, z, w of norm 1', least=-1.0, most=1.0, size=4),
-    Parameter('start_joints', _START[7:], "joint positions at the start, in the model's order",
+    Parameter('start_joints', _REFERENCE.joint_start.tolist(), "joint positions at the start, in the model's order",
               'rad'),
     Parameter('integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
               most=10000.0),
@@ -72,8 +72,8 @@ CONTROLLER = MACHINE + (
               least=0.0, most=pi),
     Parameter('yaw_frequency', _REFERENCE.yaw_frequency, 'of the sinusoidal yaw', 'Hz', least=0.0,
               most=10.0),
-    Parameter('joint_start', _REFERENCE.joint_start.tolist(), "joint positions at the start, "
-              "in the model's order", 'rad'),
+    Parameter('joint_start', _REFERENCE.joint_start.tolist(), 'joint positions at the start, in '
+              "the model's order", 'rad'),
     Parameter('joint_sweep', _REFERENCE.joint_sweep.tolist(), 'how far the joints sweep from '
               'there', 'rad'),
     Parameter('rise_time', _REFERENCE.rise_time, 'time in which the motion rises from rest to '

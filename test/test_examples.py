@@ -1,0 +1,51 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The examples, run as a reader would run them."""
+
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+ROOT = Path(__file__).parents[1]
+NUMBER = r'([\d.e+-]+)'
+
+
+def run(name):
+    """Return what an example prints."""
+    result = subprocess.run(
+        [sys.executable, f'examples/{name}.py'], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(
+            [str(ROOT), os.environ.get('PYTHONPATH', '')])})
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_aerial_manipulator():
+    lines = re.findall(rf'{NUMBER} s: position off by +{NUMBER} mm, attitude by +{NUMBER} degree',
+                       run('aerial_manipulator'))
+    errors = {float(time): (float(position), float(angle)) for time, position, angle in lines}
+    assert list(errors) == list(range(13))
+    for time, (position, angle) in errors.items():
+        assert time < 2.0 or (position < 10.0 and angle < 1.0)
+
+
+def test_stewart_pose():
+    iterations, rotation, position = re.search(
+        rf'converged after {NUMBER} iterations, off by {NUMBER} rad and {NUMBER} m',
+        run('stewart_pose')).groups()
+    assert int(iterations) < 10
+    assert float(rotation) < 1e-9 and float(position) < 1e-9
