@@ -53,6 +53,7 @@ setup(
             'reproduce_stewart = liedyn_ros.studies.stewart:main',
             'stewart_pose = liedyn_ros.nodes.stewart_pose:main',
             'stewart_simulator = liedyn_ros.nodes.stewart_simulator:main',
+            'stewart_workspace = liedyn_ros.studies.stewart_workspace:main',
         ],
     },
 )

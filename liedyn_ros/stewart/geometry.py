@@ -17,6 +17,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 import itertools
+import math
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from liedyn_ros import checks
 from liedyn_ros.checks import Array
 from liedyn_ros.errors import GeometryError, LimitError, NameSetError
 
-LEG_KEYS = ('base', 'platform', 'length')
+LEG_KEYS = ('base', 'platform', 'length', 'base_cone', 'platform_cone')
+CONE_KEYS = ('axis', 'angle')
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,10 @@ class StewartGeometry:
     leg_names: six different names; their order is the order of every array of leg values.
     base_joints: (6, 3) m, in the base frame. platform_joints: (6, 3) m, in the platform frame.
     length_limits: (6, 2) m, the shortest and longest leg; 0 and infinity where there is none.
+    base_cones, platform_cones: (6, 4), how far each joint may turn: a unit vector from the joint
+    along its leg in the middle of the range, in the frame that holds the joint, and the largest
+    angle (rad) of the leg from it; pi where there is no limit.
+    leg_diameter: m, of the legs as cylinders; 0 where it is not known.
     joints: (36,) m, base joints and then platform joints, as the kernels take them.
 
     Raises GeometryError, ShapeError, NotFiniteError or NameSetError.
@@ -49,6 +55,9 @@ class StewartGeometry:
     platform_joints: Array
     length_limits: Array
     name: str = 'stewart_platform'
+    base_cones: Array = field(default_factory=lambda: _any_direction(1.0))
+    platform_cones: Array = field(default_factory=lambda: _any_direction(-1.0))
+    leg_diameter: float = 0.0
     joints: Array = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -62,6 +71,9 @@ class StewartGeometry:
             _require_distinct(place, names, joints)
         values = {'leg_names': names, 'base_joints': base, 'platform_joints': platform,
                   'length_limits': _limits(names, self.length_limits),
+                  'base_cones': _cones('base_cones', names, self.base_cones),
+                  'platform_cones': _cones('platform_cones', names, self.platform_cones),
+                  'leg_diameter': _diameter(self.leg_diameter),
                   'joints': np.concatenate((base, platform)).ravel()}
         for key, value in values.items():
             if isinstance(value, np.ndarray):
@@ -102,8 +114,8 @@ class StewartGeometry:
 
     @classmethod
     def from_mapping(cls, document: Any) -> 'StewartGeometry':
-        """Build from {name: ..., legs: {leg name: {base, platform, length}}}, in metres."""
-        _require_keys('geometry', document, ('name', 'legs'), ('legs',))
+        """Build from a geometry file's content, in metres; see docs/conventions.md."""
+        _require_keys('geometry', document, ('name', 'legs', 'leg_diameter'), ('legs',))
         legs = document['legs']
         if not isinstance(legs, Mapping) or len(legs) != 6:
             raise GeometryError(f'legs: expected a mapping of six legs, got {_describe(legs)}')
@@ -112,13 +124,19 @@ class StewartGeometry:
             for key, size in zip(LEG_KEYS, (3, 3, 2)):
                 if key in leg:
                     checks.as_array(f'leg {name}: {key}', leg[key], (size,))
+            for key in LEG_KEYS[3:]:
+                if key in leg:
+                    _require_keys(f'leg {name}: {key}', leg[key], CONE_KEYS, CONE_KEYS)
         return cls(
             leg_names=tuple(str(name) for name in legs),
             base_joints=np.array([leg['base'] for leg in legs.values()], dtype=float),
             platform_joints=np.array([leg['platform'] for leg in legs.values()], dtype=float),
             length_limits=np.array(
                 [leg.get('length', (0.0, np.inf)) for leg in legs.values()], dtype=float),
-            name=str(document.get('name', 'stewart_platform')))
+            name=str(document.get('name', 'stewart_platform')),
+            base_cones=_cones_of(legs, 'base_cone', _any_direction(1.0)),
+            platform_cones=_cones_of(legs, 'platform_cone', _any_direction(-1.0)),
+            leg_diameter=document.get('leg_diameter', 0.0))
 
 
 def radius_of_gyration(points: Array) -> float:
@@ -144,6 +162,39 @@ def _limits(names: Sequence[str], value: ArrayLike) -> Array:
             raise GeometryError(
                 f'length limits of {name}: expected 0 <= shortest < longest, got {least}, {most}')
     return limits
+
+
+def _any_direction(z: float) -> Array:
+    """Return cones about the z axis, upwards or downwards, that are no limit."""
+    return np.tile([0.0, 0.0, z, math.pi], (6, 1))
+
+
+def _cones_of(legs: Mapping[str, Any], key: str, default: Array) -> Array:
+    cones = default
+    for row, (name, leg) in zip(cones, legs.items()):
+        if key in leg:
+            where = f'leg {name}: {key}: '
+            row[:3] = checks.as_array(where + 'axis', leg[key]['axis'], (3,))
+            row[3] = checks.as_array(where + 'angle', leg[key]['angle'], ())
+    return cones
+
+
+def _cones(where: str, names: Sequence[str], value: ArrayLike) -> Array:
+    cones = checks.as_array(where, value, (6, 4)).copy()
+    for name, cone in zip(names, cones):
+        size = np.linalg.norm(cone[:3])
+        if not (size > 0.0 and 0.0 < cone[3] <= math.pi):
+            raise GeometryError(f'{where} of {name}: expected an axis that is not zero and an '
+                                f'angle in (0, pi], got {cone[:3].tolist()}, {cone[3]}')
+        cone[:3] /= size
+    return cones
+
+
+def _diameter(value: Any) -> float:
+    diameter = float(checks.as_array('leg_diameter', value, ()))
+    if diameter < 0.0:
+        raise GeometryError(f'leg_diameter: expected 0 m or more, got {diameter}')
+    return diameter
 
 
 def _require_keys(

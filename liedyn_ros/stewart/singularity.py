@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from liedyn_ros import checks
 from liedyn_ros.checks import Array
 from liedyn_ros.errors import ShapeError
 from liedyn_ros.lie import se3
@@ -70,6 +71,13 @@ class SingularityMeter:
         value, slope = kernels.examine(
             self._joints, self.characteristic_length, self._pose, null, self._work)
         return Singularity(value, null, slope)
+
+    def signed_values(self, poses_base_platform: ArrayLike) -> Array:
+        """Return the signed values (n,) of many poses (n, 4, 4), m."""
+        poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
+        values = np.empty(len(poses))
+        kernels.signed_values(self._joints, self.characteristic_length, poses, values, self._work)
+        return values
 
     def reflected(self, pose_base_platform: ArrayLike, singularity: Singularity) -> Array:
         """

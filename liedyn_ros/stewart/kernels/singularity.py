@@ -128,3 +128,12 @@ def examine(joints, scale, pose, null, work):
     value = signed_value(joints, x, work)
     null_twist(work, null)
     return value, slope(joints, x, value, null, work)
+
+
+@kernel
+def signed_values(joints, scale, poses, values, work):
+    """Write the signed value of each of n poses (4 by 4, m)."""
+    x = work[90:102]
+    for n in range(poses.shape[0]):
+        load(poses[n], scale, x)
+        values[n] = signed_value(joints, x, work)
