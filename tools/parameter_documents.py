@@ -29,6 +29,7 @@ import textwrap
 import yaml
 
 from liedyn_ros.nodes import aerial_parameters as aerial
+from liedyn_ros.nodes.dynamics_parameters import DYNAMICS_SERVER
 from liedyn_ros.nodes.managed_node import AUTOSTART
 from liedyn_ros.nodes.parameters import as_markdown, Parameter
 from liedyn_ros.nodes.stewart_parameters import PLATFORM, POSE, SIMULATOR
@@ -52,7 +53,7 @@ AERIAL_SHARED = (AUTOSTART, *aerial.MACHINE)
 
 def with_tables(text: str) -> str:
     """Return a text with each table between its markers as the code has it."""
-    nodes = {**NODES, **AERIAL_NODES}
+    nodes = {**NODES, **AERIAL_NODES, 'dynamics_server': (AUTOSTART, *DYNAMICS_SERVER)}
     return TABLE.sub(lambda m: f'{m[1]}{as_markdown(nodes[m[2]])}\n{m[3]}', text)
 
 

@@ -31,6 +31,7 @@ from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
+DEPTH = 1000  # messages that are kept for a process that is late on a busy machine
 RATE, DURATION = 1000.0, 10.0  # Hz, s
 MOST_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
 MOST_ITERATIONS = 3
@@ -86,7 +87,8 @@ def record(folder: Path) -> Tracking:
     recorder = Recorder({
         'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus})
     try:
-        with NodeProcess('liedyn_ros.nodes.stewart_pose', deep('pose', 'status'),
+        with NodeProcess('liedyn_ros.nodes.stewart_pose',
+                         {'queue_depth': DEPTH, **deep('pose', 'status')},
                          folder / 'stewart_pose.log') as pose:
             wait_for(recorder, pose, lambda: recorder.count_publishers('pose') > 0)
             with NodeProcess(

@@ -65,7 +65,7 @@ POSE = PLATFORM + (
               run_time=True),
     Parameter('publish_tf', True, 'broadcast base to platform on /tf where tf2_ros is installed',
               run_time=True),
-    Parameter('queue_depth', 1000, 'messages the input keeps while the node is busy',
+    Parameter('queue_depth', 100, 'messages the input keeps while the node is busy',
               least=1, most=10000),
 )
 
