@@ -20,6 +20,7 @@ the order of the geometry's leg names.
 """
 
 from liedyn_ros.stewart.actuators import Actuators
+from liedyn_ros.stewart.assembly_modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
 from liedyn_ros.stewart.branch import Branch, BranchGuard
 from liedyn_ros.stewart.covariance import in_fixed_axes, LegNoise, linear_first
 from liedyn_ros.stewart.faults import LegFaults, LegMonitor
@@ -28,7 +29,7 @@ from liedyn_ros.stewart.kinematics import (
     leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, Trivialization,
     twist_of_leg_rates)
 from liedyn_ros.stewart.methods import Chart, GaussNewton, LevenbergMarquardt, Method, Residual
-from liedyn_ros.stewart.prediction import joint_covariance, Motion
+from liedyn_ros.stewart.prediction import joint_covariance, Motion, MotionEstimator
 from liedyn_ros.stewart.redundancy import (
     Consistency, ConsistencyMonitor, LengthSensor, OrientationSensor, Sensor)
 from liedyn_ros.stewart.safe_tracker import Flag, SafePose, SafeTracker, Watch
@@ -40,13 +41,13 @@ from liedyn_ros.stewart.tracker import PoseTracker, Start, TrackedPose
 from liedyn_ros.stewart.trajectory import ScrewMotion, SmoothTrajectory
 
 __all__ = [
-    'ActuatorSynchronizer', 'Actuators', 'Branch', 'BranchGuard', 'Chart', 'Consistency',
-    'ConsistencyMonitor', 'Flag', 'GaussNewton', 'LegFaults', 'LegMonitor', 'LegNoise',
-    'LegSample', 'LegSimulation', 'LengthSensor', 'LevenbergMarquardt', 'Method', 'Motion',
-    'OrientationSensor', 'PoseSolver', 'PoseTracker', 'Reading', 'Residual', 'SafePose',
-    'SafeTracker', 'ScrewMotion', 'Sensor', 'Singularity', 'SingularityMeter',
-    'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status', 'StewartGeometry',
-    'TrackedPose', 'Trivialization', 'Watch', 'in_fixed_axes', 'joint_covariance',
-    'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'squared_length_jacobian',
-    'time_until', 'twist_of_leg_rates',
+    'ActuatorSynchronizer', 'Actuators', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes',
+    'Branch', 'BranchGuard', 'Chart', 'Consistency', 'ConsistencyMonitor', 'Flag',
+    'GaussNewton', 'LegFaults', 'LegMonitor', 'LegNoise', 'LegSample', 'LegSimulation',
+    'LengthSensor', 'LevenbergMarquardt', 'Method', 'Motion', 'MotionEstimator', 'OrientationSensor', 'PoseSolver',
+    'PoseTracker', 'Reading', 'Residual', 'SafePose', 'SafeTracker', 'ScrewMotion', 'Sensor',
+    'Singularity', 'SingularityMeter', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start',
+    'Status', 'StewartGeometry', 'TrackedPose', 'Trivialization', 'Watch', 'in_fixed_axes',
+    'joint_covariance', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
+    'squared_length_jacobian', 'time_until', 'twist_of_leg_rates',
 ]

@@ -1,0 +1,211 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Every pose of a Stewart platform that six leg lengths allow.
+
+Forty paths lead from a random system to all complex solutions. That none is missing can be
+checked: every path ends in a solution of its own or at infinity, and conjugates come in pairs.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros import checks
+from liedyn_ros.checks import Array
+from liedyn_ros.stewart import start_system as starts
+from liedyn_ros.stewart.geometry import StewartGeometry
+from liedyn_ros.stewart.kernels import quadrics
+from liedyn_ros.stewart.kinematics import length_jacobian
+from liedyn_ros.stewart.solver import PoseSolver, require_lengths, Solution
+from liedyn_ros.stewart.start_system import SOLUTIONS, StartSystem
+from liedyn_ros.stewart.study_coordinates import Complex, leg_forms, to_pose
+
+ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
+NEARLY_SINGULAR = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
+AT_INFINITY = 1e-6  # |e|^2 of |x|^2 = 1: poses some thousand characteristic lengths away
+INFINITE_FROM = 1e-3  # t below which a path may be so far away, as it nears its end
+RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
+
+
+class AssemblyMode(NamedTuple):
+    """
+    One pose.
+
+    pose: (4, 4), platform in base, m. residual: largest leg length error, m. height: of the
+    platform joints' centre above that of the base joints, along the base frame's z axis, m.
+    determinant_sign: of dL/d(body twist), 1 or -1; between poses of different signs every path
+    crosses a singular pose. smallest_singular_value: of the same, with the characteristic length
+    as the unit of length: the distance from singular poses.
+    """
+
+    pose: Array
+    residual: float
+    height: float
+    determinant_sign: int
+    smallest_singular_value: float
+
+    @property
+    def above(self) -> bool:
+        """Return whether the platform is above the base."""
+        return self.height > 0.0
+
+
+@dataclass(frozen=True)
+class AssemblyModes:
+    """
+    All real poses, from the highest to the lowest, and how the paths to them ended.
+
+    complex_solutions: real and complex ones, isolated. at_infinity, singular, lost: paths that
+    ended at no pose, at a solution that is multiple or one of a continuum, and before their end.
+    paths: of which these are the parts. defect: why a pose may be missing, or empty.
+    """
+
+    modes: tuple[AssemblyMode, ...]
+    complex_solutions: int
+    at_infinity: int
+    singular: int
+    lost: int
+    defect: str
+
+    paths: int = SOLUTIONS
+
+    @property
+    def complete(self) -> bool:
+        """Return whether these are all the poses there are, with probability one."""
+        return not self.defect
+
+
+class Ends(NamedTuple):
+    """Where the paths ended: points (n, 8) that are isolated and singular, numbers of others."""
+
+    isolated: Complex
+    singular: Complex
+    at_infinity: int
+    lost: int
+
+
+class AssemblyModeSolver:
+    """Finds all poses of one platform; one for each thread."""
+
+    def __init__(self, geometry: StewartGeometry, seed: int = 0) -> None:
+        """Take a geometry and the seed of the random numbers; the first of a seed takes longer."""
+        self.geometry = geometry
+        self._seed = seed
+        self._start: StartSystem = starts.start_system(seed)
+        self._solver = PoseSolver(geometry)
+        self._scale = geometry.characteristic_length
+        self._centres = geometry.base_joints.mean(axis=0), geometry.platform_joints.mean(axis=0)
+
+    def solve(self, lengths: ArrayLike) -> AssemblyModes:
+        """
+        Return every pose that six leg lengths allow.
+
+        lengths: (6,), m, in the geometry's order. Raises ShapeError, NotFiniteError, LimitError.
+        """
+        lengths = require_lengths(checks.as_array('lengths', lengths, (6,)))
+        base, platform = self._centres
+        target = leg_forms((self.geometry.base_joints - base) / self._scale,
+                           (self.geometry.platform_joints - platform) / self._scale,
+                           lengths / self._scale)
+        rng = np.random.default_rng((self._seed, SOLUTIONS))
+        for attempt in range(ATTEMPTS):
+            ends = sort_ends(*starts.follow(
+                self._start.forms, target, starts.random_gamma(rng),
+                starts.NEAR * 0.1 ** attempt, self._start.solutions))
+            partners, paired = conjugates(ends.isolated)
+            defect = describe_defect(ends, paired)
+            if not defect:
+                break
+        real = ends.isolated[paired & (partners == np.arange(len(partners)))]
+        modes = self._modes(lengths, real, ends.singular)
+        if not defect and len(modes) != len(real):
+            defect = f'{len(real)} solutions are real, {len(modes)} of them meet the lengths'
+        return AssemblyModes(
+            tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
+            ends.at_infinity, len(ends.singular), ends.lost, defect)
+
+    def _modes(self, lengths: Array, real: Complex, singular: Complex) -> list[AssemblyMode]:
+        """Return the real points, and each of the singular ones that is real, on SE(3)."""
+        modes: list[AssemblyMode] = []
+        multiple = [point for point in singular if imaginary_part(point) < NEARLY_SINGULAR]
+        for k, point in enumerate((*real, *multiple)):
+            solution = self._solver.solve(lengths, self._pose(point))
+            known = k >= len(real) and any(
+                np.abs(solution.pose - mode.pose).max() < NEARLY_SINGULAR * self._scale
+                for mode in modes)
+            if solution.residual < RESIDUAL * self._scale and not known:
+                modes.append(self._classed(solution))
+        return modes
+
+    def _pose(self, point: Complex) -> Array:
+        """Return the pose nearest to a point, in m and between the geometry's own frames."""
+        base, platform = self._centres
+        pose = to_pose(turned_to_real(point).real)
+        pose[:3, 3] = self._scale * pose[:3, 3] + base - pose[:3, :3] @ platform
+        return pose
+
+    def _classed(self, solution: Solution) -> AssemblyMode:
+        base, platform = self._centres
+        height = solution.pose[2, :3] @ platform + solution.pose[2, 3] - base[2]
+        determinant = np.linalg.det(length_jacobian(self.geometry, solution.pose))
+        return AssemblyMode(solution.pose, solution.residual, float(height),
+                            1 if determinant > 0.0 else -1, solution.smallest_singular_value)
+
+
+def sort_ends(points: Complex, times: Array) -> Ends:
+    """Return the ends of paths (n, 8) by kind, from the t they came to."""
+    isolated = times == 0.0
+    far = (np.abs(points[:, :4]) ** 2).sum(axis=1) < AT_INFINITY
+    at_infinity = ~isolated & far & (times < INFINITE_FROM)
+    singular = ~isolated & ~at_infinity & (times <= quadrics.END_ZONE)
+    lost = ~isolated & ~at_infinity & ~singular
+    return Ends(points[isolated], points[singular], int(at_infinity.sum()), int(lost.sum()))
+
+
+def conjugates(points: Complex) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return for each point (n, 8) the one nearest to its conjugate, and whether it is that."""
+    if not len(points):
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=bool)
+    apart = starts.separations(points.conj(), points)
+    return apart.argmin(axis=1), apart.min(axis=1) < starts.SAME
+
+
+def describe_defect(ends: Ends, paired: NDArray[np.bool_]) -> str:
+    """Return what speaks against the solutions being all there are, or nothing."""
+    if ends.lost:
+        return f'{ends.lost} of {SOLUTIONS} paths were lost'
+    if len(ends.singular):
+        return (f'{len(ends.singular)} of {SOLUTIONS} paths ended at singular solutions, '
+                'which may belong to a continuum')
+    apart = starts.separations(ends.isolated, ends.isolated)
+    if (apart < starts.SAME).sum() > len(apart):
+        return 'two paths ended at one solution'
+    if not paired.all():
+        return 'the conjugate of a solution is missing'
+    return ''
+
+
+def turned_to_real(point: Complex) -> Complex:
+    """Return a point (8,) with the phase that makes it as real as it can be."""
+    square = point @ point
+    return point / np.sqrt(square / abs(square))
+
+
+def imaginary_part(point: Complex) -> float:
+    """Return the norm of the imaginary part of a point (8,) of unit norm, of any phase."""
+    return float(np.linalg.norm(turned_to_real(point).imag))
