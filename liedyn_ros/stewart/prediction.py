@@ -19,7 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from liedyn_ros.checks import Array
+from liedyn_ros.errors import LimitError
 from liedyn_ros.lie import se3
+from liedyn_ros.stewart.covariance import LegNoise, of_difference
+from liedyn_ros.stewart.geometry import StewartGeometry
+from liedyn_ros.stewart.tracker import TrackedPose
 
 
 @dataclass(frozen=True)
@@ -70,3 +74,38 @@ def joint_covariance(pose: Array, twist: Array, cross: Array | None = None) -> A
     """Return (12, 12) of a pose's and a twist's covariance; cross: of pose (rows) with twist."""
     mixed = np.zeros((6, 6)) if cross is None else cross
     return np.block([[pose, mixed], [mixed.T, twist]])
+
+
+class MotionEstimator:
+    """Motions of tracked poses, with the covariance that the legs' noise gives them."""
+
+    def __init__(self, geometry: StewartGeometry, leg_noise: float, rate_noise: float) -> None:
+        """Take standard deviations of a length (m) and a measured rate (m/s); 0 if not known."""
+        self._lengths = LegNoise(geometry, np.full(6, leg_noise))
+        self._rates = LegNoise(geometry, np.full(6, rate_noise))
+        self._known = leg_noise > 0.0, rate_noise > 0.0
+
+    def pose_covariance(self, tracked: TrackedPose) -> Array | None:
+        """Return (6, 6) in body twist coordinates; None where the noise is not known."""
+        return self._lengths.covariance(tracked.solution.pose) if self._known[0] else None
+
+    def of(self, tracked: TrackedPose) -> Motion:
+        """
+        Return the motion of a pose that has a twist, and its covariance if all noise is known.
+
+        A twist that is a difference of poses shares the last one's error; one from measured
+        rates has an error of its own, and that of the pose it is computed at is left out as
+        small beside it. Raises LimitError without a twist, SingularError at a singularity.
+        """
+        pose, twist, span = tracked.solution.pose, tracked.twist, tracked.twist_span
+        if twist is None:
+            raise LimitError('tracked: expected a pose with a twist, got the first one')
+        at_pose = self.pose_covariance(tracked)
+        if at_pose is None or not (span or self._known[1]):
+            return Motion(pose, twist)
+        if not span:
+            return Motion(pose, twist, joint_covariance(at_pose, self._rates.covariance(pose)))
+        before = se3.compose(pose, se3.exp(-span * twist))
+        covariance, cross = of_difference(
+            span * twist, span, self._lengths.covariance(before), at_pose)
+        return Motion(pose, twist, joint_covariance(at_pose, covariance, cross))

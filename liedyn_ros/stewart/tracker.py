@@ -48,7 +48,9 @@ class TrackedPose:
     The outcome of one sample.
 
     stamp_ns: the sample's time. lengths: (6,), m. twist: body twist (w, v) of the platform,
-    rad/s and m/s, or None where one sample alone cannot tell it. solve_time: s, of the solves.
+    rad/s and m/s, or None where one sample alone cannot tell it. twist_span: s between the two
+    poses that it is the difference of; 0 where it comes from measured rates. solve_time: s, of
+    the solves.
     """
 
     stamp_ns: int
@@ -57,6 +59,7 @@ class TrackedPose:
     start: Start
     twist: Array | None
     solve_time: float
+    twist_span: float = 0.0
 
 
 class PoseTracker:
@@ -111,8 +114,10 @@ class PoseTracker:
         begin = time.perf_counter()
         solution, start = self._solve(stamp_ns, lengths)
         solve_time = time.perf_counter() - begin
-        twist = self._twist(stamp_ns, solution.pose, rates) if solution.converged else None
-        tracked = TrackedPose(stamp_ns, lengths, solution, start, twist, solve_time)
+        twist, span = None, 0.0
+        if solution.converged:
+            twist, span = self._twist(stamp_ns, solution.pose, rates)
+        tracked = TrackedPose(stamp_ns, lengths, solution, start, twist, solve_time, span)
         if solution.converged:
             self.last = tracked
         return tracked
@@ -140,12 +145,12 @@ class PoseTracker:
         kernels.move(last.solution.pose, last.twist, gap, pose)
         return pose
 
-    def _twist(self, stamp_ns: int, pose: Array, rates: Array | None) -> Array | None:
+    def _twist(
+            self, stamp_ns: int, pose: Array, rates: Array | None) -> tuple[Array | None, float]:
         if rates is not None:
-            return kinematics.twist_of_leg_rates(self.geometry, pose, rates)
+            return kinematics.twist_of_leg_rates(self.geometry, pose, rates), 0.0
         if self.last is None:
-            return None
-        twist = np.empty(6)
-        kernels.mean_twist(
-            self.last.solution.pose, pose, 1e-9 * (stamp_ns - self.last.stamp_ns), twist)
-        return twist
+            return None, 0.0
+        twist, span = np.empty(6), 1e-9 * (stamp_ns - self.last.stamp_ns)
+        kernels.mean_twist(self.last.solution.pose, pose, span, twist)
+        return twist, span
