@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.checks import Array, as_array, require_finite
 from liedyn_ros.dynamics.batch import Batch, BatchKernel
+from liedyn_ros.dynamics.higher_order import HigherOrder
 from liedyn_ros.dynamics.inputs import (
     borrowed, copied, mask, output, refuse, refuse_singular)
 from liedyn_ros.dynamics.kernels.batch import hybrid_many, inverse_many
@@ -120,6 +121,40 @@ class Dynamics:
         if code != DONE:
             self._stop(code, '', q, v=v, **_given(given, a, tau))
         return a, tau
+
+    def inverse_series(self, q: ArrayLike, motion: ArrayLike, order: int,
+                       external: ArrayLike | None = None) -> Array:
+        """
+        Return tau and its time derivatives to an order (order + 1, nv) (theory 7.19 to 7.25).
+
+        motion (order + 2, nv) is v and its derivatives to order + 1, a first of them; external
+        (order + 1, B, 6) has derivatives too. A derivative is always that of the numbers in the
+        array. Coulomb friction counts as constant: its jump where a rate turns has no derivative.
+
+        Raises LimitError for an order outside 0 to 30, ShapeError for missing derivatives.
+        """
+        return self._higher.inverse(q, motion, order, external)
+
+    def forward_series(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, order: int,
+                       external: ArrayLike | None = None) -> Array:
+        """
+        Return a and its time derivatives to an order (order + 1, nv), inverse_series undone.
+
+        tau (order + 1, nv) and external (order + 1, B, 6) have derivatives. Rounding grows with
+        each order, on long light chains by much. Raises what inverse_series and forward raise.
+        """
+        return self._higher.forward(q, v, tau, order, external)
+
+    def hybrid_series(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                      tau: ArrayLike, order: int, external: ArrayLike | None = None
+                      ) -> tuple[Array, Array]:
+        """
+        Return all of a and of tau with their derivatives to an order, each (order + 1, nv).
+
+        prescribed (nv,) is as for hybrid and holds at every order; a and tau (order + 1, nv) are
+        read where they are given. Raises what inverse_series and forward raise.
+        """
+        return self._higher.hybrid(q, v, prescribed, a, tau, order, external)
 
     def inverse_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                       external: ArrayLike | None = None) -> Array:
@@ -290,6 +325,10 @@ class Dynamics:
         if not totals(self.workspace.topology, self.workspace.links, q, v, result):
             refuse(self.model, '', q, v=v)
         return result
+
+    @cached_property
+    def _higher(self) -> HigherOrder:
+        return HigherOrder(self.model, self.workspace)
 
     @cached_property
     def _blocks(self) -> Array:

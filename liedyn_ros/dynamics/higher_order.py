@@ -1,0 +1,143 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Time derivatives of inverse, forward and hybrid dynamics to any order."""
+
+from collections.abc import Callable
+import operator
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array, require_finite
+from liedyn_ros.dynamics.inputs import borrowed, copied, mask, refuse, refuse_singular
+from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
+from liedyn_ros.dynamics.kernels.series import table
+from liedyn_ros.dynamics.kernels.series.border import apply_wrenches
+from liedyn_ros.dynamics.kernels.series.forward import hybrid_series
+from liedyn_ros.dynamics.kernels.series.inverse import inverse_series
+from liedyn_ros.dynamics.workspace import Workspace
+from liedyn_ros.errors import LiedynError, LimitError, ShapeError
+from liedyn_ros.model import Model
+
+LARGEST_ORDER = 30
+
+
+class HigherOrder:
+    """
+    What Dynamics says of derivatives, done.
+
+    It works in the workspace of a Dynamics and in tables of its own, which grow with the order.
+    """
+
+    def __init__(self, model: Model, space: Workspace) -> None:
+        """Start without tables."""
+        self.model = model
+        self._space = space
+        self._rows = 0
+
+    def inverse(self, q: ArrayLike, motion: ArrayLike, order: int,
+                external: ArrayLike | None) -> Array:
+        """Return the joint forces (order + 1, nv) of a motion (order + 2, nv)."""
+        order = require_order(order)
+        q = borrowed('q', q, (self.model.nq,))
+        motion = derivatives('motion', motion, order + 2, self.model.nv)
+        tau = np.empty((order + 1, self.model.nv))
+        if not self._run(inverse_series, order, external, q, motion, tau):
+            refuse(self.model, '', q, motion=motion)
+        return tau
+
+    def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, order: int,
+                external: ArrayLike | None) -> Array:
+        """Return the accelerations (order + 1, nv) under joint forces (order + 1, nv)."""
+        order = require_order(order)
+        q, v = borrowed('q', q, (self.model.nq,)), borrowed('v', v, (self.model.nv,))
+        tau = derivatives('tau', tau, order + 1, self.model.nv)
+        a = np.empty(tau.shape)
+        code = self._run(hybrid_series, order, external, q, v, a, tau)
+        if code != DONE:
+            self._stop(code, q, v=v, tau=tau)
+        return a
+
+    def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+               tau: ArrayLike, order: int, external: ArrayLike | None) -> tuple[Array, Array]:
+        """Return all accelerations and all joint forces, each (order + 1, nv)."""
+        order = require_order(order)
+        given = mask('prescribed', prescribed, self.model.nv)
+        q, v = borrowed('q', q, (self.model.nq,)), borrowed('v', v, (self.model.nv,))
+        a = derivatives('a', a, order + 1, self.model.nv, copied)
+        tau = derivatives('tau', tau, order + 1, self.model.nv, copied)
+        self._space.prescribe(given)
+        try:
+            code = self._run(hybrid_series, order, external, q, v, a, tau)
+        finally:
+            self._space.prescribe(False)
+        if code != DONE:
+            self._stop(code, q, v=v, a=np.where(given, a, 0.0), tau=np.where(given, 0.0, tau))
+        return a, tau
+
+    def _run(self, kernel: Callable[..., Any], order: int, external: ArrayLike | None,
+             *arguments: Array) -> Any:
+        space = self._space
+        self._make_room(order + 2)
+        tables = space.topology, space.links, space.coordinates, self._series, self._rates
+        if external is None:
+            return kernel(*tables, *arguments)
+        wrenches = borrowed('external', external, (order + 1, len(self.model.bodies), 6))
+        try:
+            space.apply_wrenches(wrenches[0])
+            if not apply_wrenches(self._series, space.body_row, space.body_placement, wrenches,
+                                  order + 2):
+                require_finite('external', wrenches)
+            return kernel(*tables, *arguments)
+        finally:
+            space.clear_wrenches()
+            self._series[:, table.EXTERNAL:table.EXTERNAL + 6] = 0.0
+
+    def _make_room(self, size: int) -> None:
+        """Make tables for size coefficients of everything, if they are not as large already."""
+        if size > self._rows:
+            self._series = np.zeros((len(self._space.links) * size, table.WIDTH))
+            self._rates = np.zeros((self.model.nv * size, table.RATES_WIDTH))
+            self._rows = size
+
+    def _stop(self, code: int, q: Array, **vectors: Array) -> NoReturn:
+        if code == REFUSED:
+            refuse(self.model, '', q, **vectors)
+        refuse_singular(self.model, '', code - 1)
+
+
+def require_order(order: int) -> int:
+    """Return an order of differentiation, or raise LiedynError or LimitError."""
+    try:
+        order = operator.index(order)
+    except TypeError as error:
+        raise LiedynError(f'order: expected a whole number, got {order!r}') from error
+    if not 0 <= order <= LARGEST_ORDER:
+        raise LimitError(f'order: expected 0 to {LARGEST_ORDER}, got {order}')
+    return order
+
+
+def derivatives(name: str, value: ArrayLike, rows: int, nv: int,
+                take: Callable[..., Array] = borrowed) -> Array:
+    """Return an array with a row for each order, or raise ShapeError or LiedynError."""
+    try:
+        return take(name, value, (rows, nv))
+    except ShapeError as error:
+        given = np.shape(value)
+        if len(given) == 2 and given[0] < rows:
+            raise ShapeError(
+                f'{name}: expected derivatives 0 to {rows - 1}, one a row, shape {(rows, nv)}, '
+                f'got {given[0]} rows') from error
+        raise
