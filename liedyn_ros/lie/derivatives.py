@@ -1,0 +1,195 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Time derivatives of twists, wrenches and poses, in the body frame or the spatial one, to any order.
+
+Body twists are those of T^-1 dT/dt, spatial ones, which are right-invariant, of dT/dt T^-1; their
+derivatives differ by more than an adjoint. Everything here is a product of Taylor series, which
+is exact at every order: the tables (0.8) to (0.14) are these products written out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.checks import Array, as_array
+from liedyn_ros.errors import LiedynError, ShapeError
+from liedyn_ros.lie import se3
+
+BODY, SPATIAL = 'body', 'spatial'
+
+
+@dataclass(frozen=True, eq=False)
+class Twists:
+    """
+    The motion of a frame: its pose (4, 4) now, its twist and derivatives (n, 6), the frame's name.
+
+    Raises ShapeError, NotFiniteError, NotInGroupError, or LiedynError for a frame that is neither
+    BODY nor SPATIAL.
+    """
+
+    pose: Array
+    derivatives: Array
+    frame: str
+
+    def __init__(self, pose: ArrayLike, derivatives: ArrayLike, frame: str) -> None:
+        """Check the parts."""
+        object.__setattr__(self, 'pose', as_array('pose', se3.require_pose('pose', pose), (4, 4)))
+        object.__setattr__(self, 'derivatives', as_array('twists', derivatives, (-1, 6)))
+        object.__setattr__(self, 'frame', require_frame(frame))
+
+    def to(self, frame: str) -> 'Twists':
+        """Return the same motion with twists seen from the other frame, or itself."""
+        if require_frame(frame) == self.frame:
+            return self
+        adjoint = _adjoint(self._series()[:len(self.derivatives)], to_body=frame == BODY)
+        twists = _product(adjoint, _coefficients(self.derivatives))  # (0.8), (0.9)
+        return Twists(self.pose, _derivatives(twists), frame)
+
+    def poses(self) -> Array:
+        """Return the pose and its derivatives (n + 1, 4, 4) (Ali 20)."""
+        return _derivatives(self._series())
+
+    def adjoints(self) -> Array:
+        """Return Ad_T and its derivatives (n + 1, 6, 6)."""
+        return _derivatives(_adjoint(self._series(), to_body=False))
+
+    def inverse_adjoints(self) -> Array:
+        """Return Ad_{T^-1} and its derivatives (n + 1, 6, 6) (Ali 70)."""
+        return _derivatives(_adjoint(self._series(), to_body=True))
+
+    def _series(self) -> Array:
+        """Return the Taylor coefficients of the pose."""
+        rates = se3.hat(_coefficients(self.derivatives))
+        poses = [self.pose]
+        for k in range(len(rates)):  # (0.12)
+            pairs = zip(poses, rates[k::-1])
+            poses.append(sum((t @ v if self.frame == BODY else v @ t for t, v in pairs),
+                             np.zeros((4, 4))) / (k + 1))
+        return np.array(poses)
+
+
+@dataclass(frozen=True, eq=False)
+class Wrenches:
+    """
+    A wrench and its derivatives (n, 6), moment first, and the frame they are seen from.
+
+    Raises ShapeError, NotFiniteError, or LiedynError for a frame that is neither BODY nor SPATIAL.
+    """
+
+    derivatives: Array
+    frame: str
+
+    def __init__(self, derivatives: ArrayLike, frame: str) -> None:
+        """Check the parts."""
+        object.__setattr__(self, 'derivatives', as_array('wrenches', derivatives, (-1, 6)))
+        object.__setattr__(self, 'frame', require_frame(frame))
+
+    def __add__(self, other: 'Wrenches') -> 'Wrenches':
+        """Return the sum; raises LiedynError for another frame, ShapeError for another order."""
+        if other.frame != self.frame:
+            raise LiedynError(f'wrenches: expected both of one frame, got {self.frame} and '
+                              f'{other.frame}')
+        if other.derivatives.shape != self.derivatives.shape:
+            raise ShapeError(f'wrenches: expected {len(self.derivatives)} rows of both, '
+                             f'got {len(other.derivatives)}')
+        return Wrenches(self.derivatives + other.derivatives, self.frame)
+
+    def to(self, frame: str, motion: Twists) -> 'Wrenches':
+        """
+        Return the same wrench seen from the other frame, or itself.
+
+        motion must have all but the last derivative of the wrench, of either frame; raises
+        ShapeError otherwise.
+        """
+        if require_frame(frame) == self.frame:
+            return self
+        n = len(self.derivatives)
+        if len(motion.derivatives) < n - 1:
+            raise ShapeError(f'twists: expected {n - 1} rows, the twist and its derivatives, '
+                             f'for {n} of a wrench, got {len(motion.derivatives)}')
+        adjoint = _adjoint(motion._series()[:n], to_body=frame == SPATIAL)
+        dual = np.swapaxes(adjoint, 1, 2)
+        wrenches = _product(dual, _coefficients(self.derivatives))  # (0.10), (0.11), (0.14)
+        return Wrenches(_derivatives(wrenches), frame)
+
+
+def twists_of(poses: ArrayLike, frame: str) -> Twists:
+    """Return the motion whose pose and derivatives (n + 1, 4, 4) are given, n at least 1."""
+    poses = as_array('poses', poses, (-1, 4, 4))
+    if len(poses) < 2:
+        raise ShapeError(f'poses: expected a pose and at least one derivative, got {len(poses)}')
+    series = _coefficients(poses)
+    rates = series[1:] * np.arange(1.0, len(series))[:, None, None]
+    inverse = _inverse(series[:-1])
+    pair = (inverse, rates) if require_frame(frame) == BODY else (rates, inverse)
+    return Twists(poses[0], _derivatives(_vee(_product(*pair))), frame)
+
+
+def require_frame(frame: str) -> str:
+    """Return the name of a frame, or raise LiedynError."""
+    if frame not in (BODY, SPATIAL):
+        raise LiedynError(f'frame: expected {BODY!r} or {SPATIAL!r}, got {frame!r}')
+    return frame
+
+
+def _adjoint(series: Array, to_body: bool) -> Array:
+    """Return the series of Ad_T, or that of Ad_{T^-1}, of a series of poses."""
+    if to_body:
+        series = _inverse(series)
+    r = series[:, :3, :3]
+    result = np.zeros((len(series), 6, 6))
+    result[:, :3, :3] = result[:, 3:, 3:] = r
+    result[:, 3:, :3] = _product(_skew(series[:, :3, 3]), r)
+    return result
+
+
+def _inverse(series: Array) -> Array:
+    """Return the series of the inverse poses."""
+    result = series.copy()
+    result[:, :3, :3] = np.swapaxes(series[:, :3, :3], 1, 2)
+    result[:, :3, 3] = -_product(result[:, :3, :3], series[:, :3, 3])
+    return result
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Return the product of a series of matrices and one of matrices or vectors."""
+    return np.array([sum(np.matmul(a[j], b[k - j]) for j in range(k + 1))
+                     for k in range(len(b))])
+
+
+def _skew(p: Array) -> Array:
+    twist = np.concatenate([p, np.zeros_like(p)], axis=1)
+    return se3.hat(twist)[:, :3, :3]
+
+
+def _vee(matrices: Array) -> Array:
+    """Return the (n, 6) twists of matrices that are in the algebra but for rounding."""
+    a = matrices[:, :3, :3]
+    w = 0.5 * (a - np.swapaxes(a, 1, 2))[:, [2, 0, 1], [1, 2, 0]]
+    return np.concatenate([w, matrices[:, :3, 3]], axis=1)
+
+
+def _factorials(x: Array) -> Array:
+    growth = np.cumprod(np.maximum(1.0, np.arange(float(len(x)))))
+    return growth.reshape(-1, *(1,) * (x.ndim - 1))
+
+
+def _coefficients(derivatives: Array) -> Array:
+    return derivatives / _factorials(derivatives)
+
+
+def _derivatives(coefficients: Array) -> Array:
+    return coefficients * _factorials(coefficients)
