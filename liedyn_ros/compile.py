@@ -76,3 +76,10 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
             _nrt=False)
     finally:
         config.CACHE_DIR = outer
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that becomes part of every kernel that calls it."""
+    compiled: Any = kernel(function)
+    compiled.targetoptions['forceinline'] = True
+    return compiled

@@ -49,12 +49,13 @@ AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
     'aerial_manipulator_controller': (AUTOSTART, *aerial.CONTROLLER),
 }
 AERIAL_SHARED = (AUTOSTART, *aerial.MACHINE)
+IN_README: Mapping[str, Sequence[Parameter]] = {
+    **NODES, 'dynamics_server': (AUTOSTART, *DYNAMICS_SERVER), **AERIAL_NODES}
 
 
 def with_tables(text: str) -> str:
     """Return a text with each table between its markers as the code has it."""
-    nodes = {**NODES, **AERIAL_NODES, 'dynamics_server': (AUTOSTART, *DYNAMICS_SERVER)}
-    return TABLE.sub(lambda m: f'{m[1]}{as_markdown(nodes[m[2]])}\n{m[3]}', text)
+    return TABLE.sub(lambda m: f'{m[1]}{as_markdown(IN_README[m[2]])}\n{m[3]}', text)
 
 
 def stewart_yaml() -> str:

@@ -34,7 +34,7 @@ from liedyn_ros.dynamics.kernels.inverse import inverse
 from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
 from liedyn_ros.dynamics.kernels.rows import DAMPING, FRICTION
 from liedyn_ros.dynamics.kernels.totals import (
-    KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL, totals, TOTALS)
+    ENTRIES, KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL, totals)
 from liedyn_ros.dynamics.workspace import Workspace
 from liedyn_ros.errors import SingularError
 from liedyn_ros.model import Model
@@ -268,7 +268,7 @@ class Dynamics:
         return float(self._totals(q, self._zero)[POTENTIAL])
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return the momentum (6,) in the ground: angular about its origin, then linear."""
+        """Return (6,) in the ground: angular momentum about its origin, then linear."""
         return self._totals(q, v)[MOMENTUM:].copy()
 
     def _position(self, q: ArrayLike) -> Array:
@@ -321,7 +321,7 @@ class Dynamics:
         return matrix
 
     def _totals(self, q: ArrayLike, v: ArrayLike) -> Array:
-        q, v, result = self._position(q), self._rate('v', v), np.empty(TOTALS)
+        q, v, result = self._position(q), self._rate('v', v), np.empty(ENTRIES)
         if not totals(self.workspace.topology, self.workspace.links, q, v, result):
             refuse(self.model, '', q, v=v)
         return result

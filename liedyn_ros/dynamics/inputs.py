@@ -50,7 +50,7 @@ def output(out: Array | None, shape: tuple[int, ...]) -> Array:
 
 
 def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
-    """Return a mask (size,), or raise ShapeError or LiedynError."""
+    """Return which of (size,) are set, or raise ShapeError or LiedynError."""
     array = np.asarray(value)
     if array.dtype != np.bool_:
         raise LiedynError(f'{name}: expected an array of bool, got {array.dtype}')

@@ -41,8 +41,8 @@ SIMULATOR = MACHINE + (
               size=3),
     Parameter('start_orientation', _START[3:7], 'orientation of the base at the start, '
               'quaternion x, y, z, w of norm 1', least=-1.0, most=1.0, size=4),
-    Parameter('start_joints', _REFERENCE.joint_start.tolist(), "joint positions at the start, in the model's order",
-              'rad'),
+    Parameter('start_joints', _REFERENCE.joint_start.tolist(), 'joint positions at the start, '
+              "in the model's order", 'rad'),
     Parameter('integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
               most=10000.0),
     Parameter('publish_rate', 250.0, 'odometry and joint states a second', 'Hz', least=1.0,

@@ -130,7 +130,7 @@ def test_names_in_any_order(bench):
 
 @pytest.mark.parametrize(('send', 'reason'), [
     (lambda s: s.send_speeds(names=[*ROTORS[:5], 'fan']),
-     "rotor_speeds: name: expected each of"),
+     'rotor_speeds: name: expected each of'),
     (lambda s: s.send_speeds([0.0] * 5), 'rotor_speeds: velocity: expected shape (6,), got (5,)'),
     (lambda s: s.send_speeds([0.0] * 5 + [np.nan]),
      'rotor_speeds: velocity[5]: expected a finite number, got nan'),

@@ -18,7 +18,7 @@ import re
 
 import pytest
 from tools.parameter_documents import (
-    NODES, README, STEWART_YAML, stewart_yaml, TABLE, with_tables)
+    IN_README, NODES, README, STEWART_YAML, stewart_yaml, TABLE, with_tables)
 import yaml
 
 from liedyn_ros.nodes.stewart_pose import StewartPoseNode
@@ -29,7 +29,7 @@ REMEDY = 'run: python -m tools.parameter_documents'
 
 
 def test_readme_has_a_table_of_each_node():
-    assert [match[2] for match in TABLE.finditer(README.read_text())] == list(NODES)
+    assert [match[2] for match in TABLE.finditer(README.read_text())] == list(IN_README)
 
 
 def test_readme_tables():

@@ -14,8 +14,8 @@
 
 """The same recursions over many states, one after the other, without Python in between."""
 
+from liedyn_ros.compile import kernel
 from liedyn_ros.dynamics.kernels.bodies import apply_wrenches
-from liedyn_ros.dynamics.kernels.compiled import kernel
 from liedyn_ros.dynamics.kernels.hybrid import DONE, hybrid, REFUSED
 from liedyn_ros.dynamics.kernels.inverse import inverse
 

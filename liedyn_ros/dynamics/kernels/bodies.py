@@ -19,8 +19,8 @@ A named body b is fixed to row body_row[b] of links, 0 for the ground, where bod
 its pose, rotation row by row, then translation.
 """
 
+from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints, motion
-from liedyn_ros.dynamics.kernels.compiled import inlined, kernel
 from liedyn_ros.dynamics.kernels.rows import (
     ACCELERATION, add3, EXTERNAL, KIND, load3, load9, PARENT, PITCH, store3, TWIST, VI)
 from liedyn_ros.lie.kernels import mat3, se3, vec3

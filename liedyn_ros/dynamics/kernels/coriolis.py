@@ -21,8 +21,8 @@ coordinate j before link i. So sums over links become the composite inertia and 
 -ad_V^T I, a general matrix [a b; c d] in four blocks.
 """
 
+from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
-from liedyn_ros.dynamics.kernels.compiled import inlined, kernel
 from liedyn_ros.dynamics.kernels.mass_matrix import COMPOSITE
 from liedyn_ros.dynamics.kernels.rows import (
     INERTIA, KIND, load3, load9, PARENT, PITCH, POSITION, ROTATION, store9, TWIST, VI)

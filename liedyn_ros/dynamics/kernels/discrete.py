@@ -21,8 +21,8 @@ its derivatives are wrenches dexp(x)^-T I V at q0 and dexp(-x)^-T I V at q1, x =
 transposed recursion of inverse dynamics takes to the joints.
 """
 
+from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
-from liedyn_ros.dynamics.kernels.compiled import inlined, kernel
 from liedyn_ros.dynamics.kernels.rows import (
     ARTICULATED, GROUND_POSE, INERTIA, KIND, load3, load9, PARENT, PITCH, POSITION, ROTATION,
     store3, store9, TWIST, VI, WRENCH)

@@ -16,7 +16,7 @@
 
 import math
 
-from liedyn_ros.dynamics.kernels.compiled import inlined
+from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels.rows import KIND, load3, load9, PITCH, PLACEMENT, QI
 from liedyn_ros.dynamics.kernels.trigonometry import sine_cosine
 from liedyn_ros.lie.arrays import TOLERANCE
@@ -26,7 +26,7 @@ from liedyn_ros.model.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
 
 @inlined
 def pose(topology, links, i, q):
-    """Return the pose (r, p) of link i in its parent."""
+    """Return (r, p), which place link i in its parent."""
     kind, qi = topology[i, KIND], topology[i, QI]
     e, p = load9(links, i, PLACEMENT), load3(links, i, PLACEMENT + 9)
     if kind == REVOLUTE:

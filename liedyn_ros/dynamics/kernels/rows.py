@@ -20,7 +20,7 @@ row 0, the ground. topology is (N + 1, 4) int64: kind of link, row of the parent
 q and in v. Rows instead of flat arrays keep offsets constant, so that they cost nothing.
 """
 
-from liedyn_ros.dynamics.kernels.compiled import inlined
+from liedyn_ros.compile import inlined
 
 # Columns of topology.
 KIND, PARENT, QI, VI = range(4)

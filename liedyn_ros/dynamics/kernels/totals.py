@@ -14,14 +14,14 @@
 
 """Sums over all moving bodies: mass, centre of mass, energies, momentum."""
 
+from liedyn_ros.compile import kernel
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
-from liedyn_ros.dynamics.kernels.compiled import kernel
 from liedyn_ros.dynamics.kernels.rows import ACCELERATION, INERTIA, load3
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 
 # Places of the result.
 MASS, MOMENT, KINETIC, POTENTIAL, MOMENTUM = 0, 1, 4, 5, 6
-TOTALS = 12
+ENTRIES = 12
 
 
 @kernel

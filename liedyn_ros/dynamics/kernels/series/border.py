@@ -17,8 +17,8 @@ Where series begin and end: derivatives of one state go into lane numbers of the
 A derivative x^(k) is k! times a coefficient.
 """
 
+from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.dynamics.kernels.compiled import inlined, kernel
 from liedyn_ros.dynamics.kernels.rows import (
     ACCELERATION, FRICTION, KIND, load3, load9, PRESCRIBED, QI)
 from liedyn_ros.dynamics.kernels.series.joints import lead

@@ -19,8 +19,8 @@ pivots serve every order (Lemma 2): an order costs what its inverse dynamics wit
 accelerations costs, and one solution of the system that is already factored. (7.5, i to iii)
 """
 
+from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import hybrid, joints
-from liedyn_ros.dynamics.kernels.compiled import inlined, kernel
 from liedyn_ros.dynamics.kernels.rows import PARENT
 from liedyn_ros.dynamics.kernels.series import border, order
 from liedyn_ros.dynamics.kernels.series.motion import begin

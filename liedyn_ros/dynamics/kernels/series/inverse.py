@@ -13,8 +13,8 @@
 # limitations under the License.
 """Inverse dynamics and its derivatives up to an order: Newton and Euler on series (7.22-7.25)."""
 
+from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.dynamics.kernels.compiled import inlined, kernel
 from liedyn_ros.dynamics.kernels.rows import PARENT
 from liedyn_ros.dynamics.kernels.series import border
 from liedyn_ros.dynamics.kernels.series.motion import begin

@@ -22,7 +22,7 @@ In all functions row is that of coefficient 0 of the link in series, rate that o
 its first velocity coordinate in rates, where the next coefficient is count rows on.
 """
 
-from liedyn_ros.dynamics.kernels.compiled import inlined
+from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels.rows import PITCH
 from liedyn_ros.dynamics.kernels.series.lanes import get, nought, put
 from liedyn_ros.dynamics.kernels.series.table import (

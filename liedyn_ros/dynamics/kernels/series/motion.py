@@ -20,8 +20,8 @@ velocity nor gravity is a series of its own, and a rigid body needs, of all prod
 only the symmetric w w^T, less than half of the brackets of (7.24).
 """
 
+from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import symmetric
-from liedyn_ros.dynamics.kernels.compiled import inlined
 from liedyn_ros.dynamics.kernels.rows import (
     ACCELERATION, KIND, load3, load9, PARENT, PLACEMENT, VI)
 from liedyn_ros.dynamics.kernels.series import joints

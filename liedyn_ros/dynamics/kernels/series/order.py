@@ -19,8 +19,8 @@ Articulated inertias, gains and pivots are those of order zero, in the columns o
 a row for each link, in pivots for each coordinate.
 """
 
+from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import articulated
-from liedyn_ros.dynamics.kernels.compiled import inlined
 from liedyn_ros.dynamics.kernels.joints import along, degrees, screw
 from liedyn_ros.dynamics.kernels.rows import (
     ARTICULATED, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, PARENT, PITCH, PLACEMENT,

@@ -21,7 +21,7 @@ number. rates has a row for each velocity coordinate and order, row k * nv + j, 
 and EFFORT. Both hold one state or LANES of them, see lanes.py.
 """
 
-from liedyn_ros.dynamics.kernels.compiled import inlined
+from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels.series.lanes import get, put
 
 # Columns of series. Hatted vectors are seen from the joint frame, before the joint has moved.

@@ -13,8 +13,8 @@
 # limitations under the License.
 """The wrenches on a link, order by order: what its motion needs, and what its parent feels."""
 
+from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import rigid, symmetric
-from liedyn_ros.dynamics.kernels.compiled import inlined
 from liedyn_ros.dynamics.kernels.joints import along, degrees
 from liedyn_ros.dynamics.kernels.rows import (
     DAMPING, INERTIA, KIND, load3, load9, PARENT, PITCH, PLACEMENT, VI)
