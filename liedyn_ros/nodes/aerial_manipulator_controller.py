@@ -17,6 +17,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import KeyValue
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeState
 from nav_msgs.msg import Odometry
@@ -41,6 +42,7 @@ from liedyn_ros.nodes.tree_messages import TreeMessages
 
 WATCH_PERIOD = 0.1  # s
 REPORT_PERIOD = 1.0  # s
+DEPTH = 5  # states that wait while the node is busy
 BEGUN = 'reference begun at, ns'
 
 
@@ -74,11 +76,9 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._start_anew()
         self._subscriptions_of_ours = [
             self.create_subscription(
-                message_type, topic, take, sensor_data(1),
+                message_type, topic, self._take, sensor_data(DEPTH),
                 qos_overriding_options=QoSOverridingOptions.with_default_policies())
-            for message_type, topic, take in (
-                (Odometry, 'odometry', self._take_odometry),
-                (JointState, 'joint_states', self._take_joints))]
+            for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states'))]
         self._timers_of_ours = [
             self.create_timer(WATCH_PERIOD, self._watch),
             self.create_timer(REPORT_PERIOD, self._report)]
@@ -113,7 +113,7 @@ class AerialManipulatorControllerNode(ManagedNode):
             parameters['integral_limit']))
 
     def _start_anew(self) -> None:
-        self._odometry, self._joints = Odometry(), JointState()
+        self._halves: dict[int, Odometry | JointState] = {}  # of states, by their stamps
         self._command: Command | None = None
         self._begin_ns: int | None = None  # of the reference: the state of the first command
         self._asked_ns = 0
@@ -121,31 +121,36 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._seen_ns = self.get_clock().now().nanoseconds
         self._feedback.reset()
 
-    def _take_odometry(self, message: Odometry) -> None:
-        self._odometry = message
-        self._pair()
-
-    def _take_joints(self, message: JointState) -> None:
-        self._joints = message
-        self._pair()
-
-    def _pair(self) -> None:
-        """Ask for forces when odometry and joint states of one stamp are there."""
-        stamp = self._odometry.header.stamp
-        if not self.active or stamp != self._joints.header.stamp:
+    def _take(self, message: Odometry | JointState) -> None:
+        """Ask for forces as soon as odometry and joint states of one stamp are there."""
+        if not self.active:
             return
+        stamp_ns = conversions.nanoseconds(message.header.stamp)
+        other = self._halves.pop(stamp_ns, message)
+        if type(other) is type(message):
+            self._halves[stamp_ns] = message
+            if len(self._halves) > DEPTH:
+                self._halves.pop(next(iter(self._halves)))
+        elif isinstance(message, Odometry):
+            self._cycle(stamp_ns, message, other)
+        else:
+            self._cycle(stamp_ns, other, message)
+
+    def _cycle(self, stamp_ns: int, odometry: Odometry, joints: JointState) -> None:
         try:
-            query = self._query(self._odometry, self._joints)
+            query = self._query(odometry, joints)
         except LiedynError as error:
             self.complain(error)
             return
+        stamp = odometry.header.stamp
         self._seen_ns = self.get_clock().now().nanoseconds
-        if self._calls.give_up_before(conversions.nanoseconds(stamp) - self._reply_timeout_ns):
-            self._hold(f'expected a reply within {1e-9 * self._reply_timeout_ns:g} s, got none')
+        if self._calls.give_up_before(stamp_ns - self._reply_timeout_ns):
+            self._hold(stamp, 'expected a reply within '
+                              f'{1e-9 * self._reply_timeout_ns:g} s, got none')
         if self._calls.ready:
             self._calls.ask(query)
         else:
-            self._hold('expected the service, found none')
+            self._hold(stamp, 'expected the service, found none')
 
     def _query(self, odometry: Odometry, joints: JointState) -> DynamicsQuery:
         stamp_ns = conversions.nanoseconds(odometry.header.stamp)
@@ -185,7 +190,7 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._command = self._machine.command(tau)
         except LiedynError as error:
             self._calls.failed += 1
-            self._hold(str(error))
+            self._hold(answer.header.stamp, str(error))
         else:
             if self._begin_ns is None:
                 self._begin_ns = conversions.nanoseconds(answer.header.stamp)
@@ -193,13 +198,13 @@ class AerialManipulatorControllerNode(ManagedNode):
             if self._command.at_limit:
                 self.complain(f'at a limit: {", ".join(self._command.at_limit)}')
 
-    def _hold(self, reason: str) -> None:
+    def _hold(self, stamp: Time, reason: str) -> None:
         """Say why there is no new command, and repeat the last one if there was one."""
         if self._command is None:
             self.complain(f'{SERVICE}: {reason}; no flight yet')
         else:
             self.complain(f'{SERVICE}: {reason}; the last command is held')
-            self._outputs.publish_command(self._odometry.header.stamp, self._command)
+            self._outputs.publish_command(stamp, self._command)
 
     def _watch(self) -> None:
         silent_ns = self.get_clock().now().nanoseconds - self._seen_ns

@@ -1,0 +1,239 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The aerial manipulator's controller: a flight, and a server that is missing, slow or wrong."""
+
+from itertools import count
+
+from diagnostic_msgs.msg import DiagnosticArray
+from liedyn_interfaces.msg import TreeEffort
+from liedyn_interfaces.srv import Dynamics
+from nav_msgs.msg import Odometry
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from support.pose_bench import ns, stamp_of
+
+from liedyn_ros.flight import Machine, Reference
+from liedyn_ros.model import load_model
+from liedyn_ros.nodes.aerial_manipulator_controller import AerialManipulatorControllerNode
+from liedyn_ros.nodes.aerial_manipulator_simulator import AerialManipulatorSimulatorNode
+from liedyn_ros.nodes.dynamics_server import DynamicsServerNode
+from liedyn_ros.resources import config_file
+
+pytestmark = pytest.mark.ros
+MACHINE = Machine(load_model(config_file('aerial_manipulator.yaml')))
+ROTORS, JOINTS = list(MACHINE.rotors), list(MACHINE.joints)
+SERVICE = 'dynamics_server/inverse_dynamics'
+HOVER = 4.68 * 9.81  # N
+PERIOD_NS = 10_000_000
+
+
+class Controller:
+    """The node, and a partner that plays the machine and, when told, the server."""
+
+    def __init__(self, bench, **parameters):
+        """Start the node; stamps start at 1 s, `max_age` and `state_timeout` are off."""
+        self.bench, self.stamp_ns, self.queries = bench, 1_000_000_000, []
+        self.speeds = bench.collect(JointState, 'rotor_speeds')
+        self.torques = bench.collect(JointState, 'joint_torques')
+        self.errors = bench.collect(JointState, 'tracking_error')
+        self.odometry = bench.publisher(Odometry, 'odometry')
+        self.joints = bench.publisher(JointState, 'joint_states')
+        self.node = bench.start(AerialManipulatorControllerNode, **{
+            'max_age': 0.0, 'state_timeout': 0.0, 'reply_timeout': 10.0, **parameters})
+
+    def serve(self, answer):
+        """Open a service; answer is given each answer to fill in."""
+        def callback(request, response):
+            self.queries.append(request.query)
+            response.answer.header = request.query.header
+            answer(response.answer)
+            return response
+
+        self.bench.partner.create_service(Dynamics, SERVICE, callback)
+
+    def send(self, step_ns=PERIOD_NS, names=JOINTS, frame='base', x=1.0, joint=None):
+        """Publish the state at the start of the reference, a step later than the last."""
+        self.stamp_ns += step_ns
+        start = dict(zip(JOINTS, Reference().joint_start))
+        odometry = Odometry(child_frame_id=frame)
+        odometry.header.frame_id = 'world'
+        odometry.pose.pose.position.x, odometry.pose.pose.position.z = x, 1.5
+        joints = JointState(name=list(names), velocity=[0.0] * len(names), position=[
+            start.get(name, 0.0) if joint is None else joint for name in names])
+        odometry.header.stamp = joints.header.stamp = stamp_of(self.stamp_ns)
+        self.odometry.publish(odometry)
+        self.joints.publish(joints)
+
+    def until(self, condition, what, steps_ns=(PERIOD_NS,), **state):
+        """Send states until a condition holds, one after every step, at every few looks."""
+        looks = count()
+
+        def act():
+            if next(looks) % 10 == 0:
+                for step_ns in steps_ns:
+                    self.send(step_ns, **state)
+
+        return self.bench.until(condition, what, act)
+
+
+def hover(answer, force=HOVER, success=True, message=''):
+    """Fill in an answer: a force up and torques in the order of the joints asked about."""
+    effort = TreeEffort(joints=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    effort.base.force.z = force
+    answer.efforts, answer.success, answer.message = [effort], success, message
+
+
+@pytest.mark.smoke
+def test_flies_through_the_server(bench):
+    bench.start(DynamicsServerNode, model_file='aerial_manipulator.yaml')
+    bench.start(AerialManipulatorSimulatorNode, publish_rate=50.0)
+    errors = bench.collect(JointState, 'tracking_error')
+    odometry = bench.collect(Odometry, 'odometry')
+    references = bench.collect(Odometry, 'reference')
+    bench.start(AerialManipulatorControllerNode)
+    bench.until(lambda: odometry and odometry[-1].pose.pose.position.x < 0.97, 'a piece of circle')
+    assert list(errors[-1].name) == list(MACHINE.model.coordinate_names)
+    assert np.linalg.norm(errors[-1].position[3:6]) < 0.01
+    assert np.degrees(np.linalg.norm(errors[-1].position[:3])) < 1.0
+    assert {reference.child_frame_id for reference in references} == {'reference'}
+
+
+def test_commands_are_what_the_server_answers(bench):
+    controller = Controller(bench)
+    controller.serve(hover)
+    controller.until(lambda: controller.speeds and controller.torques, 'a command',
+                     names=JOINTS[::-1])
+    speeds, torques = controller.speeds[0], controller.torques[0]
+    assert ns(speeds) == ns(torques) == ns(controller.queries[0])
+    np.testing.assert_allclose(
+        MACHINE.allocation.wrench([dict(zip(speeds.name, speeds.velocity))[r] for r in ROTORS]),
+        [0, 0, 0, 0, 0, HOVER], atol=1e-9)
+    np.testing.assert_allclose([dict(zip(torques.name, torques.effort))[j] for j in JOINTS[::-1]],
+                               [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+
+
+def test_errors_ask_for_an_acceleration_back(bench):
+    """At the start of the reference: 3 pole^2 times the error, in x."""
+    controller = Controller(bench)
+    controller.serve(lambda answer: hover(answer, success=False, message='not now'))
+    controller.until(lambda: controller.queries, 'a query', x=1.1)
+    acceleration, = controller.queries[0].accelerations
+    assert acceleration.base.linear.x == pytest.approx(-3.0 * 5.0**2 * 0.1)
+    np.testing.assert_allclose(acceleration.joints, 0.0, atol=1e-12)
+    np.testing.assert_allclose(
+        controller.errors[0].position, [0, 0, 0, 0.1, *[0] * 8], atol=1e-12)
+
+
+def test_missing_server_is_said(bench):
+    controller = Controller(bench)
+    controller.until(lambda: bench.logged(controller.node), 'a complaint')
+    bench.until_logged(controller.node, f'{SERVICE}: expected the service, found none; no flight')
+    assert controller.speeds == []
+
+
+def test_refusals_hold_the_last_command(bench):
+    controller, answers = Controller(bench), []
+
+    def answer(message):
+        answers.append(message)
+        hover(message, HOVER + len(answers), len(answers) < 3, 'no model')
+
+    controller.serve(answer)
+    controller.until(lambda: len(controller.speeds) > 5, 'commands')
+    bench.until_logged(controller.node, f'{SERVICE}: no model; the last command is held')
+    first, second, *held = (list(speeds.velocity) for speeds in controller.speeds)
+    assert first != second
+    assert all(speeds == second for speeds in held)
+
+
+def test_late_replies_are_given_up_and_counted(bench):
+    """The second of two states is later than the reply to the first may be."""
+    controller = Controller(bench, reply_timeout=0.05)
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    controller.serve(hover)
+    controller.until(lambda: controller.speeds, 'a command')
+    controller.until(lambda: bench.logged(controller.node), 'a complaint',
+                     steps_ns=(PERIOD_NS, 20 * PERIOD_NS))
+    bench.until_logged(controller.node, f'{SERVICE}: expected a reply within 0.05 s, got none; '
+                       'the last command is held')
+    name = f'{controller.node.get_fully_qualified_name()}: calls of {SERVICE}'
+    values = bench.until(
+        lambda: [v for report in reports for status in report.status if status.name == name
+                 for v in status.values if v.key == 'given up' and v.value != '0'], 'a report')
+    assert int(values[0].value) > 0
+
+
+def test_limits_are_respected_and_named(bench):
+    controller = Controller(bench)
+    controller.serve(lambda answer: hover(answer, 1e4))
+    controller.until(lambda: controller.speeds, 'a command')
+    assert max(controller.speeds[0].velocity) <= 1400.0
+    bench.until_logged(controller.node, 'at a limit: rotor_')
+
+
+@pytest.mark.parametrize(('state', 'reason'), [
+    ({'frame': 'hull'}, "child_frame_id: expected 'base'"),
+    ({'names': [*JOINTS[:5], 'tail']}, "missing ['right_elbow'], unknown ['tail']"),
+    ({'x': np.nan}, 'expected a finite number, got nan'),
+    ({'joint': np.inf}, 'expected a finite number, got inf'),
+])
+def test_bad_states_are_refused(bench, state, reason):
+    controller = Controller(bench)
+    controller.serve(hover)
+    controller.until(lambda: bench.logged(controller.node), 'a complaint', **state)
+    bench.until_logged(controller.node, reason)
+    assert controller.queries == []
+
+
+def test_silence_is_reported(bench):
+    controller = Controller(bench, state_timeout=0.05)
+    bench.until_logged(controller.node, 'expected odometry and joint_states of one stamp every')
+
+
+def test_time_set_back_begins_the_reference_anew(bench):
+    controller = Controller(bench)
+    controller.serve(hover)
+    controller.until(lambda: len(controller.errors) > 1 and controller.speeds, 'a command')
+    controller.until(lambda: abs(controller.errors[-1].position[4]) > 0.1, 'a long way',
+                     steps_ns=[20 * PERIOD_NS])
+    controller.stamp_ns = 500_000_000
+    controller.errors.clear()
+    controller.until(lambda: controller.errors and ns(controller.errors[-1]) < 1_000_000_000,
+                     'an error after the step', steps_ns=[1])
+    np.testing.assert_allclose(controller.errors[-1].position, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(('parameters', 'reason'), [
+    ({'joint_sweep': [1.0]}, 'joint_sweep: expected 6 numbers'),
+    ({'rise_time': 0.0}, 'parameter rise_time: expected double'),
+    ({'model_file': 'nowhere.yaml'}, 'nowhere.yaml'),
+])
+def test_bad_parameters_keep_it_unconfigured(bench, parameters, reason):
+    node = bench.start(AerialManipulatorControllerNode, **parameters)
+    bench.until_logged(node, reason)
+    assert not node.active
+
+
+def test_gains_change_in_flight(bench):
+    controller = Controller(bench)
+    controller.serve(hover)
+    result, = bench.set_parameters(controller.node, position_pole=2.0)
+    assert result.successful
+    controller.until(lambda: controller.queries, 'a query', x=1.1)
+    acceleration, = controller.queries[0].accelerations
+    assert acceleration.base.linear.x == pytest.approx(-3.0 * 2.0**2 * 0.1)
+    result, = bench.set_parameters(controller.node, radius=2.0)
+    assert not result.successful
