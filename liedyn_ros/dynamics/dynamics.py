@@ -184,6 +184,23 @@ class Dynamics:
         self._run_batch(hybrid_many, given, q, v, a, tau, external)
         return a, tau
 
+    def inverse_series_batch(self, q: ArrayLike, motion: ArrayLike, order: int,
+                             external: ArrayLike | None = None) -> Array:
+        """Return inverse_series of each of K states; every input has an axis of K before it."""
+        return self._higher.inverse_batch(q, motion, order, external)
+
+    def forward_series_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, order: int,
+                             external: ArrayLike | None = None) -> Array:
+        """Return forward_series of each of K states; every input has an axis of K before it."""
+        none = np.zeros(self.model.nv, dtype=bool)
+        return self._higher.hybrid_batch(q, v, none, tau, tau, order, external)[0]
+
+    def hybrid_series_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
+                            a: ArrayLike, tau: ArrayLike, order: int,
+                            external: ArrayLike | None = None) -> tuple[Array, Array]:
+        """Return hybrid_series of each of K states, with one mask (nv,) for all of them."""
+        return self._higher.hybrid_batch(q, v, prescribed, a, tau, order, external)
+
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
         q, matrix = self._position(q), output(out, 2 * self._v_shape)
@@ -328,7 +345,7 @@ class Dynamics:
 
     @cached_property
     def _higher(self) -> HigherOrder:
-        return HigherOrder(self.model, self.workspace)
+        return HigherOrder(self.model, self.workspace, self.dissipation)
 
     @cached_property
     def _blocks(self) -> Array:

@@ -1,0 +1,113 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Derivatives of the dynamics of many states: on all cores, and in the vector lanes of each."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+import os
+from queue import SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.checks import Array
+from liedyn_ros.dynamics.batch import SHARES
+from liedyn_ros.dynamics.kernels import rows
+from liedyn_ros.dynamics.kernels.hybrid import DONE
+from liedyn_ros.dynamics.kernels.series import table
+from liedyn_ros.dynamics.kernels.series.batch import hybrid_lanes, inverse_lanes
+from liedyn_ros.dynamics.kernels.series.lanes import LANES
+from liedyn_ros.dynamics.workspace import Workspace
+from liedyn_ros.model import Layout
+
+SMALLEST = 2 * LANES  # states worth a share
+
+
+class LaneTables:
+    """The tables of one thread, each with LANES states; they grow with the order."""
+
+    def __init__(self, layout: Layout, dissipation: bool) -> None:
+        """Make what does not depend on the order."""
+        self.space = Workspace(layout, dissipation)
+        links, coordinates = len(self.space.links), layout.nv
+        self.state = np.zeros((links, rows.WIDTH, LANES))
+        self.pivots = np.zeros((coordinates, rows.COORDINATE_WIDTH, LANES))
+        self.series = np.zeros((0, table.WIDTH, LANES))
+        self.rates = np.zeros((0, table.RATES_WIDTH, LANES))
+
+    def grow(self, size: int) -> None:
+        """Make room for size coefficients of everything."""
+        links, coordinates = len(self.state) * size, len(self.pivots) * size
+        if len(self.series) < links:
+            self.series = np.zeros((links, table.WIDTH, LANES))
+            self.rates = np.zeros((coordinates, table.RATES_WIDTH, LANES))
+
+    def inverse(self, q: Array, motion: Array, tau: Array, external: Array) -> tuple[int, int]:
+        """Return the first state that was refused, their number if none, and the code."""
+        space = self.space
+        self.grow(motion.shape[1])
+        try:
+            return inverse_lanes(
+                space.topology, space.links, space.coordinates, space.body_row,
+                space.body_placement, self.series, self.rates, q, motion, tau, external)
+        finally:
+            self._clear(external)
+
+    def hybrid(self, prescribed: NDArray[np.bool_], q: Array, v: Array, a: Array, tau: Array,
+               external: Array) -> tuple[int, int]:
+        """Return the first state that was refused, their number if none, and the code."""
+        space = self.space
+        self.grow(a.shape[1] + 1)
+        space.prescribe(prescribed)
+        try:
+            return hybrid_lanes(
+                space.topology, space.links, space.coordinates, space.body_row,
+                space.body_placement, self.series, self.rates, self.state, self.pivots,
+                q, v, a, tau, external)
+        finally:
+            self._clear(external)
+
+    def _clear(self, external: Array) -> None:
+        if len(external):
+            self.space.clear_wrenches()
+            self.series[:, table.EXTERNAL:table.EXTERNAL + 6] = 0.0
+
+
+class LaneBatch:
+    """Threads and tables for each of them."""
+
+    def __init__(self, layout: Layout, dissipation: bool) -> None:
+        """Start as many threads as this process may use cores."""
+        self._cores = len(os.sched_getaffinity(0))
+        self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix='liedyn_lanes')
+        self._tables: SimpleQueue[LaneTables] = SimpleQueue()
+        for _ in range(self._cores):
+            self._tables.put(LaneTables(layout, dissipation))
+
+    def run(self, task: Callable[..., tuple[int, int]], *arrays: Array) -> tuple[int, int]:
+        """Run a task on shares of all arrays; return the first state to fail, and its code."""
+        states = len(arrays[0])
+        shares = max(1, min(SHARES * self._cores, states // SMALLEST))
+        bounds = np.linspace(0, -(-states // LANES), shares + 1).astype(int) * LANES
+
+        def work(start: int, stop: int) -> tuple[int, int]:
+            tables = self._tables.get()
+            try:
+                state, code = task(tables, *(array[start:stop] for array in arrays))
+            finally:
+                self._tables.put(tables)
+            return start + state, code
+
+        results = list(self._pool.map(work, bounds[:-1], bounds[1:]))
+        return next((result for result in results if result[1] != DONE), (states, DONE))
