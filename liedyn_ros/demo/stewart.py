@@ -53,7 +53,7 @@ def run(folder: Path) -> bool:
         stewart_plots.draw(tracking, geometry, folder)
     rotation, position = tracking.errors
     good = bool(tracking.solved and tracking.lost == 0 and tracking.failed == 0
-                and max(rotation.max(), position.max()) < MOST_ERROR
+                and tracking.connecting < RATE and max(rotation.max(), position.max()) < MOST_ERROR
                 and tracking.iterations.max() <= MOST_ITERATIONS)
     print(f'  {"tracked" if good else "NOT TRACKED"}; pictures in {folder}/')
     return good
@@ -119,7 +119,8 @@ def watch(recorder: Recorder) -> None:
 def report(tracking: Tracking) -> None:
     """Print what was measured."""
     rotation, position = tracking.errors
-    rows = [['samples in', tracking.sampled, ''], ['poses out', tracking.solved, ''],
+    rows = [['samples while connecting', tracking.connecting, ''],
+            ['samples in', tracking.sampled, ''], ['poses out', tracking.solved, ''],
             ['lost', tracking.lost, ''], ['failed solves', tracking.failed, '']]
     rows += [[name, *(f'{np.percentile(values, q):.3g}' for q in (50, 99))]
              for name, values in (

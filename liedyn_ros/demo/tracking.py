@@ -32,7 +32,8 @@ class Tracking:
     times: (n,), s from the first sample. truth, estimate: (n, 4, 4), m, of the samples that have
     a pose. latencies: (n,), s, from the sample's stamp to the pose's arrival. iterations,
     solve_times (s): of every status of a sample. sampled, solved, failed: numbers of true poses,
-    of poses, of statuses other than converged.
+    of poses, of statuses other than converged, from the first sample on that reached the pose
+    node; connecting: of the samples before that, when the middleware had not yet joined the two.
     """
 
     times: Array
@@ -44,6 +45,7 @@ class Tracking:
     sampled: int
     solved: int
     failed: int
+    connecting: int
 
     @classmethod
     def of(cls, truths: list[Any], poses: list[Any], statuses: list[Any]) -> 'Tracking':
@@ -53,6 +55,8 @@ class Tracking:
         stamps = sorted(stamp for stamp in arrived if stamp in true_poses)
         first = min(true_poses, default=0)
         statuses = [(at, m) for at, m in statuses if nanoseconds(m.header.stamp) in true_poses]
+        joined = min((nanoseconds(m.header.stamp) for _, m in statuses), default=first)
+        connecting = sum(stamp < joined for stamp in true_poses)
         return cls(
             times=1e-9 * np.array([stamp - first for stamp in stamps]),
             truth=_stack([from_pose(true_poses[stamp]) for stamp in stamps]),
@@ -60,7 +64,7 @@ class Tracking:
             latencies=1e-9 * np.array([arrived[stamp][0] - stamp for stamp in stamps]),
             iterations=np.array([m.iterations for _, m in statuses], dtype=float),
             solve_times=np.array([m.solve_time for _, m in statuses], dtype=float),
-            sampled=len(true_poses), solved=len(stamps),
+            sampled=len(true_poses) - connecting, connecting=connecting, solved=len(stamps),
             failed=sum(m.status != m.CONVERGED for _, m in statuses))
 
     @property
