@@ -29,16 +29,15 @@ from liedyn_ros import checks
 from liedyn_ros.checks import Array
 from liedyn_ros.stewart import start_system as starts
 from liedyn_ros.stewart.geometry import StewartGeometry
-from liedyn_ros.stewart.kernels import quadrics
+from liedyn_ros.stewart.kernels import homotopy
 from liedyn_ros.stewart.kinematics import length_jacobian
 from liedyn_ros.stewart.solver import PoseSolver, require_lengths, Solution
 from liedyn_ros.stewart.start_system import SOLUTIONS, StartSystem
-from liedyn_ros.stewart.study_coordinates import Complex, leg_forms, to_pose
+from liedyn_ros.stewart.study_coordinates import Complex, leg_system, to_pose
 
 ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
 NEARLY_SINGULAR = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
-AT_INFINITY = 1e-6  # |e|^2 of |x|^2 = 1: poses some thousand characteristic lengths away
-INFINITE_FROM = 1e-3  # t below which a path may be so far away, as it nears its end
+AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
 RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
 
 
@@ -109,7 +108,10 @@ class AssemblyModeSolver:
         self._start: StartSystem = starts.start_system(seed)
         self._solver = PoseSolver(geometry)
         self._scale = geometry.characteristic_length
-        self._centres = geometry.base_joints.mean(axis=0), geometry.platform_joints.mean(axis=0)
+        base, platform = geometry.base_joints, geometry.platform_joints
+        self._centres = base.mean(axis=0), platform.mean(axis=0)
+        self._joints = base - self._centres[0], platform - self._centres[1]
+        self._radii = sum(np.linalg.norm(joints, axis=1).max() for joints in self._joints)
 
     def solve(self, lengths: ArrayLike) -> AssemblyModes:
         """
@@ -118,33 +120,34 @@ class AssemblyModeSolver:
         lengths: (6,), m, in the geometry's order. Raises ShapeError, NotFiniteError, LimitError.
         """
         lengths = require_lengths(checks.as_array('lengths', lengths, (6,)))
-        base, platform = self._centres
-        target = leg_forms((self.geometry.base_joints - base) / self._scale,
-                           (self.geometry.platform_joints - platform) / self._scale,
-                           lengths / self._scale)
+        unit = float(lengths.max() + self._radii)  # bounds the distance of the centres
+        base, platform = self._joints
+        target = leg_system(base / unit, platform / unit, lengths / unit)
         rng = np.random.default_rng((self._seed, SOLUTIONS))
         for attempt in range(ATTEMPTS):
             ends = sort_ends(*starts.follow(
-                self._start.forms, target, starts.random_gamma(rng),
+                self._start.equations, target, starts.random_gamma(rng),
                 starts.NEAR * 0.1 ** attempt, self._start.solutions))
             partners, paired = conjugates(ends.isolated)
             defect = describe_defect(ends, paired)
             if not defect:
                 break
         real = ends.isolated[paired & (partners == np.arange(len(partners)))]
-        modes = self._modes(lengths, real, ends.singular)
+        modes = self._modes(lengths, unit, real, ends.singular)
         if not defect and len(modes) != len(real):
             defect = f'{len(real)} solutions are real, {len(modes)} of them meet the lengths'
         return AssemblyModes(
             tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
             ends.at_infinity, len(ends.singular), ends.lost, defect)
 
-    def _modes(self, lengths: Array, real: Complex, singular: Complex) -> list[AssemblyMode]:
+    def _modes(
+            self, lengths: Array, unit: float, real: Complex, singular: Complex
+    ) -> list[AssemblyMode]:
         """Return the real points, and each of the singular ones that is real, on SE(3)."""
         modes: list[AssemblyMode] = []
         multiple = [point for point in singular if imaginary_part(point) < NEARLY_SINGULAR]
         for k, point in enumerate((*real, *multiple)):
-            solution = self._solver.solve(lengths, self._pose(point))
+            solution = self._solver.solve(lengths, self._pose(point, unit))
             known = k >= len(real) and any(
                 np.abs(solution.pose - mode.pose).max() < NEARLY_SINGULAR * self._scale
                 for mode in modes)
@@ -152,11 +155,11 @@ class AssemblyModeSolver:
                 modes.append(self._classed(solution))
         return modes
 
-    def _pose(self, point: Complex) -> Array:
+    def _pose(self, point: Complex, unit: float) -> Array:
         """Return the pose nearest to a point, in m and between the geometry's own frames."""
         base, platform = self._centres
         pose = to_pose(turned_to_real(point).real)
-        pose[:3, 3] = self._scale * pose[:3, 3] + base - pose[:3, :3] @ platform
+        pose[:3, 3] = unit * pose[:3, 3] + base - pose[:3, :3] @ platform
         return pose
 
     def _classed(self, solution: Solution) -> AssemblyMode:
@@ -169,12 +172,11 @@ class AssemblyModeSolver:
 
 def sort_ends(points: Complex, times: Array) -> Ends:
     """Return the ends of paths (n, 8) by kind, from the t they came to."""
-    isolated = times == 0.0
-    far = (np.abs(points[:, :4]) ** 2).sum(axis=1) < AT_INFINITY
-    at_infinity = ~isolated & far & (times < INFINITE_FROM)
-    singular = ~isolated & ~at_infinity & (times <= quadrics.END_ZONE)
-    lost = ~isolated & ~at_infinity & ~singular
-    return Ends(points[isolated], points[singular], int(at_infinity.sum()), int(lost.sum()))
+    e = points[:, :4] / np.linalg.norm(points, axis=1, keepdims=True)
+    finite = np.abs((e * e).sum(axis=1)) > AT_INFINITY ** 2
+    ended, near_end = times == 0.0, times <= homotopy.END_ZONE
+    return Ends(points[finite & ended], points[finite & near_end & ~ended],
+                int((~finite & near_end).sum()), int((~near_end).sum()))
 
 
 def conjugates(points: Complex) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -17,7 +17,7 @@ Study coordinates: rigid motions as points of a quadric in seven-dimensional pro
 
 A point is (e, g), two quaternions w, x, y, z: e turns, and p = 2 g e* / |e|^2 moves. All that
 leaves e.g = 0 and e.e not 0 is a pose, real or complex, and a leg of given length is one more
-quadric (Husty 1996, Wampler 1996). A quadric is a symmetric 8 by 8 matrix here.
+quadric (Husty 1996, Wampler 1996): e.A e + e.B g + 4 g.g = 0.
 """
 
 import numpy as np
@@ -28,33 +28,32 @@ from liedyn_ros.lie import SO3
 
 Complex = NDArray[np.complex128]
 
-QUADRIC = np.kron([[0.0, 0.5], [0.5, 0.0]], np.eye(4))  # e.g
 
-
-def pose_form(
+def leg_equation(
         scalar: complex, turning: Array | Complex, moving: Array | Complex,
         both: Array | Complex) -> Complex:
     """
-    Return the form of scalar + sum of turning * R + moving.p + both.(R^T p) + |p|^2, times |e|^2.
+    Return A and B (2, 4, 4), with which e.A e + e.B g + 4 g.g is the following times |e|^2.
 
-    turning (3, 3), moving and both (3): real for a leg, complex for a form of the same family.
+    scalar + sum of turning * R + moving.p + both.(R^T p) + |p|^2. turning: (3, 3), moving and
+    both: (3,); real ones for a leg, complex ones for another member of the same family.
     """
-    u, v = moving + both, moving - both
-    form = np.zeros((8, 8), dtype=complex)
-    form[:4, :4] = scalar * np.eye(4) + _rotation_form(turning)
+    u, v = 2.0 * (moving + both), 2.0 * (moving - both)
+    equation = np.zeros((2, 4, 4), dtype=complex)
+    equation[0] = scalar * np.eye(4) + _rotation_form(turning)
     # |e|^2 p = 2 (e0 g - g0 e + e x g) and |e|^2 R^T p = 2 (e0 g - g0 e - e x g).
-    form[0, 5:], form[1:4, 4] = u, -u
-    form[1:4, 5:] = np.array([[0.0, v[2], -v[1]], [-v[2], 0.0, v[0]], [v[1], -v[0], 0.0]])
-    form[4:, :4] = form[:4, 4:].T
-    form[4:, 4:] = 4.0 * np.eye(4)
-    return form
+    equation[1, 0, 1:], equation[1, 1:, 0] = u, -u
+    equation[1, 1:, 1:] = np.array([[0.0, v[2], -v[1]], [-v[2], 0.0, v[0]], [v[1], -v[0], 0.0]])
+    return equation
 
 
-def leg_forms(base_joints: Array, platform_joints: Array, lengths: Array) -> Complex:
-    """Return the seven forms (7, 8, 8) of six legs: |R b + p - a|^2 - L^2, and e.g."""
-    forms = [pose_form(a @ a + b @ b - length ** 2, -2.0 * np.outer(a, b), -2.0 * a, 2.0 * b)
-             for a, b, length in zip(base_joints, platform_joints, lengths)]
-    return np.array([*forms, QUADRIC])
+def leg_system(base_joints: Array, platform_joints: Array, lengths: Array) -> Complex:
+    """Return A and B (6, 2, 4, 4) of |R b + p - a|^2 - L^2: five less the sixth, and the sixth."""
+    legs = np.array([
+        leg_equation(a @ a + b @ b - length ** 2, -2.0 * np.outer(a, b), -2.0 * a, 2.0 * b)
+        for a, b, length in zip(base_joints, platform_joints, lengths)])
+    legs[:5] -= legs[5]
+    return legs
 
 
 def _rotation_form(m: Array | Complex) -> Complex:

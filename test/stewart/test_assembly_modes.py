@@ -24,7 +24,8 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     AssemblyModeSolver, leg_lengths, length_jacobian, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart import start_system as starts
-from liedyn_ros.stewart.study_coordinates import from_pose, leg_forms, to_pose
+from liedyn_ros.stewart.kernels import homotopy
+from liedyn_ros.stewart.study_coordinates import from_pose, leg_system, to_pose
 
 NAMES = tuple('abcdef')
 ANY_LENGTH = np.tile((0.0, np.inf), (6, 1))
@@ -50,29 +51,55 @@ def is_among(pose, modes, tolerance=1e-7):
     return any(np.abs(mode.pose - pose).max() < tolerance for mode in modes)
 
 
-def test_forms_are_the_leg_equations():
+def test_the_system_is_that_of_the_leg_equations():
     rng = np.random.default_rng(1)
     base, platform = rng.normal(size=(2, 6, 3))
     lengths = rng.uniform(1.0, 2.0, 6)
-    forms = leg_forms(base, platform, lengths)
+    system = leg_system(base, platform, lengths)
     for xi in rng.normal(size=(5, 6)):
         pose = se3.exp(xi)
         point = from_pose(pose)
         legs = platform @ pose[:3, :3].T + pose[:3, 3] - base
-        expected = [*((legs ** 2).sum(axis=1) - lengths ** 2), 0.0]
-        assert np.allclose(np.einsum('i,fij,j->f', point, forms, point), expected, atol=1e-12)
+        expected = (legs ** 2).sum(axis=1) - lengths ** 2
+        expected[:5] -= expected[5]
+        assert np.allclose(values(system, point), [*expected, 0.0], atol=1e-12)
         assert np.allclose(to_pose(-3.0 * point), pose, atol=1e-14)
+
+
+def values(system, point):
+    """Return what the six equations and e.g are at a point."""
+    e, g = point[:4], point[4:]
+    legs = np.einsum('i,nij,j->n', e, system[:, 0], e) + e @ system[:, 1] @ g
+    legs[5] += 4.0 * g @ g
+    return [*legs, e @ g]
+
+
+def test_the_jacobian_of_the_homotopy_is_its_derivative():
+    rng = np.random.default_rng(2)
+    start, target = (starts.random_equations(rng).ravel() for _ in range(2))
+    paths, t, step = homotopy.Homotopy(start, target, 0.6 + 0.8j), 0.3, 1e-6
+    x = rng.normal(size=9) + 1j * rng.normal(size=9)
+    jacobian, rate = np.empty(81, dtype=complex), np.empty(9, dtype=complex)
+    unused, (ahead, behind) = np.empty_like(rate), np.empty((2, 9), dtype=complex)
+    homotopy.evaluate(paths, x, t, jacobian, unused, rate)
+    for move, column in [*zip(step * np.eye(9), jacobian.reshape(9, 9).T), (None, rate)]:
+        for sign, value in ((1.0, ahead), (-1.0, behind)):
+            moved = x if move is None else x + sign * move
+            homotopy.evaluate(paths, moved, t + sign * step * (move is None),
+                              np.empty_like(jacobian), value, unused)
+        assert np.allclose((ahead - behind)[:7] / (2.0 * step), column[:7], atol=1e-7)
+    normal = jacobian.reshape(9, 9)[7:]
+    assert np.allclose(normal.sum(axis=0), x.conj())
 
 
 @pytest.mark.parametrize('seed', [0, 1])
 def test_a_start_system_has_forty_different_solutions(seed):
-    forms, solutions = starts.start_system(seed)
-    values = np.einsum('ni,fij,nj->nf', solutions, forms, solutions)
+    equations, solutions = starts.start_system(seed)
     assert solutions.shape == (40, 8)
-    assert np.abs(values).max() < 1e-12
+    assert max(np.abs(values(equations, point)).max() for point in solutions) < 1e-12
     apart = starts.separations(solutions, solutions) + np.eye(40)
     assert apart.min() > 1e-3
-    assert (np.abs(solutions[:, :4]).max(axis=1) > 1e-3).all()
+    assert (np.abs((solutions[:, :4] ** 2).sum(axis=1)) > 1e-6).all()
 
 
 @pytest.mark.parametrize('planar', [False, True])

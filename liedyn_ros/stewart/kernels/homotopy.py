@@ -13,25 +13,31 @@
 # limitations under the License.
 
 """
-Paths from the solutions of one system of seven quadrics in eight unknowns to those of another.
+Paths from the complex poses of one system of six leg equations to those of another.
 
-A form is a symmetric 8 by 8 matrix Q that stands for x^T Q x, a system seven of them in one flat
-array of complex numbers. H(x, t) = x^T (gamma t S + (1 - t) F) x joins the start S at t = 1 with
-the target F at t = 0; gamma, a random complex number, keeps the paths apart with probability one.
-Solutions are points of projective space: |x| = 1, and a step is orthogonal to x.
+In Study coordinates e = s u, g a leg equation is e.A e + e.B g + 4 g.g = 0, with matrices A and B
+of its own, and e.g = 0 holds besides. Five differences of leg equations can be divided by s:
+s u.A u + u.B g = 0, u.g = 0 and the sixth leg's equation make the system. It does not vanish at
+s = 0, where e would: what has no limit among the poses has one there.
+
+H = gamma t S + (1 - t) F joins the start S at t = 1 with the target F at t = 0; gamma, a random
+complex number, keeps the paths apart with probability one. A point is u, g, s, nine complex
+numbers of |u| = 1 and |g|^2 + |s|^2 = 1. A system is the A and the B of the five differences and
+the sixth leg, 4 by 4, row by row, in one flat array.
 """
 
 from typing import Any, NamedTuple
 
 from liedyn_ros.compile import kernel
 
-UNKNOWNS = 8
-FORMS = 7
-WORK = 64 + 5 * UNKNOWNS  # complex numbers in a workspace
+UNKNOWNS = 9
+LEGS = 6
+LEG = 32  # complex numbers of a leg
+WORK = UNKNOWNS * UNKNOWNS + 5 * UNKNOWNS  # complex numbers in a workspace
 
 FIRST_STEP = 0.05
 SMALLEST_STEP = 1e-6  # of t, or of END_ZONE where t is larger
-END_ZONE = 1e-6
+END_ZONE = 1e-5
 END = 1e-13  # t here is as good as zero, unless the end is singular
 CORRECTED = 1e-8  # the last Newton step; the error is about its square
 CONTRACTION = 0.1  # of Newton steps, at least; at a singular solution it is one half
@@ -42,7 +48,7 @@ MOST_STEPS = 5000
 
 
 class Homotopy(NamedTuple):
-    """Start and target (448 complex numbers each), gamma."""
+    """Start and target (192 complex numbers each), gamma."""
 
     start: Any
     target: Any
@@ -52,47 +58,102 @@ class Homotopy(NamedTuple):
 @kernel
 def views(work):
     """Return the parts of a workspace: J, H, dH/dt, dx/dt, its mean over a step, the trial x."""
-    return work[0:64], work[64:72], work[72:80], work[80:88], work[88:96], work[96:104]
+    n = UNKNOWNS * UNKNOWNS
+    return (work[0:n], work[n:n + 9], work[n + 9:n + 18], work[n + 18:n + 27],
+            work[n + 27:n + 36], work[n + 36:n + 45])
 
 
 @kernel
 def evaluate(homotopy, x, t, jacobian, value, rate):
-    """Write dH/dx with conj(x) as its last row, H and dH/dt with zero as their last entries."""
-    start, target, gamma = homotopy
-    for i in range(FORMS):
-        total = 0j
-        change = 0j
-        for j in range(UNKNOWNS):
-            at = 64 * i + UNKNOWNS * j
-            from_start, from_target = 0j, 0j
-            for k in range(UNKNOWNS):
-                from_start += start[at + k] * x[k]
-                from_target += target[at + k] * x[k]
-            both = gamma * t * from_start + (1.0 - t) * from_target
-            jacobian[UNKNOWNS * i + j] = 2.0 * both
-            total += x[j] * both
-            change += x[j] * (gamma * from_start - from_target)
-        value[i], rate[i] = total, change
-    for j in range(UNKNOWNS):
-        jacobian[UNKNOWNS * FORMS + j] = x[j].conjugate()
-    value[FORMS], rate[FORMS] = 0j, 0j
+    """Write dH/dx, H and dH/dt; the last two rows are conj(u) and conj(g), conj(s)."""
+    for i in range(UNKNOWNS * UNKNOWNS):
+        jacobian[i] = 0j
+    for i in range(UNKNOWNS):
+        value[i], rate[i] = 0j, 0j
+    for i in range(LEGS):
+        uau, ubg = leg_parts(homotopy, x, t, i, jacobian)
+        uau_rate, ubg_rate = leg_rates(homotopy, x, i)
+        value[i] = x[8] * uau + ubg
+        rate[i] = x[8] * uau_rate + ubg_rate
+        jacobian[9 * i + 8] = uau
+    complete_sixth(homotopy, x, t, jacobian, value, rate)
+    for j in range(4):
+        value[6] += x[j] * x[4 + j]
+        jacobian[54 + j], jacobian[58 + j] = x[4 + j], x[j]
+        jacobian[63 + j], jacobian[76 + j] = x[j].conjugate(), x[4 + j].conjugate()
+    jacobian[80] = x[8].conjugate()
 
 
 @kernel
-def square_norm(x):
-    """Return |x|^2."""
+def complete_sixth(homotopy, x, t, jacobian, value, rate):
+    """Multiply what the sixth leg has in common with the others by s and add its 4 g.g."""
+    s, gamma = x[8], homotopy.gamma
+    weight, squares = 4.0 * (1.0 - t + gamma * t), 0j
+    for j in range(9):
+        jacobian[45 + j] *= s
+    jacobian[53] += value[5]
+    for j in range(4):
+        jacobian[49 + j] += 2.0 * weight * x[4 + j]
+        squares += x[4 + j] * x[4 + j]
+    value[5] = s * value[5] + weight * squares
+    rate[5] = s * rate[5] + 4.0 * (gamma - 1.0) * squares
+
+
+@kernel
+def leg_parts(homotopy, x, t, i, jacobian):
+    """Return u.A u and u.B g of a leg; write 2 s A u + B g and B^T u into its row."""
+    start, target, gamma = homotopy
+    from_start, from_target = gamma * t, 1.0 - t
+    uau, ubg = 0j, 0j
+    for j in range(4):
+        au, bg = 0j, 0j
+        for k in range(4):
+            at = LEG * i + 4 * j + k
+            b = from_target * target[at + 16] + from_start * start[at + 16]
+            au += (from_target * target[at] + from_start * start[at]) * x[k]
+            bg += b * x[4 + k]
+            jacobian[9 * i + 4 + k] += b * x[j]
+        jacobian[9 * i + j] = 2.0 * x[8] * au + bg
+        uau += x[j] * au
+        ubg += x[j] * bg
+    return uau, ubg
+
+
+@kernel
+def leg_rates(homotopy, x, i):
+    """Return the derivatives by t of u.A u and u.B g of a leg."""
+    start, target, gamma = homotopy
+    uau, ubg = 0j, 0j
+    for j in range(4):
+        au, bg = 0j, 0j
+        for k in range(4):
+            at = LEG * i + 4 * j + k
+            au += (gamma * start[at] - target[at]) * x[k]
+            bg += (gamma * start[at + 16] - target[at + 16]) * x[4 + k]
+        uau += x[j] * au
+        ubg += x[j] * bg
+    return uau, ubg
+
+
+@kernel
+def square_norm(x, first, end):
+    """Return the square norm of some of the entries."""
     total = 0.0
-    for i in range(UNKNOWNS):
+    for i in range(first, end):
         total += x[i].real * x[i].real + x[i].imag * x[i].imag
     return total
 
 
 @kernel
 def normalize(x):
-    """Scale x to unit norm."""
-    factor = 1.0 / square_norm(x) ** 0.5
-    for i in range(UNKNOWNS):
-        x[i] *= factor
+    """Scale u to unit norm, s inversely, and then g and s."""
+    size = square_norm(x, 0, 4) ** 0.5
+    for i in range(4):
+        x[i] /= size
+    x[8] *= size
+    size = square_norm(x, 4, 9) ** 0.5
+    for i in range(4, 9):
+        x[i] /= size
 
 
 @kernel
@@ -110,7 +171,7 @@ def solve(a, b):
             b[k], b[pivot] = b[pivot], b[k]
             for j in range(k, n):
                 a[n * k + j], a[n * pivot + j] = a[n * pivot + j], a[n * k + j]
-        inverse = 1.0 / a[n * k + k]
+        inverse = a[n * k + k].conjugate() * (1.0 / most)  # of zero NaN, which nothing accepts
         a[n * k + k] = inverse
         for i in range(k + 1, n):
             factor = a[n * i + k] * inverse
@@ -156,7 +217,7 @@ def correct(homotopy, t, near, most, work):
     for _ in range(most):
         evaluate(homotopy, trial, t, jacobian, value, rate)
         solve(jacobian, value)
-        step = square_norm(value) ** 0.5
+        step = square_norm(value, 0, UNKNOWNS) ** 0.5
         if not step < near:
             return False
         for i in range(UNKNOWNS):
@@ -208,8 +269,8 @@ def copy(values, out):
 
 
 @kernel
-def track_all(start, target, gamma, near, solutions, times, work):
-    """Move every row of solutions (n, 8) towards the target; write the t each came to."""
+def track_all(start, target, gamma, near, points, times, work):
+    """Move every row of points (n, 9) towards the target; write the t each came to."""
     homotopy = Homotopy(start, target, gamma)
-    for n in range(solutions.shape[0]):
-        times[n] = track(homotopy, near, solutions[n], work)
+    for n in range(points.shape[0]):
+        times[n] = track(homotopy, near, points[n], work)
