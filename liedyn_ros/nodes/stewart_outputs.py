@@ -24,7 +24,7 @@ from liedyn_ros.nodes import conversions
 from liedyn_ros.nodes.stewart_markers import StewartMarkers
 from liedyn_ros.nodes.stewart_platform import Platform
 from liedyn_ros.nodes.transforms import destroy_broadcaster, transform_broadcaster
-from liedyn_ros.stewart import Solution, TrackedPose
+from liedyn_ros.stewart import SafePose, Solution, TrackedPose
 
 DEPTH = 10
 UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
@@ -55,6 +55,7 @@ class StewartOutputs:
             message.header.frame_id = platform.base_frame
         self._twist.header.frame_id = platform.platform_frame  # a body twist
         self._transform.child_frame_id = platform.platform_frame
+        self._leg_names = platform.geometry.leg_names
         self._markers = StewartMarkers(platform)
         self._broadcaster = transform_broadcaster(node)
 
@@ -64,8 +65,9 @@ class StewartOutputs:
             self._node.destroy_lifecycle_publisher(publisher)
         destroy_broadcaster(self._node, self._broadcaster)
 
-    def publish(self, tracked: TrackedPose, with_tf: bool) -> None:
+    def publish(self, safe: SafePose, with_tf: bool) -> None:
         """Publish one sample: its status, and the rest if it converged."""
+        tracked = safe.tracked
         stamp = conversions.stamp_of(tracked.stamp_ns)
         if tracked.solution.converged:
             self._pose.header.stamp = stamp
@@ -82,7 +84,21 @@ class StewartOutputs:
         self._status.header.stamp = stamp
         fill_status(self._status, tracked.solution, int(tracked.start), tracked.solve_time)
         self._status.length = tracked.lengths
+        self._fill_judgement(safe)
         self._publish_status(self._status)
+
+    def _fill_judgement(self, safe: SafePose) -> None:
+        status, singularity, branch = self._status, safe.singularity, safe.branch
+        status.flags = int(safe.flags)
+        status.suspected_legs = [self._leg_names[leg] for leg in safe.legs]
+        if singularity is None or branch is None:
+            status.determinant_sign = status.expected_determinant_sign = 0
+            status.prediction_gap = status.time_to_singularity = UNKNOWN
+            return
+        status.determinant_sign = singularity.determinant_sign
+        status.expected_determinant_sign = branch.expected_sign
+        status.prediction_gap = branch.prediction_gap
+        status.time_to_singularity = safe.time_to_singularity
 
     def reject(self, stamp_ns: int, reason: str) -> None:
         """Publish the status of input that was refused."""
@@ -90,6 +106,7 @@ class StewartOutputs:
         status.header.stamp = conversions.stamp_of(stamp_ns)
         status.header.frame_id = self._status.header.frame_id
         status.residual = status.smallest_singular_value = status.solve_time = UNKNOWN
+        status.prediction_gap = status.time_to_singularity = UNKNOWN
         status.length = [UNKNOWN] * 6
         self._publish_status(status)
 

@@ -65,6 +65,40 @@ POSE = PLATFORM + (
               run_time=True),
     Parameter('publish_tf', True, 'broadcast base to platform on /tf where tf2_ros is installed',
               run_time=True),
+    Parameter('leg_noise', 0.0, 'standard deviation of the noise on each leg length; covariances '
+              'are published where it is known; 0 for not known', 'm', least=0.0, most=0.1),
+    Parameter('leg_rate_noise', 0.0, 'the same of each measured leg rate', 'm/s', least=0.0,
+              most=10.0),
+    Parameter('covariance_rate', 100.0, 'rate of `pose_with_covariance` and '
+              '`twist_with_covariance` at most; 0 for every sample', 'Hz', least=0.0, most=5000.0),
+    Parameter('leg_acceleration', 5.0, 'greatest acceleration of a leg; a reading that no such '
+              'motion explains is an outlier', 'm/s^2', least=0.0, most=1000.0),
+    Parameter('replace_outliers', True, "solve with an outlier's predicted length in its place"),
+    Parameter('frozen_time', 0.05, 'time for which a reading repeats exactly, while other legs '
+              'move, that makes it a fault; 0 for never', 's', least=0.0, most=60.0),
+    Parameter('singularity_warning', 0.05, 'smallest singular value below which a pose is near a '
+              'singularity', least=1e-6, most=1.0),
+    Parameter('singularity_warning_time', 0.5, 'time to that, at the present rate, from which on '
+              'it is announced', 's', least=0.0, most=60.0),
+    Parameter('hold_hypotheses', False, 'follow both poses through a singularity and publish the '
+              'one that the motion, or the redundant sensor, speaks for'),
+    Parameter('orientation_noise', 0.0, 'standard deviation of an orientation of the platform on '
+              '`orientation`; 0 for no such sensor', 'rad', least=0.0, most=3.0),
+    Parameter('orientation_mounting', [0.0, 0.0, 0.0, 1.0], "the sensor's orientation in the "
+              'platform frame, quaternion x, y, z, w of norm 1; its readings are in the base '
+              'frame', least=-1.0, most=1.0, size=4),
+    Parameter('extra_length_noise', 0.0, 'standard deviation of a seventh length on '
+              '`extra_length`; 0 for no such sensor', 'm', least=0.0, most=0.1),
+    Parameter('extra_length_base', [0.0, 0.0, 0.0], 'its end on the base, base frame', 'm',
+              size=3),
+    Parameter('extra_length_platform', [0.0, 0.0, 0.0], 'its end on the platform, platform frame',
+              'm', size=3),
+    Parameter('sensor_tolerance', 0.01, 'largest difference of the stamps of a redundant reading '
+              'and of the leg lengths it is compared with', 's', least=0.0, most=10.0),
+    Parameter('sensor_time', 1.0, 'time over which that difference is averaged', 's', least=1e-3,
+              most=1000.0),
+    Parameter('diagnostics_rate', 1.0, 'rate of `/diagnostics`; 0 for none', 'Hz', least=0.0,
+              most=100.0, run_time=True),
     Parameter('queue_depth', 100, 'messages the input keeps while the node is busy',
               least=1, most=10000),
 )

@@ -26,12 +26,17 @@ from liedyn_ros.errors import LiedynError
 from liedyn_ros.nodes.conversions import to_pose
 from liedyn_ros.nodes.leg_input import LegInput
 from liedyn_ros.nodes.managed_node import ManagedNode, run
+from liedyn_ros.nodes.stewart_covariances import StewartCovariances
+from liedyn_ros.nodes.stewart_diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart_outputs import describe, StewartOutputs
 from liedyn_ros.nodes.stewart_parameters import LEVENBERG_MARQUARDT, POSE
 from liedyn_ros.nodes.stewart_platform import Platform
+from liedyn_ros.nodes.stewart_prediction import StewartPrediction
+from liedyn_ros.nodes.stewart_sensor import RedundantInput, sensor_of
 from liedyn_ros.nodes.stewart_services import StewartServices
 from liedyn_ros.stewart import (
-    GaussNewton, leg_lengths, LevenbergMarquardt, Method, PoseTracker, TrackedPose)
+    GaussNewton, leg_lengths, LevenbergMarquardt, Method, MotionEstimator, SafeTracker,
+    Sensor, TrackedPose, Watch)
 
 WATCH_PERIOD = 0.1  # s
 
@@ -51,11 +56,19 @@ class StewartPoseNode(ManagedNode):
         """Check the parameters, warm the kernels up, open topics and services."""
         parameters = self.parameters
         platform = Platform.from_parameters(parameters, parameters['ignore_other_joints'])
-        method = method_of(parameters)
-        self._tracker = PoseTracker(platform.geometry, platform.home, method)
-        self._warm_up(platform)
+        method, sensor = method_of(parameters), sensor_of(parameters)
+        watch = watch_of(parameters, sensor)
+        self._tracker = SafeTracker(platform.geometry, platform.home, method, watch)
+        self._warm_up(platform, method, watch)
         self._outputs = StewartOutputs(self, platform)
         self._parts.append(self._outputs)
+        self._diagnostics = StewartDiagnostics(self, platform)
+        self._parts.append(self._diagnostics)
+        self._sensor = None
+        if sensor is not None:
+            self._sensor = RedundantInput(self, parameters, self.complain, sensor)
+            self._parts.append(self._sensor)
+        self._open_estimates(platform, watch)
         self._input = LegInput(
             self, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
@@ -74,6 +87,7 @@ class StewartPoseNode(ManagedNode):
         """Begin at home: what was tracked before may be long past."""
         self._tracker.reset()
         self._input.clear()
+        self._diagnostics.clear()
         self._last = None
         self._last_accepted_ns = self._now_ns()
 
@@ -84,9 +98,10 @@ class StewartPoseNode(ManagedNode):
         self._timeout_ns = round(1e9 * self.parameters['input_timeout'])
         self._stop_timers()
         self._timers_of_ours.append(self.create_timer(WATCH_PERIOD, self._watch))
-        if self.parameters['marker_rate'] > 0.0:
-            self._timers_of_ours.append(
-                self.create_timer(1.0 / self.parameters['marker_rate'], self._draw))
+        for name, callback in (('marker_rate', self._draw), ('diagnostics_rate', self._report)):
+            if self.parameters[name] > 0.0:
+                self._timers_of_ours.append(
+                    self.create_timer(1.0 / self.parameters[name], callback))
 
     def _take(self, stamp_ns: int, lengths: Array, rates: Array | None) -> None:
         if not self.active:
@@ -95,21 +110,26 @@ class StewartPoseNode(ManagedNode):
         try:
             if self._max_age > 0.0 and now_ns > 0:
                 checks.require_recent(stamp_ns, now_ns, self._max_age)
-            tracked = self._tracker.update(stamp_ns, lengths, rates)
+            reading = None if self._sensor is None else self._sensor.at(stamp_ns)
+            safe = self._tracker.update(stamp_ns, lengths, rates, reading)
         except LiedynError as error:
             self._refuse(stamp_ns, error)
             return
         self._last_accepted_ns = now_ns
-        self._outputs.publish(tracked, self._with_tf)
-        if tracked.solution.converged:
-            self._last = tracked
-        else:
-            self.complain(describe(tracked.solution))
+        self._outputs.publish(safe, self._with_tf)
+        self._diagnostics.take(safe)
+        if not safe.tracked.solution.converged:
+            self.complain(describe(safe.tracked.solution))
+            return
+        self._last = safe.tracked
+        if self._covariances is not None:
+            self._covariances.publish(safe.tracked)
 
     def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
         if self.active:
             self.complain(error)
             self._outputs.reject(stamp_ns, str(error))
+            self._diagnostics.refuse(str(error))
 
     def _watch(self) -> None:
         now_ns = self._now_ns()
@@ -121,23 +141,41 @@ class StewartPoseNode(ManagedNode):
                       f'{self._input.why_silent()}')
             self.complain(reason)
             self._outputs.reject(now_ns, reason)
+            self._diagnostics.refuse(reason)
 
     def _draw(self) -> None:
         if self.active and self._last is not None:
             self._outputs.publish_markers(self._last)
 
-    def _warm_up(self, platform: Platform) -> None:
+    def _report(self) -> None:
+        if self.active:
+            self._diagnostics.publish()
+
+    def _open_estimates(self, platform: Platform, watch: Watch) -> None:
+        estimator = MotionEstimator(
+            platform.geometry, watch.leg_noise, self.parameters['leg_rate_noise'])
+        self._covariances = None
+        if watch.leg_noise:
+            self._covariances = StewartCovariances(
+                self, platform, estimator, self.parameters['covariance_rate'])
+            self._parts.append(self._covariances)
+        self._parts.append(StewartPrediction(
+            self, platform, estimator, watch.leg_acceleration, lambda: self._tracker.last))
+
+    def _warm_up(self, platform: Platform, method: Method, watch: Watch) -> None:
         self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        tracker = PoseTracker(platform.geometry, platform.home, self._tracker.method)
+        tracker = SafeTracker(platform.geometry, platform.home, method, watch)
         lengths = leg_lengths(platform.geometry, platform.home)
         try:
             for stamp_ns, rates in ((0, 0.0 * lengths), (1_000_000, None)):
-                solution = tracker.update(stamp_ns, lengths, rates).solution
+                tracked = tracker.update(stamp_ns, lengths, rates).tracked
         except LiedynError as error:
             raise LiedynError(f'home pose: {error}') from error
-        if not solution.converged:
-            raise LiedynError(f'home pose: {describe(solution)}')
-        to_pose(solution.pose, Pose())
+        if not tracked.solution.converged:
+            raise LiedynError(f'home pose: {describe(tracked.solution)}')
+        to_pose(tracked.solution.pose, Pose())
+        if watch.leg_noise:
+            MotionEstimator(platform.geometry, watch.leg_noise, watch.leg_noise).of(tracked)
 
     def _stop_timers(self) -> None:
         for timer in self._timers_of_ours:
@@ -155,6 +193,16 @@ def method_of(parameters: Any) -> Method:
             damping=parameters['damping'], max_iterations=parameters['max_iterations'])
     return GaussNewton(
         step_factor=parameters['step_factor'], max_iterations=parameters['max_iterations'])
+
+
+def watch_of(parameters: Any, sensor: Sensor | None) -> Watch:
+    """Return what the parameters ask to look for."""
+    names = ('leg_noise', 'leg_acceleration', 'frozen_time', 'hold_hypotheses',
+             'replace_outliers', 'sensor_time')
+    return Watch(
+        warn_below=parameters['singularity_warning'],
+        warn_before=parameters['singularity_warning_time'], sensor=sensor,
+        **{name: parameters[name] for name in names})
 
 
 def main(args: Sequence[str] | None = None) -> None:

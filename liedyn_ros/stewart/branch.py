@@ -34,6 +34,7 @@ EXACT = 1e-12  # least noise, in characteristic lengths: what rounding leaves
 # Noise e in the lengths moves the square of a pose's distance s to its singularity by
 # 2 e / slope, and value = slope s: this is reached at the singularity with four deviations.
 MIXED = 8.0
+JUMP = 5.0  # 1/s, a change of the rate from one sample to the next that no platform makes
 CLEAR = 4.0  # standard deviations from the prediction that rule a branch out
 
 
@@ -78,6 +79,7 @@ class BranchGuard:
         self._value = self._rate = 0.0
         self._vv = self._vr = self._rr = 0.0  # covariance of value and rate
         self._mixed = self._doubt = False
+        self._jump = 0.0  # by how much the value may differ from what its rate predicts
 
     def settle(self, singularity: Singularity) -> None:
         """Believe a pose: a redundant sensor has told which branch it is."""
@@ -117,7 +119,7 @@ class BranchGuard:
 
     def _advance(self, before_ns: int, stamp_ns: int) -> None:
         dt = 1e-9 * (stamp_ns - before_ns)
-        self._stamp_ns = stamp_ns
+        self._stamp_ns, self._jump = stamp_ns, JUMP * dt
         self._value += dt * self._rate
         self._vv += dt * (2.0 * self._vr + dt * self._rr) + RESTLESSNESS * dt ** 3 / 3.0
         self._vr += dt * self._rr + RESTLESSNESS * dt ** 2 / 2.0
@@ -133,6 +135,10 @@ class BranchGuard:
         clear = CLEAR * math.sqrt(total)
         if self._mixed:
             self._mixed, self._doubt = False, self._doubt or far < clear
+        if near > max(clear, self._jump):  # the platform was moved while nothing was measured
+            self._value, self._rate = math.copysign(size, self._value), 0.0
+            self._vv, self._vr, self._rr = total - self._vv, 0.0, UNKNOWN_RATE
+            return self._doubt or 2.0 * near > far
         innovation = math.copysign(size, self._value) - self._value
         gain_v, gain_r = self._vv / total, self._vr / total
         self._value += gain_v * innovation

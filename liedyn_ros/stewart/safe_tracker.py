@@ -126,6 +126,11 @@ class SafeTracker:
         self._sign = 0  # of the determinant, expected of the last sample
         self._hypotheses = Hypotheses(self._tracker, self._meter, self._guard)
 
+    @property
+    def last(self) -> TrackedPose | None:
+        """Return the last good pose."""
+        return self._tracker.last
+
     def reset(self) -> None:
         """Forget the motion, the faults and the branch: the next sample starts from home."""
         self._tracker.reset()
@@ -157,7 +162,8 @@ class SafeTracker:
             flags |= Flag.RESTARTED
         if not tracked.solution.converged:
             self._guard.coast(stamp_ns)
-            flags |= Flag.BRANCH_CROSSED * self._crosses(started)
+            flags |= (Flag.BRANCH_CROSSED * self._crosses(started)
+                      | Flag.BRANCH_UNSURE * self._guard.near(KEPT_BRANCH))
             return SafePose(tracked, Flag(flags), faults.legs)
         return self._judge(tracked, flags, faults.legs, reading, started)
 

@@ -79,9 +79,9 @@ def test_cleanup_closes_what_configure_opened(bench):
     assert change(bench, Transition.TRANSITION_CLEANUP)
     assert interfaces_of(node) == before
     assert during - before - {'/tf'} == {  # which is opened where tf2_ros is installed
-        f'{node.get_namespace()}/{name}' for name in (
+        '/diagnostics', *(f'{node.get_namespace()}/{name}' for name in (
             'pose', 'twist', 'status', 'markers', 'leg_states', 'stewart_pose/solve',
-            'stewart_pose/inverse_kinematics', 'stewart_pose/reset')}
+            'stewart_pose/inverse_kinematics', 'stewart_pose/predict', 'stewart_pose/reset'))}
 
 
 def interfaces_of(node):

@@ -1,0 +1,255 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+How well the tracker knows when it may be wrong: covariance, crossings, false alarms, leg faults.
+
+    python -m benchmarks.stewart_safety
+
+prints the figures of docs/stewart.md, with progress, and writes them to out/bench.
+"""
+
+from collections.abc import Iterator
+import json
+from pathlib import Path
+import statistics
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.checks import Array
+from liedyn_ros.demo.tables import print_table
+from liedyn_ros.lie import se3
+from liedyn_ros.resources import config_file
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, LegNoise, OrientationSensor, PoseSolver, PoseTracker, SafePose, SafeTracker,
+    ScrewMotion, SingularityMeter, SmoothTrajectory, StewartGeometry, Watch)
+
+OUT = Path('out/bench/stewart_safety.json')
+GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+HOME = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 0.5])
+RATE = 1000  # Hz
+WRONG = 0.05  # rad or m: further than noise takes any pose that is not within a singularity
+# Start (turned by a rotation vector, at a position) and displacement, rad and m.
+PATHS = {
+    'turn': ((0.05, 0.03, 0.0), (0.02, 0.01, 0.5), (0.0, 0.0, 2.27, 0.0, 0.0, 0.0)),
+    'tilt': ((0.35, 0.05, 0.09), (0.01, 0.02, 0.5), (1.22, 0.0, 0.0, 0.0, 0.0, 0.0)),
+    'screw': ((0.17, 0.05, 0.09), (0.02, 0.01, 0.45), (1.1, 0.5, 0.4, 0.02, -0.01, 0.02)),
+}
+DURATIONS = (2.0, 8.0)  # s
+SEEDS = range(3)
+Figures = dict[str, Any]
+
+
+def main() -> int:
+    """Measure everything."""
+    begin = time.perf_counter()
+    figures = {'covariance': covariance(), 'crossings': crossings(), 'alarms': alarms(),
+               'faults': faults(), 'time': update_time()}
+    OUT.parent.mkdir(parents=True, exist_ok=True)
+    OUT.write_text(json.dumps(figures, indent=1), encoding='utf-8')
+    print(f'\n{time.perf_counter() - begin:.0f} s; figures in {OUT}')
+    return 0
+
+
+def covariance() -> Figures:
+    """Compare the covariance with that of solved noise, at random poses."""
+    print('covariance of the pose against 100 000 solves with noise of 10 um a leg')
+    rng, worst, largest = np.random.default_rng(1), 0.0, np.zeros(6)
+    noise, solver = LegNoise(GEOMETRY, np.full(6, 1e-5)), PoseSolver(GEOMETRY)
+    for _ in range(10):
+        pose = se3.compose(HOME, se3.exp(rng.uniform(-1, 1, 6) * [0.3, 0.3, 0.5, 0.1, 0.1, 0.1]))
+        lengths = leg_lengths(GEOMETRY, pose) + 1e-5 * rng.normal(size=(100_000, 6))
+        errors = se3.log(se3.compose(se3.inverse(pose), solver.solve_batch(lengths, pose).poses))
+        expected = noise.covariance(pose)
+        deviations = np.sqrt(np.diag(expected))
+        worst = max(worst, np.abs((np.cov(errors.T) - expected)
+                                  / np.outer(deviations, deviations)).max())
+        largest = np.maximum(largest, deviations)
+    print(f'  10 poses, largest difference of an entry {100.0 * worst:.2f} % of its deviations; '
+          f'deviations up to {1e6 * largest[:3].max():.0f} urad, {1e6 * largest[3:].max():.1f} um')
+    return {'difference': worst, 'deviations': largest.tolist()}
+
+
+def samples(motion: ScrewMotion | SmoothTrajectory, duration: float, noise: float,
+            seed: int) -> Iterator[tuple[int, Array, Array]]:
+    """Go through stamp (ns), true pose and lengths with noise."""
+    times = np.arange(round(duration * RATE) + 1) / RATE
+    poses = motion.pose(times)
+    lengths = leg_lengths(GEOMETRY, poses)
+    lengths += noise * np.random.default_rng(seed).normal(size=lengths.shape)
+    return zip((10**9 + np.arange(len(times)) * (10**9 // RATE)).tolist(), poses, lengths)
+
+
+def error(pose: Array, truth: Array) -> float:
+    """Return the largest entry of the twist between two poses, rad or m."""
+    return float(np.abs(se3.log(se3.compose(se3.inverse(truth), pose))).max())
+
+
+def crossings() -> list[Figures]:
+    """Drive through singularities: where it is told, and who is right at the end."""
+    print('paths through a singularity, 1 kHz: 3 paths, 2 durations, 3 seeds a row')
+    rows, figures = [], []
+    for noise in (0.0, 1e-6, 1e-5, 5e-5):
+        runs = [cross(name, duration, noise, seed) for name in PATHS for duration in DURATIONS
+                for seed in SEEDS]
+        told = [run['distance'] for run in runs if run['distance'] is not None]
+        row = {'noise': noise, 'runs': len(runs), 'told': len(told), 'distance': max(told),
+               'median': statistics.median(told), **{
+                   key: sum(run[key] for run in runs)
+                   for key in ('doubted', 'plain_wrong', 'held_wrong', 'left_open', 'silent')}}
+        figures.append(row)
+        rows.append([f'{1e6 * noise:g}', row['runs'], row['told'], f'{100 * row["median"]:.2f} %',
+                     f'{100 * row["distance"]:.2f} %', row['doubted'],
+                     row['plain_wrong'], row['held_wrong'], row['left_open'], row['silent']])
+        print(f'  noise {1e6 * noise:g} um done', flush=True)
+    print_table(['noise, um', 'runs', 'told', 'from the crossing: median', 'most', 'flagged at it',
+                 'plain wrong',
+                 'held wrong', 'left open', 'wrong unflagged'], rows)
+    return figures
+
+
+def cross(name: str, duration: float, noise: float, seed: int) -> Figures:
+    """Run a plain tracker, one that flags and one that holds both branches along one path."""
+    turn, position, displacement = PATHS[name]
+    start = se3.exp([*turn, 0.0, 0.0, 0.0])
+    start[:3, 3] = position
+    motion = ScrewMotion(start, np.array(displacement), duration)
+    plain = PoseTracker(GEOMETRY, start)
+    flags, holds = (SafeTracker(GEOMETRY, start, watch=Watch(
+        leg_noise=noise or 1e-9, hold_hypotheses=hold)) for hold in (False, True))
+    meter, told, truth = SingularityMeter(GEOMETRY), None, None
+    doubted = silent = False
+    before = meter.measure(start).determinant_sign
+    for k, (stamp_ns, pose, lengths) in enumerate(samples(motion, duration, noise, seed)):
+        tracked = plain.update(stamp_ns, lengths)
+        flagged, held = flags.update(stamp_ns, lengths), holds.update(stamp_ns, lengths)
+        if truth is None and meter.measure(pose).determinant_sign != before:
+            truth = k
+            doubted = bool(flagged.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_CROSSED))
+        if told is None and Flag.BRANCH_CROSSED in flagged.flags:
+            told = k
+        silent |= bool(unsaid(flagged, pose) or unsaid(held, pose))
+    end = error(held.tracked.solution.pose, pose)
+    path = 0.5 - 0.5 * np.cos(np.pi * np.arange(k + 1) / k)
+    return {'distance': None if told is None else float(abs(path[told] - path[truth])),
+            'plain_wrong': error(tracked.solution.pose, pose) > WRONG, 'held_wrong': end > WRONG,
+            'doubted': doubted, 'left_open': Flag.BRANCH_UNSURE in held.flags, 'silent': silent}
+
+
+def unsaid(safe: SafePose, truth: Array) -> bool:
+    """Return whether a pose is wrong and no flag says that it may be."""
+    return bool(safe.tracked.solution.converged
+                and not safe.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
+                and error(safe.tracked.solution.pose, truth) > WRONG)
+
+
+def good_motion(seed: int) -> SmoothTrajectory:
+    """Return a motion in the good workspace, in all coordinates."""
+    rng = np.random.default_rng(seed)
+    return SmoothTrajectory(
+        HOME, amplitudes=np.array([0.2, 0.2, 0.3, 0.06, 0.06, 0.06]),
+        frequencies=np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]),
+        phases=rng.uniform(0.0, 2.0 * np.pi, 6))
+
+
+def alarms() -> list[Figures]:
+    """Count flags where there is nothing to flag: 60 s at 1 kHz in the good workspace."""
+    print('false alarms in 60 s at 1 kHz in the good workspace')
+    figures = []
+    for noise in (0.0, 1e-5, 1e-4):
+        tracker, count, least = SafeTracker(
+            GEOMETRY, HOME, watch=Watch(leg_noise=noise, hold_hypotheses=True)), 0, np.inf
+        for stamp_ns, _, lengths in samples(good_motion(7), 60.0, noise, 7):
+            safe = tracker.update(stamp_ns, lengths)
+            count += bool(safe.flags)
+            least = min(least, safe.tracked.solution.smallest_singular_value)
+        figures.append({'noise': noise, 'alarms': count, 'least_singular_value': least})
+        print(f'  noise {1e6 * noise:g} um: {count} of 60 001 samples flagged; '
+              f'smallest singular value {least:.3f}', flush=True)
+    return figures
+
+
+def faults() -> list[Figures]:
+    """Spoil a leg for a while and see whether it is named, and what it does to the pose."""
+    print('faults of one leg, noise 10 um, 60 runs a row: each leg, moments at random')
+    rng, rows, figures = np.random.default_rng(3), [], []
+    for kind, size in (('outlier', 2e-4), ('outlier', 1e-3), ('outlier', 1e-2), ('step', 1e-3),
+                       ('frozen', 0.0), ('slow bias', 2e-3), ('slow bias, IMU', 2e-3)):
+        runs = [spoil(kind, size, k % 6, rng) for k in range(60)]
+        found = [run for run in runs if run['named']]
+        row = {'kind': kind, 'size': size, 'named': len(found) / len(runs),
+               'others': sum(run['others'] for run in runs) / len(runs),
+               'delay': statistics.median(r['delay'] for r in found) if found else None,
+               'error': statistics.median(run['error'] for run in runs)}
+        figures.append(row)
+        rows.append([kind, f'{1e3 * size:g}', f'{100 * row["named"]:.0f} %',
+                     f'{100 * row["others"]:.0f} %',
+                     '-' if row['delay'] is None else f'{1e3 * row["delay"]:.0f}',
+                     f'{1e3 * row["error"]:.3f}'])
+        print(f'  {kind} done', flush=True)
+    print_table(['fault', 'size, mm', 'leg named', 'another named', 'after, ms',
+                 'pose error, mm or mrad'], rows)
+    return figures
+
+
+def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures:
+    """Track 1 s with a fault from half time on; return who was named, when, and the error."""
+    imu = OrientationSensor(5e-4) if kind.endswith('IMU') else None
+    tracker = SafeTracker(GEOMETRY, HOME, watch=Watch(
+        leg_noise=1e-5, sensor=imu, sensor_time=0.1))
+    offset, begin = rng.uniform(2.0, 20.0), 500
+    times = offset + np.arange(1000) / RATE
+    poses = good_motion(int(rng.integers(1000))).pose(times)
+    lengths = leg_lengths(GEOMETRY, poses) + 1e-5 * rng.normal(size=(1000, 6))
+    if kind == 'outlier':
+        lengths[begin, leg] += size * rng.choice((-1.0, 1.0))
+    elif kind == 'step':
+        lengths[begin:, leg] += size
+    elif kind == 'frozen':
+        lengths[begin:, leg] = lengths[begin, leg]
+    else:
+        lengths[begin:, leg] += np.linspace(0.0, size, 500)
+    named, delay, others, worst = False, None, False, 0.0
+    for k, (pose, values) in enumerate(zip(poses, lengths)):
+        wobble = se3.exp([*(5e-4 * rng.normal(size=3)), 0.0, 0.0, 0.0])[:3, :3]
+        safe = tracker.update((k + 1) * 10**6, values, reading=imu and pose[:3, :3] @ wobble)
+        others |= any(other != leg for other in safe.legs)
+        if leg in safe.legs and not named:
+            named, delay = True, (k - begin) / RATE
+        worst = max(worst, error(safe.tracked.solution.pose, pose)) if k >= begin else worst
+    return {'named': named, 'delay': delay, 'others': others, 'error': worst}
+
+
+def update_time() -> Figures:
+    """Time one sample of the plain tracker and of the one under watch."""
+    lengths = [values for _, _, values in samples(good_motion(1), 4.0, 1e-5, 1)]
+    result = {}
+    for name, tracker in (('plain', PoseTracker(GEOMETRY, HOME)),
+                          ('watched', SafeTracker(GEOMETRY, HOME, watch=Watch(leg_noise=1e-5)))):
+        taken = []
+        for k, values in enumerate(lengths):
+            begin = time.perf_counter()
+            tracker.update((k + 1) * 10**6, values)
+            taken.append(time.perf_counter() - begin)
+        result[name] = statistics.median(taken[500:])
+    print(f'a sample takes {1e6 * result["plain"]:.0f} us plain, '
+          f'{1e6 * result["watched"]:.0f} us under watch')
+    return result
+
+
+if __name__ == '__main__':
+    sys.exit(main())

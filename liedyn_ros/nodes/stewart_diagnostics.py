@@ -1,0 +1,147 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The pose node's health on /diagnostics (REP 107): input, pose, singularity, legs, limits."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+
+from liedyn_ros.nodes.stewart_platform import Platform
+from liedyn_ros.stewart import Flag, SafePose
+from liedyn_ros.stewart.workspace import margins
+
+OK, WARN, ERROR, STALE = (
+    DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
+
+SINGULARITY = {
+    Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
+    Flag.BRANCH_UNSURE: 'noise leaves two poses possible; reset once the pose is known',
+    Flag.BRANCH_CROSSED: 'the motion has led through a singularity',
+    Flag.NEAR_SINGULARITY: 'near a singularity',
+    Flag.APPROACHING_SINGULARITY: 'approaching a singularity'}
+LEGS = {
+    Flag.LEG_STEPPED: 'a reading has jumped and stayed there',
+    Flag.LEG_FROZEN: 'a reading repeats exactly while the others move',
+    Flag.LEG_BIASED: 'a biased leg explains what the redundant sensor reads',
+    Flag.SENSOR_DISAGREES: 'the redundant sensor does not fit the six lengths',
+    Flag.LEG_OUTLIER: 'a reading that no motion explains'}
+ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FROZEN | (
+    Flag.LEG_BIASED | Flag.SENSOR_DISAGREES)
+
+
+class StewartDiagnostics:
+    """Gathers what happened since the last report and publishes it with the state of now."""
+
+    def __init__(self, node: Node, platform: Platform) -> None:
+        """Open the publisher."""
+        self._node, self._platform = node, platform
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._name = node.get_fully_qualified_name().lstrip('/')
+        self.clear()
+
+    def destroy(self) -> None:
+        """Close the publisher."""
+        self._node.destroy_publisher(self._publisher)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._last: SafePose | None = None
+        self._begin()
+
+    def take(self, safe: SafePose) -> None:
+        """Note one sample."""
+        self._flags |= safe.flags
+        self._legs.update(safe.legs)
+        if safe.tracked.solution.converged:
+            self._last = safe
+            self._solved += 1
+        else:
+            self._failed += 1
+
+    def refuse(self, reason: str) -> None:
+        """Note input that was refused."""
+        self._refused += 1
+        self._reason = reason
+
+    def publish(self) -> None:
+        """Publish the report and begin the next."""
+        report = DiagnosticArray(status=[
+            self._input(), self._judge('singularity', SINGULARITY, self._measures()),
+            self._judge('legs', LEGS, {'suspected': self._suspected()}), self._limits()])
+        report.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(report)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._flags, self._legs = Flag(0), Counter[int]()
+        self._solved = self._failed = self._refused = 0
+        self._reason = ''
+
+    def _input(self) -> DiagnosticStatus:
+        counts = {'solved': self._solved, 'not solved': self._failed, 'refused': self._refused}
+        if self._refused:
+            return self._status('input', ERROR, self._reason, counts)
+        if not self._solved + self._failed:
+            return self._status('input', STALE, 'no leg lengths', counts)
+        if self._failed or Flag.RESTARTED in self._flags:
+            return self._status('input', WARN, 'solves failed', counts)
+        return self._status('input', OK, 'tracking', counts)
+
+    def _judge(
+            self, what: str, reasons: Mapping[Flag, str], values: Mapping[str, object]
+    ) -> DiagnosticStatus:
+        found = [flag for flag in reasons if flag in self._flags]
+        level = ERROR if any(flag in ERRORS for flag in found) else WARN if found else OK
+        return self._status(what, level, '; '.join(reasons[flag] for flag in found) or 'good',
+                            values)
+
+    def _measures(self) -> dict[str, object]:
+        if self._last is None or self._last.singularity is None or self._last.branch is None:
+            return {}
+        singularity, branch = self._last.singularity, self._last.branch
+        return {'smallest singular value': f'{singularity.smallest_singular_value:.6g}',
+                'determinant sign': singularity.determinant_sign,
+                'expected determinant sign': branch.expected_sign,
+                'time to singularity, s': f'{self._last.time_to_singularity:.6g}',
+                'prediction gap': f'{branch.prediction_gap:.3g}',
+                'flags': ' '.join(flag.name or '' for flag in Flag if flag in self._flags)}
+
+    def _suspected(self) -> str:
+        names = self._platform.geometry.leg_names
+        return ', '.join(f'{names[leg]} ({count} samples)'
+                         for leg, count in sorted(self._legs.items()))
+
+    def _limits(self) -> DiagnosticStatus:
+        if self._last is None:
+            return self._status('limits', STALE, 'no pose', {})
+        geometry = self._platform.geometry
+        left = margins(geometry, self._last.tracked.solution.pose[None])
+        exceeded = left.exceeded(geometry.leg_names)
+        return self._status(
+            'limits', ERROR if exceeded else OK, '; '.join(exceeded) or 'within all limits',
+            {name: f'{part.min():.4g}' for name, part in (
+                ('travel left, m', left.travel), ('base joint angle left, rad', left.base_angles),
+                ('platform joint angle left, rad', left.platform_angles),
+                ('clearance between legs, m', left.clearance))})
+
+    def _status(
+            self, what: str, level: bytes, message: str, values: Mapping[str, object]
+    ) -> DiagnosticStatus:
+        return DiagnosticStatus(
+            level=level, name=f'{self._name}: {what}', message=message,
+            hardware_id=self._platform.geometry.name,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])

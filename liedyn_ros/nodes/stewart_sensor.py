@@ -1,0 +1,96 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The redundant sensor of the pose node: an IMU's orientation, or a seventh length."""
+
+from collections.abc import Callable
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import Imu
+from std_msgs.msg import Float64
+
+from liedyn_ros import checks
+from liedyn_ros.checks import Array
+from liedyn_ros.errors import LiedynError
+from liedyn_ros.lie import so3
+from liedyn_ros.nodes.conversions import nanoseconds
+from liedyn_ros.nodes.leg_input import sensor_data
+from liedyn_ros.nodes.parameters import ParameterSet
+from liedyn_ros.stewart import LengthSensor, OrientationSensor, Sensor
+
+DEPTH = 10
+
+
+def sensor_of(parameters: ParameterSet) -> Sensor | None:
+    """Return the sensor that the parameters describe; raises LiedynError for two."""
+    turn, length = parameters['orientation_noise'], parameters['extra_length_noise']
+    if turn and length:
+        raise LiedynError('orientation_noise and extra_length_noise: expected one redundant '
+                          f'sensor, got {turn:g} rad and {length:g} m')
+    if turn:
+        return OrientationSensor(turn)
+    if length:
+        return LengthSensor(
+            np.array(parameters['extra_length_base']),
+            np.array(parameters['extra_length_platform']), length)
+    return None
+
+
+class RedundantInput:
+    """Keeps the newest reading of the redundant sensor; each is used once."""
+
+    def __init__(self, node: Node, parameters: ParameterSet, on_fault: Callable[[object], None],
+                 sensor: Sensor) -> None:
+        """Subscribe; `on_fault` is told why a reading was refused."""
+        self._node, self._on_fault = node, on_fault
+        self._tolerance_ns = round(1e9 * parameters['sensor_tolerance'])
+        self._mounting = so3.inverse(so3.from_quaternion(
+            checks.as_array('orientation_mounting', parameters['orientation_mounting'], (4,))))
+        self._newest: tuple[int, Array] | None = None
+        oriented = isinstance(sensor, OrientationSensor)
+        self._subscription = node.create_subscription(
+            Imu if oriented else Float64, 'orientation' if oriented else 'extra_length',
+            self._take_orientation if oriented else self._take_length, sensor_data(DEPTH),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies())
+
+    def destroy(self) -> None:
+        """End the subscription."""
+        self._node.destroy_subscription(self._subscription)
+
+    def at(self, stamp_ns: int) -> Array | None:
+        """Return the reading of a time (ns), or None if there is no new one near it."""
+        if self._newest is None or abs(self._newest[0] - stamp_ns) > self._tolerance_ns:
+            return None
+        (_, reading), self._newest = self._newest, None
+        return reading
+
+    def _take_orientation(self, message: Imu) -> None:
+        q = message.orientation
+        try:
+            rotation = so3.from_quaternion(
+                checks.as_array('orientation', (q.x, q.y, q.z, q.w), (4,)))
+        except LiedynError as error:
+            self._on_fault(error)
+            return
+        self._newest = nanoseconds(message.header.stamp), so3.compose(rotation, self._mounting)
+
+    def _take_length(self, message: Float64) -> None:
+        try:
+            reading = checks.as_array('extra_length', message.data, ())
+        except LiedynError as error:
+            self._on_fault(error)
+            return
+        self._newest = self._node.get_clock().now().nanoseconds, reading
