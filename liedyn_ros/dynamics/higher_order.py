@@ -48,15 +48,16 @@ class HigherOrder:
         self.model = model
         self._dissipation = dissipation
         self._space = space
-        self._rows = 0
+        self._nq, self._nv = model.nq, model.nv
+        self._rows = 0  # coefficients for which there is room
 
     def inverse(self, q: ArrayLike, motion: ArrayLike, order: int,
                 external: ArrayLike | None) -> Array:
         """Return the joint forces (order + 1, nv) of a motion (order + 2, nv)."""
         order = require_order(order)
-        q = borrowed('q', q, (self.model.nq,))
-        motion = derivatives('motion', motion, order + 2, self.model.nv)
-        tau = np.empty((order + 1, self.model.nv))
+        q = borrowed('q', q, (self._nq,))
+        motion = derivatives('motion', motion, order + 2, self._nv)
+        tau = np.empty((order + 1, self._nv))
         if not self._run(inverse_series, order, external, q, motion, tau):
             refuse(self.model, '', q, motion=motion)
         return tau
@@ -65,8 +66,8 @@ class HigherOrder:
                 external: ArrayLike | None) -> Array:
         """Return the accelerations (order + 1, nv) under joint forces (order + 1, nv)."""
         order = require_order(order)
-        q, v = borrowed('q', q, (self.model.nq,)), borrowed('v', v, (self.model.nv,))
-        tau = derivatives('tau', tau, order + 1, self.model.nv)
+        q, v = borrowed('q', q, (self._nq,)), borrowed('v', v, (self._nv,))
+        tau = derivatives('tau', tau, order + 1, self._nv)
         a = np.empty(tau.shape)
         code = self._run(hybrid_series, order, external, q, v, a, tau)
         if code != DONE:
@@ -77,10 +78,10 @@ class HigherOrder:
                tau: ArrayLike, order: int, external: ArrayLike | None) -> tuple[Array, Array]:
         """Return all accelerations and all joint forces, each (order + 1, nv)."""
         order = require_order(order)
-        given = mask('prescribed', prescribed, self.model.nv)
-        q, v = borrowed('q', q, (self.model.nq,)), borrowed('v', v, (self.model.nv,))
-        a = derivatives('a', a, order + 1, self.model.nv, copied)
-        tau = derivatives('tau', tau, order + 1, self.model.nv, copied)
+        given = mask('prescribed', prescribed, self._nv)
+        q, v = borrowed('q', q, (self._nq,)), borrowed('v', v, (self._nv,))
+        a = derivatives('a', a, order + 1, self._nv, copied)
+        tau = derivatives('tau', tau, order + 1, self._nv, copied)
         self._space.prescribe(given)
         try:
             code = self._run(hybrid_series, order, external, q, v, a, tau)
@@ -94,8 +95,8 @@ class HigherOrder:
                       external: ArrayLike | None) -> Array:
         """Return the joint forces (K, order + 1, nv) of motions (K, order + 2, nv)."""
         order, (q, external) = require_order(order), self._states(q, order, external)
-        motion = borrowed('motion', motion, (len(q), order + 2, self.model.nv))
-        tau = np.empty((len(q), order + 1, self.model.nv))
+        motion = borrowed('motion', motion, (len(q), order + 2, self._nv))
+        tau = np.empty((len(q), order + 1, self._nv))
         s, code = self._batch.run(LaneTables.inverse, q, motion, tau, external)
         if code != DONE:
             self._stop(code, f'[{s}]', q[s], motion=motion[s], **_wrenches(external, s))
@@ -106,9 +107,9 @@ class HigherOrder:
                      ) -> tuple[Array, Array]:
         """Return all accelerations and all joint forces, each (K, order + 1, nv)."""
         order, (q, external) = require_order(order), self._states(q, order, external)
-        given = mask('prescribed', prescribed, self.model.nv)
-        v = borrowed('v', v, (len(q), self.model.nv))
-        a, tau = (copied(name, value, (len(q), order + 1, self.model.nv))
+        given = mask('prescribed', prescribed, self._nv)
+        v = borrowed('v', v, (len(q), self._nv))
+        a, tau = (copied(name, value, (len(q), order + 1, self._nv))
                   for name, value in (('a', a), ('tau', tau)))
         s, code = self._batch.run(partial(_hybrid, given), q, v, a, tau, external)
         if code != DONE:
@@ -120,16 +121,16 @@ class HigherOrder:
                 ) -> tuple[Array, Array]:
         """Return configurations (K, nq) and wrenches (K or 0, order + 1, B, 6)."""
         states = len(q) if isinstance(q, np.ndarray) and q.ndim else -1
-        q = borrowed('q', q, (states, self.model.nq))
+        q = borrowed('q', q, (states, self._nq))
         shape = (order + 1, len(self.model.bodies), 6)
         return q, (np.empty((0, *shape)) if external is None else
                    borrowed('external', external, (len(q), *shape)))
 
     def _run(self, kernel: Callable[..., Any], order: int, external: ArrayLike | None,
              *arguments: Array) -> Any:
-        space = self._space
-        self._make_room(order + 2)
-        tables = space.topology, space.links, space.coordinates, self._series, self._rates
+        if order + 2 > self._rows:
+            self._make_room(order + 2)
+        space, tables = self._space, self._tables
         if external is None:
             return kernel(*tables, *arguments)
         wrenches = borrowed('external', external, (order + 1, len(self.model.bodies), 6))
@@ -144,11 +145,12 @@ class HigherOrder:
             self._series[:, table.EXTERNAL:table.EXTERNAL + 6] = 0.0
 
     def _make_room(self, size: int) -> None:
-        """Make tables for size coefficients of everything, if they are not as large already."""
-        if size > self._rows:
-            self._series = np.zeros((len(self._space.links) * size, table.WIDTH))
-            self._rates = np.zeros((self.model.nv * size, table.RATES_WIDTH))
-            self._rows = size
+        """Make tables for size coefficients of everything."""
+        space = self._space
+        self._series = np.zeros((len(space.links) * size, table.WIDTH))
+        rates = np.zeros((self._nv * size, table.RATES_WIDTH))
+        self._tables = space.topology, space.links, space.coordinates, self._series, rates
+        self._rows = size
 
     def _stop(self, code: int, suffix: str, q: Array, **vectors: Array) -> NoReturn:
         if code == REFUSED:
@@ -170,6 +172,8 @@ def _wrenches(external: Array, state: int) -> dict[str, Array]:
 
 def require_order(order: int) -> int:
     """Return an order of differentiation, or raise LiedynError or LimitError."""
+    if type(order) is int and 0 <= order <= LARGEST_ORDER:
+        return order
     try:
         order = operator.index(order)
     except TypeError as error:

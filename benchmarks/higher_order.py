@@ -1,0 +1,194 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Derivatives of the dynamics beside Pinocchio's order zero and CasADi's automatic differentiation.
+
+For the aerial manipulator and a tree of 101 bodies: time of the bare kernel and of the checked
+method (us), as multiples of Pinocchio's rnea and aba calls from Python, and of a state of a batch
+as a part of a single call. Then how time grows with bodies and order. What is compared takes turns
+in the same run, and must agree first.
+"""
+
+from importlib.util import find_spec
+import json
+import os
+from pathlib import Path
+import statistics
+from typing import Any
+
+from benchmarks.dynamics import agree, Peer
+from benchmarks.robots import branches, Robot, robots
+from benchmarks.timing import Call, interleaved, median_ratio
+import numpy as np
+import pinocchio as pin
+
+from liedyn_ros.checks import Array
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.kernels.series import table
+from liedyn_ros.dynamics.kernels.series.forward import hybrid_series
+from liedyn_ros.dynamics.kernels.series.inverse import inverse_series
+from liedyn_ros.model import Model
+
+OUT = Path('out/bench/higher_order.json')
+ORDERS = (0, 1, 3, 5, 10)
+BATCH = 512
+# At most these multiples of Pinocchio's time at order zero.
+TARGETS = {'A': {('inverse', 5): 2.5, ('inverse', 10): 5.5, ('forward', 5): 2.3,
+                 ('forward', 10): 4.5},
+           'B': {('inverse', 5): 2.7, ('inverse', 10): 6.5, ('forward', 5): 2.3,
+                 ('forward', 10): 5.0}}
+# The largest order whose expression CasADi builds in seconds.
+CASADI_ORDERS = {'A': {'inverse': 5, 'forward': 5}, 'B': {'inverse': 5, 'forward': 3}}
+LENGTHS = (5, 10, 20, 50, 100)  # of five branches
+HIGH_ORDERS = (0, 2, 4, 8, 12, 16)
+Row = dict[str, Any]
+
+
+class State:
+    """A machine in motion, and the calls that are timed on it."""
+
+    def __init__(self, model: Model, order: int) -> None:
+        """Draw a random state."""
+        rng = np.random.default_rng(0)
+        self.dynamics, self.order = Dynamics(model, dissipation=False), order
+        self.q, self.motion = model.random(rng), rng.normal(size=(order + 2, model.nv))
+        self.v = self.motion[0].copy()
+        self.tau = self.dynamics.inverse_series(self.q, self.motion, order)
+        got = self.dynamics.forward_series(self.q, self.v, self.tau, order)
+        agree(self.motion[1], got[0])
+
+    def kernel(self, name: str) -> Call:
+        """Return the call of a bare kernel."""
+        space, size = self.dynamics.workspace, self.order + 2
+        tables = (space.topology, space.links, space.coordinates,
+                  np.zeros((len(space.links) * size, table.WIDTH)),
+                  np.zeros((len(self.v) * size, table.RATES_WIDTH)))
+        if name == 'inverse':
+            return Call(inverse_series, (*tables, self.q, self.motion, self.tau.copy()))
+        return Call(hybrid_series, (*tables, self.q, self.v, self.tau.copy(), self.tau.copy()))
+
+    def method(self, name: str) -> Call:
+        """Return the call of a method of Dynamics."""
+        if name == 'inverse':
+            return Call(self.dynamics.inverse_series, (self.q, self.motion, self.order))
+        return Call(self.dynamics.forward_series, (self.q, self.v, self.tau, self.order))
+
+    def batch(self, name: str) -> Call:
+        """Return the call of a batch."""
+        q, motion, v, tau = (np.repeat(x[None], BATCH, axis=0)
+                             for x in (self.q, self.motion, self.v, self.tau))
+        if name == 'inverse':
+            return Call(self.dynamics.inverse_series_batch, (q, motion, self.order))
+        return Call(self.dynamics.forward_series_batch, (q, v, tau, self.order))
+
+
+def beside_pinocchio(name: str, robot: Robot) -> list[Row]:
+    """Return times of all orders as multiples of Pinocchio's order zero."""
+    peer, rows = Peer(robot), []
+    rng = np.random.default_rng(0)
+    q = peer.configuration(robot.model.random(rng))
+    v = rng.normal(size=robot.model.nv)
+    for algorithm, other in (('inverse', pin.rnea), ('forward', pin.aba)):
+        for order in ORDERS:
+            state = State(robot.model, order)
+            calls = [state.kernel(algorithm), Call(other, (peer.model, peer.data, q, v, v)),
+                     state.method(algorithm), state.batch(algorithm)]
+            kernel, single, method, batch = interleaved(calls)
+            rows.append({
+                'machine': name, 'algorithm': algorithm, 'order': order,
+                'kernel': 1e6 * statistics.median(kernel),
+                'method': 1e6 * statistics.median(method),
+                'ratio': median_ratio(kernel, single), 'checked': median_ratio(method, single),
+                'target': TARGETS[name[0]].get((algorithm, order)),
+                'batch': median_ratio(batch, method) / BATCH})
+            print(_line(rows[-1]), flush=True)
+    return rows
+
+
+def beside_casadi(name: str, model: Model) -> list[Row]:
+    """Return how many times longer CasADi takes."""
+    from liedyn_ros.studies import higher_order_casadi
+    rows = []
+    for algorithm, order in CASADI_ORDERS[name[0]].items():
+        state = State(model, order)
+        other = getattr(higher_order_casadi, algorithm)(model, order)
+        given = state.motion if algorithm == 'inverse' else np.vstack([state.v[None], state.tau])
+        wanted = state.tau if algorithm == 'inverse' else state.motion[1:]
+        out = np.empty_like(wanted)
+        other(state.q, given, out)
+        agree(wanted[:2], out[:2])
+        theirs, ours = interleaved([Call(other, (state.q, given, out)), state.method(algorithm)])
+        rows.append({'machine': name, 'algorithm': algorithm, 'order': order,
+                     'casadi': 1e6 * statistics.median(theirs),
+                     'times_faster': median_ratio(theirs, ours)})
+        print(f'{name:24}{algorithm:9}{order:6}{rows[-1]["casadi"]:10.0f} us, '
+              f'{rows[-1]["times_faster"]:6.0f} times longer', flush=True)
+    return rows
+
+
+def growth(algorithm: str) -> Row:
+    """Return exponents of the time in bodies (order 5) and in the order (101 bodies)."""
+    models = [branches(5, length) for length in LENGTHS]
+    by_bodies = [statistics.median(t) for t in interleaved(
+        [State(model, 5).kernel(algorithm) for model in models])]
+    by_order = [statistics.median(t) for t in interleaved(
+        [State(models[2], order).kernel(algorithm) for order in HIGH_ORDERS])]
+    bodies = np.array([len(model.bodies) for model in models])
+    rows = np.array(HIGH_ORDERS) + 1.0
+    design = np.stack([np.ones_like(rows), rows, rows**2], axis=1)
+    fit, *_ = np.linalg.lstsq(design / np.array(by_order)[:, None], np.ones(len(rows)), rcond=None)
+    error = float(np.abs(design @ fit / by_order - 1.0).max())
+    result = {'algorithm': algorithm, 'in_bodies': _slope(bodies, by_bodies),
+              'in_order': _slope(rows[-3:], by_order[-3:]),
+              'quadratic_us': (1e6 * fit).tolist(), 'quadratic_error': error,
+              'bodies_us': [1e6 * t for t in by_bodies], 'orders_us': [1e6 * t for t in by_order]}
+    print(f'{algorithm:9} time ~ bodies^{result["in_bodies"]:.2f} up to {bodies[-1]} bodies, '
+          f'~ (r+1)^{result["in_order"]:.2f} from order {HIGH_ORDERS[-3]} to {HIGH_ORDERS[-1]}; '
+          f'{fit[0] * 1e6:.1f} + {fit[1] * 1e6:.1f} (r+1) + {fit[2] * 1e6:.2f} (r+1)^2 us '
+          f'within {100.0 * error:.0f} %', flush=True)
+    return result
+
+
+def _slope(x: Array, times: list[float]) -> float:
+    return float(np.polyfit(np.log(x), np.log(times), 1)[0])
+
+
+def _line(row: Row) -> str:
+    target = '' if row['target'] is None else f'{row["target"]:.1f}'
+    return (f'{row["machine"]:24}{row["algorithm"]:9}{row["order"]:6}{row["kernel"]:9.2f}'
+            f'{row["ratio"]:8.2f}{target:>8}{row["method"]:9.2f}{row["checked"]:9.2f}'
+            f'{row["batch"]:8.2f}')
+
+
+def main() -> None:
+    """Measure, print the tables and keep them as JSON."""
+    machines = {name: robot for name, robot in robots().items() if name[0] in 'AB'}
+    print(f'{"machine":24}{"what":9}{"order":>6}{"kernel":>9}{"ratio":>8}{"target":>8}'
+          f'{"method":>9}{"ratio":>9}{"batch":>8}')
+    rows = [row for name, robot in machines.items() for row in beside_pinocchio(name, robot)]
+    if find_spec('casadi') is None:
+        print('CasADi is not installed (make bench installs it): not compared')
+        casadi = []
+    else:
+        casadi = [row for name, robot in machines.items()
+                  for row in beside_casadi(name, robot.model)]
+    grown = [growth(algorithm) for algorithm in ('inverse', 'forward')]
+    OUT.parent.mkdir(parents=True, exist_ok=True)
+    OUT.write_text(json.dumps({
+        'unit': 'us', 'pinocchio': pin.__version__, 'load': os.getloadavg(), 'rows': rows,
+        'casadi': casadi, 'growth': grown}, indent=1) + '\n')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,76 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The study of derivatives: its reference, the way there and back, CasADi's figures."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.flight.reference import Reference
+from liedyn_ros.model import load_yaml
+from liedyn_ros.resources import config_file
+from liedyn_ros.studies import higher_order, higher_order_figures, higher_order_timing
+from liedyn_ros.studies.higher_order_reference import SmoothReference
+
+
+def test_reference_is_that_of_the_flight() -> None:
+    paper = Reference()
+    smooth, late = SmoothReference(paper), paper.rise_time / 2.0
+    for t in (2.0, 4.5, 8.0):
+        q, v, a = paper.at(t + late)
+        np.testing.assert_allclose(smooth.configuration(t), q, atol=1e-12)
+        np.testing.assert_allclose(smooth.motion(t, 2), [v, a], atol=1e-12)
+
+
+def test_derivatives_of_the_reference_are_those_of_time() -> None:
+    smooth, t, h = SmoothReference(Reference()), 3.0, 1e-3
+    motion = smooth.motion(t, 7)
+    rate = (8.0 * (smooth.motion(t + h, 7) - smooth.motion(t - h, 7))
+            - (smooth.motion(t + 2.0 * h, 7) - smooth.motion(t - 2.0 * h, 7))) / (12.0 * h)
+    np.testing.assert_allclose(rate[:-1], motion[1:], atol=1e-9)
+
+
+def test_the_reference_comes_back(tmp_path, capsys: pytest.CaptureFixture) -> None:
+    assert higher_order.fly(tmp_path)
+    assert 'The reference came back' in capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == {'forces.png', 'errors.png'}
+
+
+def test_timing_and_its_picture(tmp_path, monkeypatch: pytest.MonkeyPatch,
+                                capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(higher_order_timing, 'LENGTHS', (1, 2))
+    monkeypatch.setattr(higher_order_timing, 'ORDERS', range(2))
+    timing = higher_order_timing.measure()
+    higher_order_figures.draw_timing(timing, tmp_path / 'timing.png')
+    higher_order.report(timing)
+    assert [at for at, _ in timing.by_bodies['inverse']] == [6, 11]
+    assert 'forward, us' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('name', ['aerial manipulator', 'branches'])
+def test_casadi_finds_the_same(name: str) -> None:
+    pytest.importorskip('casadi', reason='casadi is only installed for benchmarks')
+    from liedyn_ros.studies import higher_order_casadi
+    model = (higher_order_timing.branches(3, 3) if name == 'branches'
+             else load_yaml(config_file('aerial_manipulator.yaml')))
+    rng, order = np.random.default_rng(2), 4
+    dynamics, q = Dynamics(model, dissipation=False), model.random(rng)
+    motion = rng.normal(size=(order + 2, model.nv))
+    tau = dynamics.inverse_series(q, motion, order)
+    got = np.empty_like(tau)
+    higher_order_casadi.inverse(model, order)(q, motion, got)
+    scale = np.abs(tau).max(axis=1, keepdims=True)
+    assert (np.abs(got - tau) <= 1e-12 * scale).all()
+    higher_order_casadi.forward(model, order)(q, np.vstack([motion[:1], tau]), got)
+    assert (np.abs(got - motion[1:]) <= 1e-10 * scale).all()
