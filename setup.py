@@ -50,6 +50,7 @@ setup(
             'aerial_manipulator_simulator = '
             'liedyn_ros.nodes.aerial_manipulator_simulator:main',
             'dynamics_server = liedyn_ros.nodes.dynamics_server:main',
+            'reproduce_higher_order = liedyn_ros.studies.higher_order:main',
             'reproduce_stewart = liedyn_ros.studies.stewart:main',
             'stewart_pose = liedyn_ros.nodes.stewart_pose:main',
             'stewart_simulator = liedyn_ros.nodes.stewart_simulator:main',
