@@ -49,6 +49,7 @@ setup(
             'liedyn_ros.nodes.aerial_manipulator_controller:main',
             'aerial_manipulator_simulator = '
             'liedyn_ros.nodes.aerial_manipulator_simulator:main',
+            'assembly_modes = liedyn_ros.studies.assembly_modes:main',
             'dynamics_server = liedyn_ros.nodes.dynamics_server:main',
             'reproduce_higher_order = liedyn_ros.studies.higher_order:main',
             'reproduce_stewart = liedyn_ros.studies.stewart:main',

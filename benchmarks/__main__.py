@@ -14,12 +14,12 @@
 
 """Every benchmark, one after the other: python -m benchmarks."""
 
-from benchmarks import dynamics, services
+from benchmarks import assembly_modes, dynamics, services
 
 
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
-    for benchmark in (dynamics, services):
+    for benchmark in (dynamics, services, assembly_modes):
         print(f'\n{benchmark.__name__}')
         benchmark.main()
 

@@ -15,7 +15,7 @@
 """The generated messages and services: through the middleware's serialisation and back."""
 
 from liedyn_interfaces.msg import StewartStatus
-from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
+from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 
@@ -40,6 +40,16 @@ def test_solve_service():
     request = SolveStewartPose.Request(leg_names=LEGS, lengths=[0.5] * 6, use_guess=True)
     response = SolveStewartPose.Response(success=True, message='')
     response.pose.pose.orientation.w = 1.0
+    assert back_and_forth(request) == request
+    assert back_and_forth(response) == response
+
+
+def test_assembly_modes_service():
+    request = AssemblyModes.Request(leg_names=LEGS, lengths=[0.5] * 6)
+    response = AssemblyModes.Response(
+        success=True, complete=True, height=[0.5, -0.5], determinant_sign=[1, -1],
+        smallest_singular_value=[0.4, 0.4], complex_solutions=28, solve_time=0.03)
+    response.poses.header.frame_id = 'base'
     assert back_and_forth(request) == request
     assert back_and_forth(response) == response
 

@@ -81,7 +81,8 @@ def test_cleanup_closes_what_configure_opened(bench):
     assert during - before - {'/tf'} == {  # which is opened where tf2_ros is installed
         '/diagnostics', *(f'{node.get_namespace()}/{name}' for name in (
             'pose', 'twist', 'status', 'markers', 'leg_states', 'stewart_pose/solve',
-            'stewart_pose/inverse_kinematics', 'stewart_pose/predict', 'stewart_pose/reset'))}
+            'stewart_pose/assembly_modes', 'stewart_pose/inverse_kinematics',
+            'stewart_pose/predict', 'stewart_pose/reset'))}
 
 
 def interfaces_of(node):

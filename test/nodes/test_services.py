@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The pose node's services: solve once, inverse kinematics, reset; good and bad requests."""
+"""The pose node's services: solve once, all poses, inverse kinematics, reset; bad requests."""
 
 from geometry_msgs.msg import Point, Pose, Quaternion
 from liedyn_interfaces.msg import StewartStatus
-from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
+from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
 import numpy as np
 import pytest
 from std_srvs.srv import Trigger
@@ -100,6 +100,37 @@ def test_solve_of_lengths_that_no_pose_has(tracking):
     assert not response.success
     assert 'expected lengths of a regular pose' in response.message
     assert response.status.status not in (StewartStatus.CONVERGED, StewartStatus.REJECTED)
+
+
+def test_assembly_modes(tracking):
+    node = tracking()
+    response = node.bench.call(AssemblyModes, 'stewart_pose/assembly_modes',
+                               leg_names=LEGS[::-1], lengths=LENGTHS[::-1])
+    assert (response.success, response.complete, response.message) == (True, True, '')
+    assert response.poses.header.frame_id == 'stewart_base'
+    poses = [matrix(pose) for pose in response.poses.poses]
+    assert any(np.allclose(pose, FAR, atol=1e-9) for pose in poses)
+    for pose, height in zip(poses, response.height):
+        np.testing.assert_allclose(leg_lengths(GEOMETRY, pose), LENGTHS, atol=1e-9)
+        assert (height > 0.0) == (pose[2, 3] > 0.0)
+    assert set(response.determinant_sign) <= {1, -1}
+    assert len(poses) == len(response.determinant_sign) == len(response.smallest_singular_value)
+    assert 0.0 < response.solve_time < 10.0
+    assert response.complex_solutions == 28
+
+
+@pytest.mark.parametrize(('request_', 'reason'), [
+    ({'leg_names': LEGS[:5], 'lengths': LENGTHS[:5]}, "missing ['leg_6']"),
+    ({'leg_names': LEGS, 'lengths': LENGTHS[:5]}, 'lengths: expected shape (6,), got (5,)'),
+    ({'leg_names': LEGS, 'lengths': [*LENGTHS[:5], np.nan]},
+     'lengths[5]: expected a finite number, got nan'),
+    ({'leg_names': LEGS, 'lengths': [*LENGTHS[:5], 1.2]},
+     'length of leg_6: expected 0.25 to 0.95 m, got 1.2'),
+])
+def test_bad_assembly_modes(tracking, request_, reason):
+    response = tracking().bench.call(AssemblyModes, 'stewart_pose/assembly_modes', **request_)
+    assert not response.success and not response.complete
+    assert reason in response.message
 
 
 def test_inverse_kinematics(tracking):

@@ -1,0 +1,132 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Show every pose that six leg lengths allow: a table, and a picture of each.
+
+`ros2 run liedyn_ros assembly_modes`, or `python -m liedyn_ros.studies.assembly_modes`; --help
+says what can be asked. Without arguments: the lengths of the Stewart paper's example.
+"""
+
+import argparse
+from collections.abc import Sequence
+import math
+from pathlib import Path
+import sys
+import time
+
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+import numpy as np
+
+from liedyn_ros.checks import Array
+from liedyn_ros.demo.tables import print_table
+from liedyn_ros.errors import LiedynError
+from liedyn_ros.lie import SE3, SO3
+from liedyn_ros.resources import config_file
+from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
+from liedyn_ros.studies.pictures import draw_platform, save
+
+PICTURE = Path('out/assembly_modes.png')
+MOST_COLUMNS = 4
+PAPER_POSE = (0.0, 0.0, 0.5, 20.0, 0.0, -30.0)  # q_C
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the assembly modes and draw them; return 0 where they are shown to be complete."""
+    options = parse(arguments)
+    try:
+        geometry = StewartGeometry.from_yaml(options.geometry)
+        lengths = (np.array(options.lengths) if options.lengths
+                   else leg_lengths(geometry, pose_of(options.pose)))
+        print('leg lengths in m:', *(f'{length:.6f}' for length in lengths))
+        begin = time.perf_counter()
+        solver = AssemblyModeSolver(geometry, options.seed)
+        solver.solve(lengths)
+        print(f'compiled, and the start system of seed {options.seed} found, in '
+              f'{time.perf_counter() - begin:.1f} s', flush=True)
+        begin = time.perf_counter()
+        modes = solver.solve(lengths)
+        seconds = time.perf_counter() - begin
+    except LiedynError as error:
+        print(error, file=sys.stderr)
+        return 2
+    report(modes, seconds)
+    if modes.modes:
+        options.picture.parent.mkdir(parents=True, exist_ok=True)
+        save(picture(geometry, modes), options.picture)
+        print(f'picture in {options.picture}')
+    return 0 if modes.complete else 1
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog='assembly_modes',
+        description='Every pose of a Stewart platform that six leg lengths allow.')
+    parser.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),
+                        help='geometry file (default: the platform of the Stewart paper)')
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument('--lengths', type=float, nargs=6, metavar='L',
+                       help="leg lengths in m, in the order of the geometry's legs")
+    asked.add_argument('--pose', type=float, nargs=6, default=PAPER_POSE,
+                       metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
+                       help='a pose, in m and degrees, whose lengths are meant')
+    parser.add_argument('--seed', type=int, default=0, help='of the random numbers (default: 0)')
+    parser.add_argument('--picture', type=Path, default=PICTURE,
+                        help=f'where to draw them (default: {PICTURE})')
+    return parser.parse_args(arguments)
+
+
+def pose_of(values: Sequence[float]) -> Array:
+    """Return a pose (4, 4) from x, y, z in m and roll, pitch, yaw in degrees."""
+    return SE3.from_rotation_translation(
+        SO3.from_rpy(*np.radians(values[3:])), values[:3]).matrix
+
+
+def report(modes: AssemblyModes, seconds: float) -> None:
+    """Print the modes, and how sure it is that there are no others."""
+    rows = []
+    for k, mode in enumerate(modes.modes):
+        pose = SE3.from_matrix(mode.pose)
+        rows.append([k + 1, *(f'{value:.4f}' for value in pose.translation),
+                     *(f'{value:.2f}' for value in np.degrees(pose.rotation.rpy)),
+                     'above' if mode.above else 'below', f'{mode.determinant_sign:+d}',
+                     f'{mode.smallest_singular_value:.4f}', f'{mode.residual:.1e}'])
+    print_table(['', 'x m', 'y m', 'z m', 'roll deg', 'pitch deg', 'yaw deg', 'base',
+                 'det sign', 'singular value', 'residual m'], rows)
+    print(f'{len(modes.modes)} poses; {modes.complex_solutions} complex solutions; of '
+          f'{modes.paths} paths {modes.at_infinity} ended at infinity, {modes.singular} at '
+          f'singular solutions, {modes.lost} lost; {1e3 * seconds:.0f} ms')
+    print('complete' if modes.complete else f'NOT SHOWN TO BE COMPLETE: {modes.defect}')
+
+
+def picture(geometry: StewartGeometry, modes: AssemblyModes) -> Figure:
+    """Return a picture of all modes, a panel for each."""
+    columns = min(MOST_COLUMNS, len(modes.modes))
+    rows = math.ceil(len(modes.modes) / columns)
+    layout = ConstrainedLayoutEngine(rect=(0.0, 0.02, 1.0, 0.98))
+    figure = Figure(figsize=(3.4 * columns, 3.4 * rows + 0.5), layout=layout)
+    for k, mode in enumerate(modes.modes):
+        axes = figure.add_subplot(rows, columns, k + 1, projection='3d')
+        draw_platform(axes, geometry, mode.pose,
+                      f'{k + 1}: {"above" if mode.above else "below"}, '
+                      f'det {mode.determinant_sign:+d}, '
+                      f'singular value {mode.smallest_singular_value:.3f}')
+    figure.suptitle(f'{len(modes.modes)} assembly modes of the same leg lengths; axes in m')
+    return figure
+
+
+if __name__ == '__main__':
+    sys.exit(main())
