@@ -139,7 +139,7 @@ def _ad(v: Symbol) -> Symbol:
 
 
 def _motion(layout: Layout, x: Expression, v: Symbol) -> tuple[Links, Links, Links, Links]:
-    """Return adjoints, screws, twists and velocity terms of all links. (3.1), (3.2)"""
+    """Return adjoints, screws, twists (3.1) and velocity terms (3.2) of all links."""
     adjoints = [_adjoint_inverse(pose) for pose in _poses(layout, x)]
     axis = casadi.SX(casadi.DM([0, 0, 1, 0, 0, 0]))
     screws = [casadi.SX.eye(6)] + [axis] * (layout.N - 1)
