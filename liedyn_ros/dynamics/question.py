@@ -31,7 +31,8 @@ class Question(NamedTuple):
     """
     A state and what is known of the motion; arrays as Dynamics takes them.
 
-    prescribed (nv,) tells for which coordinates a is known; for the others tau is.
+    prescribed (nv,) tells for which coordinates a is known; for the others tau is. With their time
+    derivatives a, tau and external have a row for each order.
     """
 
     q: Array
@@ -50,7 +51,7 @@ def explain(model: Model, question: Question, error: LiedynError) -> LiedynError
             return NotFiniteError(f'{label}: expected a finite number, got {number}')
     if isinstance(error, NotInGroupError):
         return _quaternion_error(model, question.q)
-    if isinstance(error, LimitError):
+    if isinstance(error, (LimitError, NotFiniteError)):  # on the way to the result
         label, number = max(numbers, key=lambda entry: abs(entry[1]))
         return LimitError(f'{label}: expected numbers whose results are finite, got {number:g} as '
                           'the largest')
@@ -62,14 +63,23 @@ def _labelled(model: Model, question: Question) -> Iterator[tuple[str, float]]:
     for joint in model.joint_list:
         for number in question.q[joint.q_slice]:
             yield f'position of {joint.name}', float(number)
-    for name, known, v, a, tau in zip(
-            model.coordinate_names, question.prescribed, question.v, question.a, question.tau):
+    for name, v in zip(model.coordinate_names, question.v):
         yield f'velocity of {name}', float(v)
-        yield (f'acceleration of {name}', float(a)) if known else (f'effort of {name}', float(tau))
+    for k, (a, tau) in enumerate(zip(np.atleast_2d(question.a), np.atleast_2d(question.tau))):
+        for i, name in enumerate(model.coordinate_names):
+            if question.prescribed[i]:
+                yield _derivative(k, f'acceleration of {name}'), float(a[i])
+            else:
+                yield _derivative(k, f'effort of {name}'), float(tau[i])
     if question.external is not None:
-        for body, wrench in zip(model.bodies, question.external):
-            for number in wrench:
-                yield f'external wrench on {body}', float(number)
+        for k, wrenches in enumerate(question.external.reshape(-1, len(model.bodies), 6)):
+            for body, wrench in zip(model.bodies, wrenches):
+                for number in wrench:
+                    yield _derivative(k, f'external wrench on {body}'), float(number)
+
+
+def _derivative(order: int, label: str) -> str:
+    return f'derivative {order} of the {label}' if order else label
 
 
 def _quaternion_error(model: Model, q: Array) -> NotInGroupError:

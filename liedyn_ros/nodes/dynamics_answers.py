@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from liedyn_ros.checks import Array, require_finite
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.question import explain, Question
-from liedyn_ros.errors import LiedynError, NameSetError
+from liedyn_ros.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
-from liedyn_ros.nodes.tree_messages import doubles, TreeMessages
+from liedyn_ros.nodes.tree_messages import count_entries, doubles, TreeMessages
 
 Solve = Callable[[Question], tuple[Array, Array]]
 
@@ -101,20 +101,25 @@ class DynamicsAnswers:
         """Answer a query that gives accelerations, efforts, or both."""
         messages = self._messages
         q, v, order = messages.read_state(query.state)
+        entries = count_entries(query, accelerations=accelerations, efforts=efforts)
+        zero = self._zero if entries == 1 else np.zeros((entries, self.model.nv))
         question = Question(
-            q, v, messages.read_accelerations(query.accelerations, order, accelerations),
-            messages.read_efforts(query.efforts, order, efforts),
+            q, v,
+            messages.read_accelerations(query.accelerations, order, entries) if accelerations
+            else zero,
+            messages.read_efforts(query.efforts, order, entries) if efforts else zero,
             self._prescribed(query, accelerations, efforts),
-            messages.read_external(query.external))
+            messages.read_external(query.external, entries))
+        spatial = self._spatial(query, question)
         try:
             begin = time.perf_counter()
-            a, tau = solve(question)
+            a, tau = self._solve_spatial(solve, question) if spatial else solve(question)
             answer.solve_time = time.perf_counter() - begin
         except LiedynError as error:
             raise explain(self.model, question, error) from error
         answer.header.frame_id = messages.names.base_body
-        answer.accelerations = [messages.to_acceleration(a, order)]
-        answer.efforts = [messages.to_effort(tau, order)]
+        answer.accelerations = [messages.to_acceleration(row, order) for row in np.atleast_2d(a)]
+        answer.efforts = [messages.to_effort(row, order) for row in np.atleast_2d(tau)]
 
     def _prescribed(self, query: DynamicsQuery, accelerations: bool,
                     efforts: bool) -> NDArray[np.bool_]:
@@ -125,14 +130,45 @@ class DynamicsAnswers:
                                f'hybrid, got {len(query.prescribed)}')
         return self._all if accelerations else self._none
 
+    def _spatial(self, query: DynamicsQuery, x: Question) -> bool:
+        """Return whether the base's accelerations are those of the spatial twist."""
+        convention = query.base_derivatives
+        if convention not in (DynamicsQuery.BODY, DynamicsQuery.SPATIAL):
+            raise LimitError(f'base_derivatives: expected BODY = {DynamicsQuery.BODY} or SPATIAL '
+                             f'= {DynamicsQuery.SPATIAL}, got {convention}')
+        spatial = bool(convention == DynamicsQuery.SPATIAL and self._messages.floating)
+        count = int(np.count_nonzero(x.prescribed[:6]))
+        if spatial and 0 < count < 6:
+            raise NameSetError('prescribed: expected all coordinates of the base or none, as '
+                               f'base_derivatives is SPATIAL, got {count}')
+        return spatial
+
+    def _solve_spatial(self, solve: Solve, x: Question) -> tuple[Array, Array]:
+        """Solve, with the base's accelerations those of the spatial twist going in and out."""
+        if not x.prescribed[0]:
+            a, tau = solve(x)
+            return self._messages.to_spatial(x.q, x.v, a), tau
+        a, tau = solve(x._replace(a=self._messages.to_body(x.q, x.v, x.a)))
+        a[..., :6] = x.a[..., :6]  # as given
+        return a, tau
+
     def _inverse(self, x: Question) -> tuple[Array, Array]:
-        return x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external)
+        if x.a.ndim == 1:
+            return x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external)
+        motion = np.vstack([x.v, x.a])
+        return x.a, self._dynamics.inverse_series(x.q, motion, len(x.a) - 1, x.external)
 
     def _forward(self, x: Question) -> tuple[Array, Array]:
-        return self._dynamics.forward(x.q, x.v, x.tau, x.external), x.tau
+        if x.tau.ndim == 1:
+            return self._dynamics.forward(x.q, x.v, x.tau, x.external), x.tau
+        return self._dynamics.forward_series(
+            x.q, x.v, x.tau, len(x.tau) - 1, x.external), x.tau
 
     def _hybrid(self, x: Question) -> tuple[Array, Array]:
-        return self._dynamics.hybrid(x.q, x.v, x.prescribed, x.a, x.tau, x.external)
+        if x.a.ndim == 1:
+            return self._dynamics.hybrid(x.q, x.v, x.prescribed, x.a, x.tau, x.external)
+        return self._dynamics.hybrid_series(
+            x.q, x.v, x.prescribed, x.a, x.tau, len(x.a) - 1, x.external)
 
 
 def warm_up() -> None:
@@ -142,11 +178,12 @@ def warm_up() -> None:
     builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))
     answers = DynamicsAnswers(builder.build(), dissipation=True)
     state = TreeState(joint_names=['pivot'], positions=[0.1], velocities=[0.0])
-    given = {'accelerations': [TreeAcceleration(joints=[0.0])],
-             'efforts': [TreeEffort(joints=[0.0])]}
     external = [BodyWrench(body='bob')]
-    answers.hybrid(DynamicsQuery(state=state, external=external, **given), DynamicsAnswer())
-    for name, solve in (('accelerations', answers.inverse), ('efforts', answers.forward)):
-        solve(DynamicsQuery(state=state, **{name: given[name]}), DynamicsAnswer())
+    for entries in (1, 2):
+        given = {'accelerations': [TreeAcceleration(joints=[0.0])] * entries,
+                 'efforts': [TreeEffort(joints=[0.0])] * entries}
+        answers.hybrid(DynamicsQuery(state=state, external=external, **given), DynamicsAnswer())
+        for name, solve in (('accelerations', answers.inverse), ('efforts', answers.forward)):
+            solve(DynamicsQuery(state=state, **{name: given[name]}), DynamicsAnswer())
     answers.equations_of_motion(
         EquationsOfMotion.Request(state=state), EquationsOfMotion.Response())

@@ -112,10 +112,13 @@ def test_bad_state(server, spoil, reason):
 QUERIES = {
     'no accelerations': (
         inverse, {'accelerations': []},
-        'accelerations: expected one entry, as only order 0 is served, got 0'),
-    'a derivative of accelerations': (
-        inverse, {'accelerations': [TreeAcceleration(joints=[0.0] * 6)] * 2},
-        'accelerations: expected one entry, as only order 0 is served, got 2'),
+        'accelerations: expected an entry for each order from 0 on, got none'),
+    'accelerations of too high an order': (
+        inverse, {'accelerations': [TreeAcceleration(joints=[0.0] * 6)] * 32},
+        'accelerations: expected 31 entries at most, up to order 30, got 32'),
+    'efforts of a huge order': (
+        forward, {'accelerations': [], 'efforts': [TreeEffort()] * 5000},
+        'efforts: expected 31 entries at most, up to order 30, got 5000'),
     'efforts of inverse dynamics': (
         inverse, {'efforts': [TreeEffort(joints=[0.0] * 6)]},
         'efforts: expected none, as they are what is asked for, got 1'),
@@ -123,18 +126,33 @@ QUERIES = {
         forward, BOTH, 'accelerations: expected none, as they are what is asked for, got 1'),
     'no efforts': (
         forward, {'accelerations': []},
-        'efforts: expected one entry, as only order 0 is served, got 0'),
+        'efforts: expected an entry for each order from 0 on, got none'),
     'hybrid without efforts': (
-        hybrid, {}, 'efforts: expected one entry, as only order 0 is served, got 0'),
+        hybrid, {}, 'efforts: expected an entry for each order from 0 on, got none'),
+    'hybrid with fewer efforts': (
+        hybrid, {**BOTH, 'accelerations': [TreeAcceleration(joints=[0.0] * 6)] * 3},
+        'accelerations and efforts: expected as many of both, got 3 and 1'),
     'accelerations too short': (
         inverse, {'accelerations': [TreeAcceleration(joints=[0.0] * 5)]},
         'accelerations[0].joints: expected 6 numbers for the joints named, got 5'),
+    'derivative too short': (
+        inverse, {'accelerations': [TreeAcceleration(joints=[0.0] * n) for n in (6, 6, 4)]},
+        'accelerations[2].joints: expected 6 numbers for the joints named, got 4'),
     'efforts too long': (
         forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[0.0] * 7)]},
         'efforts[0].joints: expected 6 numbers for the joints named, got 7'),
     'NaN acceleration': (
         inverse, {'accelerations': [TreeAcceleration(joints=[np.nan] * 6)]},
         'acceleration of left_shoulder_roll: expected a finite number, got nan'),
+    'NaN derivative': (
+        inverse, {'accelerations': [TreeAcceleration(joints=[x] * 6) for x in (0.0, np.nan)]},
+        'derivative 1 of the acceleration of left_shoulder_roll: expected a finite number, '
+        'got nan'),
+    'huge derivative': (
+        forward, {'accelerations': [],
+                  'efforts': [TreeEffort(joints=[x] * 6) for x in (0.0, 0.0, -1e308)]},
+        'derivative 2 of the effort of left_shoulder_roll: expected numbers whose results are '
+        'finite, got -1e+308'),
     'infinite effort': (
         forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[np.inf] * 6)]},
         'effort of left_shoulder_roll: expected a finite number, got inf'),
@@ -154,7 +172,19 @@ QUERIES = {
         inverse, {'external': [BodyWrench(body='tail')]}, "body: expected one of ['base', "),
     'derivative of a wrench': (
         inverse, {'external': [BodyWrench(body='base', order=1)]},
-        "external: expected order 0 of the wrench on 'base', the only one served, got 1"),
+        "external: expected order 0 at most of the wrench on 'base', got 1"),
+    'derivative of a wrench of too high an order': (
+        inverse, {'external': [BodyWrench(body='base', order=255)],
+                  'accelerations': [TreeAcceleration(joints=[0.0] * 6)] * 3},
+        "external: expected order 2 at most of the wrench on 'base', got 255"),
+    'unknown convention': (
+        forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[0.0] * 6)],
+                  'base_derivatives': 2},
+        'base_derivatives: expected BODY = 0 or SPATIAL = 1, got 2'),
+    'mixed conventions': (
+        hybrid, {**BOTH, 'prescribed': ['base_joint/wx', 'left_elbow'], 'base_derivatives': 1},
+        'prescribed: expected all coordinates of the base or none, as base_derivatives is '
+        'SPATIAL, got 1'),
 }
 
 
@@ -178,13 +208,15 @@ def test_wrenches_that_do_not_add_up(server, force, reason):
     assert reason in refused(server, inverse, query)
 
 
+@pytest.mark.parametrize(('order', 'convention'), [(0, 0), (0, 1), (3, 0), (3, 1)])
 @pytest.mark.parametrize('algorithm', ALGORITHMS)
-def test_numbers_too_large(server, algorithm):
-    x = Motion(AERIAL)
-    x.v[x.model.joint('left_elbow').v_slice] = 1e200
-    query = x.query(algorithm != forward, algorithm != inverse)
-    assert refused(server, algorithm, query).startswith(
-        'velocity of left_elbow: expected numbers whose results are finite, got 1e+200')
+def test_numbers_too_large(server, algorithm, order, convention):
+    for coordinate in ('left_elbow', 'base_joint/vx'):
+        x = Motion(AERIAL, order=order)
+        x.v[x.model.coordinate_names.index(coordinate)] = 1e308
+        query = x.query(algorithm != forward, algorithm != inverse, base_derivatives=convention)
+        assert refused(server, algorithm, query).startswith(
+            f'velocity of {coordinate}: expected numbers whose results are finite, got 1e+308')
 
 
 def test_equations_of_motion_too_large(server):

@@ -42,10 +42,11 @@ class Motion:
     """
     A model in a random state of motion, and that motion as messages.
 
-    The joints are listed in a random order, but always the same one.
+    The joints are listed in a random order, but always the same one. With an order above 0, a, tau
+    and wrenches have a row for each order.
     """
 
-    def __init__(self, path, seed=0, dissipation=True):
+    def __init__(self, path, seed=0, dissipation=True, order=0):
         """Load the model and draw the state."""
         rng = np.random.default_rng(seed)
         self.model = load_model(path)
@@ -54,10 +55,10 @@ class Motion:
         on_the_ground = self.model.layout.parent[0] < 0
         self.base = moving.pop(0) if moving[0].type_name == 'free' and on_the_ground else None
         self.names = [moving[i].name for i in rng.permutation(len(moving))]
-        nv = self.model.nv
+        nv, self.rows = self.model.nv, (order + 1,) if order else ()
         self.q, self.v = self.model.random(rng), rng.normal(size=nv)
-        self.a, self.tau = rng.normal(size=nv), rng.normal(size=nv)
-        self.wrenches = rng.normal(size=(len(self.model.bodies), 6))
+        self.a, self.tau = rng.normal(size=(2, *self.rows, nv))
+        self.wrenches = rng.normal(size=(*self.rows, len(self.model.bodies), 6))
 
     def state(self):
         """Return the state as a message."""
@@ -67,27 +68,33 @@ class Motion:
                 [self.q[self.model.joint(n).q_slice] for n in self.names]).tolist())
         if self.base is not None:
             message.child_frame_id = self.base.child
-            poses = self.dynamics.kinematics(self.q).poses
-            message.base_pose = pose_of(poses[self.model.body_index(self.base.child)])
+            message.base_pose = pose_of(self.base_pose())
             message.base_twist = Twist(angular=vector(self.v[:3]), linear=vector(self.v[3:6]))
         return message
+
+    def base_pose(self):
+        """Return the pose (4, 4) of the base in the world."""
+        return self.dynamics.kinematics(self.q).poses[self.model.body_index(self.base.child)]
 
     def query(self, accelerations=True, efforts=False, external=False, **fields):
         """Return a query that gives some of the motion, or external wrenches of one's own."""
         query = DynamicsQuery(state=self.state(), **fields)
         if accelerations:
             query.accelerations = [TreeAcceleration(
-                base=self._base(Accel, self.a, 'angular', 'linear'), joints=self.listed(self.a))]
+                base=self._base(Accel, a, 'angular', 'linear'), joints=self.listed(a))
+                for a in np.atleast_2d(self.a)]
         if efforts:
             query.efforts = [TreeEffort(
-                base=self._base(Wrench, self.tau, 'torque', 'force'),
-                joints=self.listed(self.tau))]
+                base=self._base(Wrench, tau, 'torque', 'force'), joints=self.listed(tau))
+                for tau in np.atleast_2d(self.tau)]
         if external is not True:
             query.external = external or []
         else:
             query.external = [
-                BodyWrench(body=body, wrench=Wrench(torque=vector(w[:3]), force=vector(w[3:])))
-                for body, w in zip(self.model.bodies, self.wrenches)]
+                BodyWrench(body=body, order=order,
+                           wrench=Wrench(torque=vector(w[:3]), force=vector(w[3:])))
+                for order, wrenches in enumerate(np.array(self.wrenches, ndmin=3))
+                for body, w in zip(self.model.bodies, wrenches)]
         return query
 
     def listed(self, rates):
@@ -111,9 +118,9 @@ class Motion:
     def found(self, answer):
         """Return a and tau of an answer that must be a success."""
         assert (answer.success, answer.message) == (True, '')
-        (acceleration,), (effort,) = answer.accelerations, answer.efforts
-        return (self.rates(acceleration, 'angular', 'linear'),
-                self.rates(effort, 'torque', 'force'))
+        a = [self.rates(entry, 'angular', 'linear') for entry in answer.accelerations]
+        tau = [self.rates(entry, 'torque', 'force') for entry in answer.efforts]
+        return np.reshape(a, self.a.shape), np.reshape(tau, self.tau.shape)
 
     def _base(self, message_type, rates, first, second):
         if self.base is None:

@@ -14,6 +14,8 @@
 
 """Spoils queries of the dynamics server in every way a caller might, and some that none would."""
 
+from copy import deepcopy
+
 from geometry_msgs.msg import Quaternion
 from liedyn_interfaces.msg import BodyWrench, TreeAcceleration, TreeEffort
 
@@ -33,8 +35,8 @@ class Fuzz:
     def query(self, query):
         """Spoil a query once to four times."""
         for _ in range(self._rng.integers(1, 5)):
-            self._one_of(self.state_of, self.rates, self.external, self.prescribed, self.numbers,
-                         self.numbers)(query)
+            self._one_of(self.state_of, self.rates, self.orders, self.external, self.prescribed,
+                         self.numbers, self.numbers)(query)
         return query
 
     def state_of(self, query):
@@ -87,11 +89,18 @@ class Fuzz:
         else:
             setattr(query, name, [kind() for _ in range(self._rng.integers(0, 4))])
 
+    def orders(self, query):
+        """Ask for derivatives, of one convention or another."""
+        entries = self._one_of(1, 2, 3, 5, 9, 31, 32)
+        query.accelerations = [deepcopy(e) for e in query.accelerations for _ in range(entries)]
+        query.efforts = [deepcopy(e) for e in query.efforts for _ in range(entries)]
+        query.base_derivatives = int(self._one_of(0, 1, 1, 2))
+
     def external(self, query):
         """Add wrenches."""
         for _ in range(self._rng.integers(1, 20)):
             wrench = BodyWrench(body=self._one_of(*NAMES, 'body_0', 'body_3', 'left_forearm'),
-                                order=int(self._rng.random() < 0.1))
+                                order=int(self._rng.random() < 0.3))
             wrench.wrench.force.x, wrench.wrench.torque.z = self._number(), self._number()
             query.external.append(wrench)
 
