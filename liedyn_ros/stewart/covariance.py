@@ -27,7 +27,7 @@ from liedyn_ros.checks import Array
 from liedyn_ros.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.geometry import StewartGeometry
-from liedyn_ros.stewart.kernels import covariance as kernels
+from liedyn_ros.stewart.kernels import inverse_rates as kernels
 
 
 class LegNoise:
@@ -50,7 +50,7 @@ class LegNoise:
         """
         self._pose[:] = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
         covariance = np.empty((6, 6))
-        if not kernels.of_leg_noise(
+        if not kernels.covariance(
                 self._joints, self._pose, self._variances, covariance, self._work):
             raise SingularError('pose: expected one that is not singular, '
                                 'got dL/d(twist) without an inverse')

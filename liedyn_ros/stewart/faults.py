@@ -91,11 +91,14 @@ class LegMonitor:
         self._raw: Array = np.zeros(6)
         self._rates: Array | None = None
         self._rate_deviation = 0.0
+        self._any_off = False
         self._off: Array = np.zeros(6)  # s for which a leg has been an outlier
         self._first: Array = np.zeros(6)  # m, its residual then
-        self._repeated: Array = np.zeros(6)  # s for which its reading has been the same
+        self._repeats = False  # whether any reading was the same as the one before
+        self._repeated: Array = np.zeros(6)  # s for which a leg's reading has been the same
         self._moved: Array = np.zeros(6)  # m, by how much the others moved meanwhile
         self._steps: Array = np.zeros(6)  # m, of stepped legs
+        self._stepped: tuple[int, ...] = ()
 
     def judge(self, stamp_ns: int, lengths: Array, rates: Array | None = None) -> LegFaults:
         """Return the faults of a reading (6,), m, at a time (ns), with its rates if measured."""
@@ -110,14 +113,16 @@ class LegMonitor:
         plausible = lengths
         if self._rates is not None:
             residuals = lengths - self._lengths - dt * self._rates
-            off = (np.abs(residuals) > self._gate(dt)) | (self._off > 0.0)
-            if off.sum() > MOST_OUTLIERS:  # the platform jumped: predict anew from here
-                self._rates, self._off, dt = None, np.zeros(6), 0.0
-            elif off.any():
-                outliers, plausible = self._judge_off(lengths, residuals, off, dt)
+            gate = self._gate(dt)
+            if self._any_off or residuals.max() > gate or residuals.min() < -gate:
+                off = (np.abs(residuals) > gate) | (self._off > 0.0)
+                if off.sum() > MOST_OUTLIERS:  # the platform jumped: predict anew from here
+                    self._rates, self._off, dt = None, np.zeros(6), 0.0
+                else:
+                    outliers, plausible = self._judge_off(lengths, residuals, off, dt)
+                self._any_off = bool(self._off.any())
         self._remember(stamp_ns, lengths, plausible, rates, dt)
-        stepped = tuple(np.flatnonzero(self._steps).tolist()) if self._steps.any() else ()
-        return LegFaults(residuals, outliers, stepped, frozen, plausible)
+        return LegFaults(residuals, outliers, self._stepped, frozen, plausible)
 
     def _judge_off(
             self, lengths: Array, residuals: Array, off: NDArray[np.bool_], dt: float
@@ -149,6 +154,7 @@ class LegMonitor:
         if stayed:
             total = self._steps[leg] + residual
             self._steps[leg] = total if abs(total) > 0.5 * abs(residual) else 0.0
+            self._stepped = tuple(np.flatnonzero(self._steps).tolist())
 
     def _gate(self, horizon: float) -> float:
         """Return by how much a leg may be off after a time (s) without an accepted reading."""
@@ -158,10 +164,13 @@ class LegMonitor:
     def _judge_frozen(self, lengths: Array, dt: float) -> tuple[int, ...]:
         if not self._frozen_time:
             return ()
-        change = np.abs(lengths - self._raw)
-        same = change == 0.0
-        if not same.any() and not self._repeated.any():
+        same = lengths == self._raw
+        if not same.any():
+            if self._repeats:
+                self._repeated[:], self._repeats = 0.0, False
             return ()
+        change = np.abs(lengths - self._raw)
+        self._repeats = True
         self._repeated = np.where(same, self._repeated + dt, 0.0)
         self._moved = np.where(same, self._moved + np.median(change), 0.0)
         frozen = (self._repeated >= self._frozen_time) & (self._moved > GATE * self._noise)

@@ -23,10 +23,10 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
-from liedyn_ros.errors import StampError
+from liedyn_ros.errors import SingularError, StampError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import kinematics
 from liedyn_ros.stewart.geometry import StewartGeometry
+from liedyn_ros.stewart.kernels import inverse_rates
 from liedyn_ros.stewart.kernels import predict as kernels
 from liedyn_ros.stewart.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver import PoseSolver, require_lengths, Solution
@@ -80,6 +80,7 @@ class PoseTracker:
         self.last: TrackedPose | None = None  # the last good one, from which the next starts
         self.restarts = True  # whether a solve that fails is tried again from home
         self._solver = PoseSolver(geometry, method)
+        self._rates, self._work = np.empty(6), np.empty(inverse_rates.WORK)
 
     def reset(self) -> None:
         """Forget the motion: the next sample starts from home."""
@@ -148,9 +149,18 @@ class PoseTracker:
     def _twist(
             self, stamp_ns: int, pose: Array, rates: Array | None) -> tuple[Array | None, float]:
         if rates is not None:
-            return kinematics.twist_of_leg_rates(self.geometry, pose, rates), 0.0
+            return self._twist_of_rates(pose, rates), 0.0
         if self.last is None:
             return None, 0.0
         twist, span = np.empty(6), 1e-9 * (stamp_ns - self.last.stamp_ns)
         kernels.mean_twist(self.last.solution.pose, pose, span, twist)
         return twist, span
+
+    def _twist_of_rates(self, pose: Array, rates: Array) -> Array:
+        twist = np.empty(6)
+        self._rates[:] = rates
+        if not inverse_rates.twist_of_rates(
+                self.geometry.joints, pose, self._rates, twist, self._work):
+            raise SingularError('pose: expected one that is not singular, '
+                                'got dL/d(twist) without an inverse')
+        return twist

@@ -20,8 +20,8 @@ import pytest
 from liedyn_ros.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    in_fixed_axes, joint_covariance, leg_lengths, LegNoise, length_jacobian, linear_first, Motion,
-    PoseSolver)
+    in_fixed_axes, joint_covariance, leg_lengths, leg_rates, LegNoise, length_jacobian,
+    linear_first, Motion, MotionEstimator, PoseSolver, PoseTracker)
 from liedyn_ros.stewart.covariance import of_difference
 
 DRAWS = 40_000
@@ -111,6 +111,35 @@ def test_prediction_to_another_time(moving):
     poses = se3.compose(second, se3.exp(0.1 * twists))
     samples = np.hstack((errors(ahead.pose, poses), twists - ahead.twist))
     assert spread(samples, ahead.covariance) < 0.05
+
+
+@pytest.mark.parametrize('measured', [False, True])
+def test_motion_of_a_tracked_pose(geometry, random_poses, measured):
+    twist, seconds = np.array([0.3, -0.2, 0.5, 0.1, 0.2, -0.1]), 0.1
+    poses = [random_poses[0], se3.compose(random_poses[0], se3.exp(seconds * twist))]
+    tracker = PoseTracker(geometry, random_poses[0])
+    for k, pose in enumerate(poses):
+        tracked = tracker.update(k * round(1e9 * seconds), leg_lengths(geometry, pose),
+                                 leg_rates(geometry, pose, twist) if measured else None)
+    motion = MotionEstimator(geometry, 1e-5, 1e-3).of(tracked)
+    assert np.allclose(motion.twist, twist, atol=1e-9)
+    first, second = (LegNoise(geometry, np.full(6, 1e-5)).covariance(pose) for pose in poses)
+    assert np.allclose(motion.pose_covariance, second, rtol=1e-6, atol=1e-15)
+    expected, cross = of_difference(seconds * twist, seconds, first, second)
+    if measured:
+        expected, cross = LegNoise(geometry, np.full(6, 1e-3)).covariance(poses[1]), 0.0
+    assert np.allclose(motion.twist_covariance, expected, rtol=1e-6, atol=1e-12)
+    assert np.allclose(motion.covariance[:6, 6:], cross, rtol=1e-6, atol=1e-13)
+
+
+def test_motion_of_unknown_noise_has_no_covariance(geometry, home):
+    tracker = PoseTracker(geometry, home)
+    lengths = leg_lengths(geometry, home)
+    first, second = tracker.update(1, lengths), tracker.update(2, lengths, np.zeros(6))
+    assert MotionEstimator(geometry, 0.0, 1e-3).of(second).covariance is None
+    assert MotionEstimator(geometry, 1e-5, 0.0).of(second).covariance is None
+    with pytest.raises(LimitError, match='with a twist'):
+        MotionEstimator(geometry, 1e-5, 1e-3).of(first)
 
 
 def test_prediction_of_constant_motion_is_exact_forth_and_back(random_poses):

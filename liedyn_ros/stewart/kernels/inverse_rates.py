@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The covariance that leg noise gives a pose or a twist: J^-1 diag(variances) J^-T."""
+"""What J^-1 makes of the legs: a twist of their rates, a covariance of their noise."""
 
 from liedyn_ros.compile import kernel
 from liedyn_ros.stewart.kernels import legs
@@ -22,16 +22,28 @@ WORK = 72  # numbers in a workspace: J and its inverse
 
 
 @kernel
-def of_leg_noise(joints, pose, variances, out, work):
+def twist_of_rates(joints, pose, rates, twist, work):
+    """Write the body twist J^-1 Ldot of leg rates (6,), m/s. Returns False without an inverse."""
+    inverse = work[36:72]
+    if not inverse_jacobian(joints, pose, work):
+        return False
+    for i in range(6):
+        total = 0.0
+        for k in range(6):
+            total += inverse[6 * i + k] * rates[k]
+        twist[i] = total
+    return True
+
+
+@kernel
+def covariance(joints, pose, variances, out, work):
     """
-    Write the covariance (6, 6) of a pose (4 by 4, m) in body twist coordinates, rad and m.
+    Write J^-1 diag(variances) J^-T, 6 by 6, at a pose 4 by 4: body twist coordinates, rad, m.
 
     variances: (6,), of the lengths, m^2. Returns False where J has no inverse.
     """
-    jacobian, inverse = work[0:36], work[36:72]
-    r, p = split(pose)
-    legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
-    if not invert(jacobian, inverse):
+    inverse = work[36:72]
+    if not inverse_jacobian(joints, pose, work):
         return False
     for i in range(6):
         for j in range(i + 1):
@@ -41,6 +53,14 @@ def of_leg_noise(joints, pose, variances, out, work):
             out[i, j] = total
             out[j, i] = total
     return True
+
+
+@kernel
+def inverse_jacobian(joints, pose, work):
+    """Write the inverse of J into the workspace's second half; return False without one."""
+    r, p = split(pose)
+    legs.length_jacobian(joints, r, p, legs.BODY, work[0:36])
+    return invert(work[0:36], work[36:72])
 
 
 @kernel
