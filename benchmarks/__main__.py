@@ -14,12 +14,12 @@
 
 """Every benchmark, one after the other: python -m benchmarks."""
 
-from benchmarks import assembly_modes, dynamics, services
+from benchmarks import assembly_modes, dynamics, services, stewart_safety
 
 
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
-    for benchmark in (dynamics, services, assembly_modes):
+    for benchmark in (dynamics, services, assembly_modes, stewart_safety):
         print(f'\n{benchmark.__name__}')
         benchmark.main()
 
