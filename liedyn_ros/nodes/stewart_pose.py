@@ -167,8 +167,8 @@ class StewartPoseNode(ManagedNode):
         tracker = SafeTracker(platform.geometry, platform.home, method, watch)
         lengths = leg_lengths(platform.geometry, platform.home)
         try:
-            for stamp_ns, rates in ((0, 0.0 * lengths), (1_000_000, None)):
-                tracked = tracker.update(stamp_ns, lengths, rates).tracked
+            for k, rates in enumerate((0.0 * lengths, 0.0 * lengths, None, None)):
+                tracked = tracker.update(1_000_000 * k, lengths, rates).tracked
         except LiedynError as error:
             raise LiedynError(f'home pose: {error}') from error
         if not tracked.solution.converged:

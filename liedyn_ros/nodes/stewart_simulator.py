@@ -55,6 +55,7 @@ class StewartSimulatorNode(ManagedNode):
         self._with_rates = parameters['publish_leg_rates'] and self._form != FLOAT64_TOPICS
         self._start_motion()
         self._truth = PoseStamped()
+        conversions.to_pose(self._next.pose, self._truth.pose)  # compile before the first sample
         self._truth.header.frame_id = self._platform.base_frame
         self._truth_publisher = self._open(PoseStamped, 'true_pose', DEPTH)
         names = self._platform.actuators.names

@@ -112,8 +112,9 @@ class PoseTracker:
 
     def advance(self, stamp_ns: int, lengths: Array, rates: Array | None = None) -> TrackedPose:
         """Return the pose of a sample that `accept` has let pass."""
+        guess = None if self.last is None else self._predict(self.last, stamp_ns)
         begin = time.perf_counter()
-        solution, start = self._solve(stamp_ns, lengths)
+        solution, start = self._solve(lengths, guess)
         solve_time = time.perf_counter() - begin
         twist, span = None, 0.0
         if solution.converged:
@@ -131,9 +132,9 @@ class PoseTracker:
             self.reset()
         raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}')
 
-    def _solve(self, stamp_ns: int, lengths: Array) -> tuple[Solution, Start]:
-        if self.last is not None:
-            solution = self._solver.solve(lengths, self._predict(self.last, stamp_ns))
+    def _solve(self, lengths: Array, guess: Array | None) -> tuple[Solution, Start]:
+        if guess is not None:
+            solution = self._solver.solve(lengths, guess)
             if solution.converged or not self.restarts:
                 return solution, Start.PREDICTED
         return self._solver.solve(lengths, self.home), Start.HOME

@@ -18,7 +18,7 @@ import numpy as np
 
 from liedyn_ros.compile import kernel
 from liedyn_ros.lie.kernels import so3
-from liedyn_ros.stewart.kernels import charts, legs, linear6, predict, problem
+from liedyn_ros.stewart.kernels import charts, legs, predict, problem, singular6
 from liedyn_ros.stewart.kernels.gauss_newton import gauss_newton
 from liedyn_ros.stewart.kernels.levenberg_marquardt import levenberg_marquardt
 
@@ -101,13 +101,13 @@ def load(lengths, guess, scale, chart, x, squared):
 @kernel
 def measure(joints, squared, r, p, work):
     """Return the largest length error and the smallest singular value of dL/d(body twist)."""
-    jacobian, _, _, error, squares = problem.views(work, charts.SIX)[:5]
+    jacobian, gram, scratch, error, squares = problem.views(work, charts.SIX)[:5]
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5
     legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
     return (problem.largest(error, charts.SIX),
-            linear6.smallest_singular_value(jacobian, squares))
+            singular6.smallest_singular_value(jacobian, gram, scratch, squares))
 
 
 @kernel
