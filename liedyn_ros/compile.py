@@ -78,6 +78,45 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         config.CACHE_DIR = outer
 
 
+class Entry:
+    """
+    A kernel as Python calls it, for arguments of the types of its first call and no others.
+
+    Numba looks at the types of all arguments at every call; to check them before takes as long as
+    a small kernel runs. So `attempt` runs the kernel on arguments as they come, and returns None
+    where one is of another type, or where no call has compiled the kernel yet.
+    """
+
+    __slots__ = ('_compiled', 'attempt')
+
+    def __init__(self, compiled: Any) -> None:
+        """Take a kernel."""
+        self._compiled = compiled
+        self.attempt: Callable[..., Any] = _not_compiled
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run on arguments of the right types; the first call compiles for them alone."""
+        result = self._compiled(*arguments)
+        if self.attempt is _not_compiled:
+            self._compiled.disable_compile()
+            self.attempt = _attempt(self._compiled)
+        return result
+
+
+def _not_compiled(*arguments: Any) -> None:
+    return None
+
+
+def _attempt(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    def attempt(*arguments: Any) -> Any:
+        try:
+            return compiled(*arguments)
+        except TypeError:
+            return None
+
+    return attempt
+
+
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that becomes part of every kernel that calls it."""
     compiled: Any = kernel(function)

@@ -14,7 +14,6 @@
 
 """Inverse, forward and hybrid dynamics of a model, and what else its controllers ask for."""
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.checks import Array, as_array, require_finite
+from liedyn_ros.compile import Entry
 from liedyn_ros.dynamics.batch import Batch, BatchKernel
 from liedyn_ros.dynamics.higher_order import HigherOrder
 from liedyn_ros.dynamics.inputs import (
@@ -38,6 +38,8 @@ from liedyn_ros.dynamics.kernels.totals import (
 from liedyn_ros.dynamics.workspace import Workspace
 from liedyn_ros.errors import SingularError
 from liedyn_ros.model import Model
+
+_INVERSE, _HYBRID, _MASS_MATRIX = Entry(inverse), Entry(hybrid), Entry(mass_matrix)
 
 
 class Kinematics(NamedTuple):
@@ -74,6 +76,8 @@ class Dynamics:
         self.model = model
         self.dissipation = dissipation
         self.workspace = Workspace(model.layout, dissipation)
+        self._tables = (
+            self.workspace.topology, self.workspace.links, self.workspace.coordinates)
         self._q_shape, self._v_shape = (model.nq,), (model.nv,)
         self._bodies = len(model.bodies)
         self._zero = np.zeros(model.nv)
@@ -81,9 +85,11 @@ class Dynamics:
     def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                 external: ArrayLike | None = None, out: Array | None = None) -> Array:
         """Return the joint forces tau (nv,) of a motion (Kim, Table 2)."""
-        q, v, a = self._position(q), self._rate('v', v), self._rate('a', a)
         tau = output(out, self._v_shape)
-        if not self._run(inverse, external, q, v, a, tau):
+        if external is None and _INVERSE.attempt(*self._tables, q, v, a, tau):
+            return tau
+        q, v, a = self._position(q), self._rate('v', v), self._rate('a', a)
+        if not self._run(_INVERSE, external, q, v, a, tau):
             refuse(self.model, '', q, v=v, a=a)
         return tau
 
@@ -94,9 +100,11 @@ class Dynamics:
 
         Raises SingularError naming a coordinate that moves no inertia.
         """
-        q, v, tau = self._position(q), self._rate('v', v), self._rate('tau', tau)
         a = output(out, self._v_shape)
-        code = self._run(hybrid, external, q, v, a, tau)
+        if external is None and _HYBRID.attempt(*self._tables, q, v, a, tau) == DONE:
+            return a
+        q, v, tau = self._position(q), self._rate('v', v), self._rate('tau', tau)
+        code = self._run(_HYBRID, external, q, v, a, tau)
         if code != DONE:
             self._stop(code, '', q, v=v, tau=tau)
         return a
@@ -115,7 +123,7 @@ class Dynamics:
         a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
         self.workspace.prescribe(given)
         try:
-            code = self._run(hybrid, external, q, v, a, tau)
+            code = self._run(_HYBRID, external, q, v, a, tau)
         finally:
             self.workspace.prescribe(False)
         if code != DONE:
@@ -203,8 +211,11 @@ class Dynamics:
 
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
-        q, matrix = self._position(q), output(out, 2 * self._v_shape)
-        if not mass_matrix(self.workspace.topology, self.workspace.links, q, matrix):
+        matrix, tables = output(out, 2 * self._v_shape), self._tables[:2]
+        if _MASS_MATRIX.attempt(*tables, q, matrix):
+            return matrix
+        q = self._position(q)
+        if not _MASS_MATRIX(*tables, q, matrix):
             refuse(self.model, '', q)
         return matrix
 
@@ -301,16 +312,15 @@ class Dynamics:
     def _rates(self, name: str, value: ArrayLike, states: int) -> Array:
         return borrowed(name, value, (states, self.model.nv))
 
-    def _run(self, kernel: Callable[..., Any], external: ArrayLike | None,
-             *arguments: Array) -> Any:
+    def _run(self, kernel: Entry, external: ArrayLike | None, *arguments: Array) -> Any:
         space = self.workspace
         if external is None:
-            return kernel(space.topology, space.links, space.coordinates, *arguments)
+            return kernel(*self._tables, *arguments)
         wrenches = borrowed('external', external, (self._bodies, 6))
         try:
             if not space.apply_wrenches(wrenches):
                 require_finite('external', wrenches)
-            return kernel(space.topology, space.links, space.coordinates, *arguments)
+            return kernel(*self._tables, *arguments)
         finally:
             space.clear_wrenches()
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.checks import Array, require_finite
+from liedyn_ros.compile import Entry
 from liedyn_ros.dynamics.inputs import borrowed, copied, mask, refuse, refuse_singular
 from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
 from liedyn_ros.dynamics.kernels.series import table
@@ -34,6 +35,7 @@ from liedyn_ros.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.model import Model
 
 LARGEST_ORDER = 30
+_INVERSE, _HYBRID = Entry(inverse_series), Entry(hybrid_series)
 
 
 class HigherOrder:
@@ -49,27 +51,33 @@ class HigherOrder:
         self._dissipation = dissipation
         self._space = space
         self._nq, self._nv = model.nq, model.nv
-        self._rows = 0  # coefficients for which there is room
+        self._largest = -1  # order for which there is room
 
     def inverse(self, q: ArrayLike, motion: ArrayLike, order: int,
                 external: ArrayLike | None) -> Array:
         """Return the joint forces (order + 1, nv) of a motion (order + 2, nv)."""
-        order = require_order(order)
+        if type(order) is not int or not 0 <= order <= self._largest:
+            order = self._prepared(order)
+        tau = np.empty((order + 1, self._nv))
+        if external is None and _INVERSE.attempt(*self._tables, q, motion, tau):
+            return tau
         q = borrowed('q', q, (self._nq,))
         motion = derivatives('motion', motion, order + 2, self._nv)
-        tau = np.empty((order + 1, self._nv))
-        if not self._run(inverse_series, order, external, q, motion, tau):
+        if not self._run(_INVERSE, order, external, q, motion, tau):
             refuse(self.model, '', q, motion=motion)
         return tau
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, order: int,
                 external: ArrayLike | None) -> Array:
         """Return the accelerations (order + 1, nv) under joint forces (order + 1, nv)."""
-        order = require_order(order)
+        if type(order) is not int or not 0 <= order <= self._largest:
+            order = self._prepared(order)
+        a = np.empty((order + 1, self._nv))
+        if external is None and _HYBRID.attempt(*self._tables, q, v, a, tau) == DONE:
+            return a
         q, v = borrowed('q', q, (self._nq,)), borrowed('v', v, (self._nv,))
         tau = derivatives('tau', tau, order + 1, self._nv)
-        a = np.empty(tau.shape)
-        code = self._run(hybrid_series, order, external, q, v, a, tau)
+        code = self._run(_HYBRID, order, external, q, v, a, tau)
         if code != DONE:
             self._stop(code, '', q, v=v, tau=tau)
         return a
@@ -77,14 +85,15 @@ class HigherOrder:
     def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                tau: ArrayLike, order: int, external: ArrayLike | None) -> tuple[Array, Array]:
         """Return all accelerations and all joint forces, each (order + 1, nv)."""
-        order = require_order(order)
+        if type(order) is not int or not 0 <= order <= self._largest:
+            order = self._prepared(order)
         given = mask('prescribed', prescribed, self._nv)
         q, v = borrowed('q', q, (self._nq,)), borrowed('v', v, (self._nv,))
         a = derivatives('a', a, order + 1, self._nv, copied)
         tau = derivatives('tau', tau, order + 1, self._nv, copied)
         self._space.prescribe(given)
         try:
-            code = self._run(hybrid_series, order, external, q, v, a, tau)
+            code = self._run(_HYBRID, order, external, q, v, a, tau)
         finally:
             self._space.prescribe(False)
         if code != DONE:
@@ -126,10 +135,8 @@ class HigherOrder:
         return q, (np.empty((0, *shape)) if external is None else
                    borrowed('external', external, (len(q), *shape)))
 
-    def _run(self, kernel: Callable[..., Any], order: int, external: ArrayLike | None,
+    def _run(self, kernel: Entry, order: int, external: ArrayLike | None,
              *arguments: Array) -> Any:
-        if order + 2 > self._rows:
-            self._make_room(order + 2)
         space, tables = self._space, self._tables
         if external is None:
             return kernel(*tables, *arguments)
@@ -144,13 +151,20 @@ class HigherOrder:
             space.clear_wrenches()
             self._series[:, table.EXTERNAL:table.EXTERNAL + 6] = 0.0
 
-    def _make_room(self, size: int) -> None:
-        """Make tables for size coefficients of everything."""
-        space = self._space
+    def _prepared(self, order: int) -> int:
+        """Return an order for which the tables have room, or raise as require_order does."""
+        order = require_order(order)
+        if order > self._largest:
+            self._make_room(order)
+        return order
+
+    def _make_room(self, order: int) -> None:
+        """Make tables for coefficients of everything up to an order."""
+        space, size = self._space, order + 2
         self._series = np.zeros((len(space.links) * size, table.WIDTH))
         rates = np.zeros((self._nv * size, table.RATES_WIDTH))
         self._tables = space.topology, space.links, space.coordinates, self._series, rates
-        self._rows = size
+        self._largest = order
 
     def _stop(self, code: int, suffix: str, q: Array, **vectors: Array) -> NoReturn:
         if code == REFUSED:

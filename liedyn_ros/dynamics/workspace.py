@@ -42,6 +42,7 @@ class Workspace:
         """Fill in the constants."""
         count = layout.N + 1
         self.topology = np.zeros((count, 4), dtype=np.int64)
+        self.topology[0, [rows.QI, rows.VI]] = layout.nq, layout.nv
         self.topology[1:, rows.KIND] = layout.kind
         self.topology[1:, rows.PARENT] = layout.parent + 1
         self.topology[1:, rows.QI] = layout.qi

@@ -108,6 +108,30 @@ def test_shapes_and_types_are_checked(tree: Case) -> None:
             d.inverse(tree.q, tree.v, tree.a, out=out)
 
 
+ARGUMENTS = {'inverse': 'qva', 'forward': 'qvt', 'mass_matrix': 'q', 'inverse_series': 'qm',
+             'forward_series': 'qvs'}
+
+
+@pytest.mark.parametrize('name', ARGUMENTS)
+@pytest.mark.parametrize('axis', [0, 1])
+@pytest.mark.parametrize('change', [-1, 1])
+def test_kernels_that_are_compiled_take_no_other_size(
+        tree: Case, name: str, axis: int, change: int) -> None:
+    """What is too short must not be read beyond its end, even by kernels that run unasked."""
+    rows = np.tile(tree.a, (4, 1))
+    good = [{'q': tree.q, 'v': tree.v, 'a': tree.a, 't': tree.a, 'm': rows, 's': rows[:3]}[letter]
+            for letter in ARGUMENTS[name]]
+    order = [2] if name.endswith('series') else []
+    method = getattr(tree.dynamics, name)
+    method(*good, *order)
+    for k, value in enumerate(good):
+        if axis < value.ndim:
+            size = np.array(value.shape)
+            size[axis] += change
+            with pytest.raises(ShapeError, match=r'expected .*, got '):
+                method(*good[:k], np.resize(value, size), *good[k + 1:], *order)
+
+
 def test_out_is_written_and_returned(tree: Case) -> None:
     d, n = tree.dynamics, tree.model.nv
     out, matrix = np.empty(n), np.empty((n, n))
@@ -122,7 +146,7 @@ def test_any_layout_of_input_runs_the_one_compiled_kernel(tree: Case) -> None:
     wanted = d.inverse(q, v, a)
     frozen = v.copy()
     frozen.setflags(write=False)
-    for same in (list(v), np.repeat(v, 2)[::2], frozen, np.array([v, v])[0]):
+    for same in (list(v), np.repeat(v, 2)[::2], frozen, np.array([v, v])[0], v.astype(object)):
         np.testing.assert_array_equal(d.inverse(q, same, a), wanted)
     d.forward(list(q), frozen, tuple(a))
     assert len(inverse.signatures) == len(hybrid.signatures) == 1

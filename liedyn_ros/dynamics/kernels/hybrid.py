@@ -43,7 +43,8 @@ def hybrid(topology, links, coordinates, q, v, a, tau):
     Returns DONE, REFUSED for unacceptable input, or for one so large that the result is not
     finite, or k + 1 when coordinate k moves no inertia.
     """
-    if not (joints.acceptable(topology, q) and joints.finite(v) and given(coordinates, a, tau)):
+    if not (joints.acceptable(topology, q) and joints.complete(topology, v)
+            and given(coordinates, a, tau)):
         return REFUSED
     for i in range(1, len(links)):
         motion.store_pose(topology, links, i, q)
@@ -59,7 +60,9 @@ def hybrid(topology, links, coordinates, q, v, a, tau):
 
 @inlined
 def given(coordinates, a, tau):
-    """Return whether all prescribed accelerations and given forces are finite."""
+    """Return whether all prescribed accelerations and given forces are there and finite."""
+    if len(a) != len(coordinates) or len(tau) != len(coordinates):
+        return False
     count = 0
     for k in range(len(a)):
         count += abs(a[k] if coordinates[k, PRESCRIBED] > 0.0 else tau[k]) < math.inf

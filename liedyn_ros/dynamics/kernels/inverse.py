@@ -25,7 +25,8 @@ from liedyn_ros.lie.kernels import se3, vec3
 @kernel
 def inverse(topology, links, coordinates, q, v, a, tau):
     """Write the joint forces of a motion; return whether it is acceptable and they are finite."""
-    if not (joints.acceptable(topology, q) and joints.finite(v) and joints.finite(a)):
+    if not (joints.acceptable(topology, q) and joints.complete(topology, v)
+            and joints.complete(topology, a)):
         return False
     for i in range(1, len(links)):
         motion.store_pose(topology, links, i, q)

@@ -17,7 +17,7 @@
 import math
 
 from liedyn_ros.compile import inlined
-from liedyn_ros.dynamics.kernels.rows import KIND, load3, load9, PITCH, PLACEMENT, QI
+from liedyn_ros.dynamics.kernels.rows import KIND, load3, load9, PITCH, PLACEMENT, QI, VI
 from liedyn_ros.dynamics.kernels.trigonometry import sine_cosine
 from liedyn_ros.lie.arrays import TOLERANCE
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -116,7 +116,9 @@ def axis(k):
 
 @inlined
 def acceptable(topology, q):
-    """Return whether q is finite and its quaternions are of unit length."""
+    """Return whether q is complete and finite and its quaternions are of unit length."""
+    if len(q) != topology[0, QI]:
+        return False
     good = finite(q)
     for i in range(1, len(topology)):
         kind = topology[i, KIND]
@@ -125,6 +127,12 @@ def acceptable(topology, q):
             square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
             good = good and abs(math.sqrt(square) - 1.0) <= TOLERANCE
     return good
+
+
+@inlined
+def complete(topology, v):
+    """Return whether all velocity coordinates are there and finite."""
+    return len(v) == topology[0, VI] and finite(v)
 
 
 @inlined

@@ -17,7 +17,8 @@ The two tables every kernel works on, and how to read and write them.
 
 links is (N + 1, WIDTH) float64: a row of constants and of room for results for each link, after
 row 0, the ground. topology is (N + 1, 4) int64: kind of link, row of the parent, first index in
-q and in v. Rows instead of flat arrays keep offsets constant, so that they cost nothing.
+q and in v; the ground has nq and nv there. Rows instead of flat arrays keep offsets constant, so
+that they cost nothing.
 """
 
 from liedyn_ros.compile import inlined

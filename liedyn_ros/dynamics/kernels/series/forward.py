@@ -34,6 +34,8 @@ def hybrid_series(topology, links, coordinates, series, rates, q, v, a, tau):
 
     Returns what hybrid.hybrid returns.
     """
+    if a.shape != tau.shape:
+        return hybrid.REFUSED
     code = hybrid.hybrid(topology, links, coordinates, q, v, a[0], tau[0])
     if code != hybrid.DONE or len(a) == 1:
         return code

@@ -15,7 +15,7 @@
 
 from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.dynamics.kernels.rows import PARENT
+from liedyn_ros.dynamics.kernels.rows import PARENT, VI
 from liedyn_ros.dynamics.kernels.series import border
 from liedyn_ros.dynamics.kernels.series.motion import begin
 from liedyn_ros.dynamics.kernels.series.table import EFFORT, RATE
@@ -29,7 +29,8 @@ def inverse_series(topology, links, coordinates, series, rates, q, motion, tau):
 
     Returns whether the motion is acceptable and the forces are finite.
     """
-    if not (joints.acceptable(topology, q) and joints.finite(motion.reshape(-1))):
+    if (len(motion) != len(tau) + 1 or motion.shape[1] != topology[0, VI]
+            or not (joints.acceptable(topology, q) and joints.finite(motion.reshape(-1)))):
         return False
     border.pose(topology, links, series, q, 0, len(motion))
     border.begin(motion, rates, RATE, 0)
