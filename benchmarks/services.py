@@ -79,6 +79,8 @@ def serve(pipe: Connection) -> None:
         rclpy.shutdown()
 
     Thread(target=wait, daemon=True).start()
+    while not node.active:
+        rclpy.spin_once(node)
     pipe.send('ready')
     with suppress(ExternalShutdownException):
         rclpy.spin(node)

@@ -16,17 +16,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from threading import Thread
 import traceback
 from typing import Any
 
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion
 from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import Publisher
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
+from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from liedyn_ros.errors import LiedynError
@@ -36,6 +39,7 @@ from liedyn_ros.nodes.dynamics_parameters import DYNAMICS_SERVER, read_model, SO
 from liedyn_ros.nodes.managed_node import ManagedNode, run
 
 DEPTH = 10
+LOOK_PERIOD = 0.02  # s; of looking whether the kernels are warm
 Fill = Callable[[DynamicsAnswers, Any, Any], None]
 ALGORITHMS: dict[str, Fill] = {
     'inverse_dynamics': DynamicsAnswers.inverse, 'forward_dynamics': DynamicsAnswers.forward,
@@ -47,7 +51,8 @@ class DynamicsServerNode(ManagedNode):
     Queries in, answers out.
 
     The services are there in every state, so that a caller is told why there is no answer; the
-    topics as long as the node is configured.
+    topics as long as the node is configured. By itself the node starts once it is spun and its
+    kernels are warm: where they are not cached, that takes half a minute.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -57,6 +62,8 @@ class DynamicsServerNode(ManagedNode):
         self._next: Model | None = None
         self._input: list[Subscription] = []
         self._output: list[Publisher] = []
+        self._warm = False
+        self._starter: Timer | None = None
         super().__init__('dynamics_server', DYNAMICS_SERVER, **options)
         self.add_on_set_parameters_callback(self._judge_model)
         for name, fill in ALGORITHMS.items():
@@ -66,10 +73,28 @@ class DynamicsServerNode(ManagedNode):
                 (DescribeModel, 'describe_model', DynamicsAnswers.describe_model)):
             self.create_service(service, f'~/{name}', partial(self._serve, fill))
 
+    @property
+    def starting(self) -> bool:
+        """Return whether the node will configure and activate itself when its kernels are warm."""
+        return self._starter is not None
+
+    def autostart(self) -> None:
+        """Warm the kernels up in a thread, which touches nothing else, and start after that."""
+        warming = Thread(target=self._warm_up, daemon=True)
+        warming.start()
+
+        def look() -> None:
+            if not warming.is_alive():
+                super(DynamicsServerNode, self).autostart()
+
+        self._starter = self.create_timer(LOOK_PERIOD, look, clock=Clock(
+            clock_type=ClockType.STEADY_TIME))
+
     def configure(self) -> None:
         """Warm the kernels up, read the model if there is one yet, open the topics."""
-        self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        warm_up()
+        self._start_no_more()
+        if not self._warm:
+            self._warm_up()
         self._adopt(self._read({}, self._description))
         self._input = [self.create_subscription(
             String, 'robot_description', self._take_description,
@@ -79,6 +104,7 @@ class DynamicsServerNode(ManagedNode):
 
     def release(self) -> None:
         """Close the topics and forget the model."""
+        self._start_no_more()
         for subscription in self._input:
             self.destroy_subscription(subscription)
         for publisher in self._output:
@@ -90,6 +116,17 @@ class DynamicsServerNode(ManagedNode):
         """Take over the model by which the new parameters were judged."""
         served = None if self._answers is None else self._answers.model
         self._adopt(self._next or served)
+
+    def _start_no_more(self) -> None:
+        """Leave the node's life to whoever has begun to manage it, this node or another."""
+        if self._starter is not None:
+            self.destroy_timer(self._starter)
+            self._starter = None
+
+    def _warm_up(self) -> None:
+        self.get_logger().info('compiling kernels, or loading them from the cache ...')
+        warm_up()
+        self._warm = True
 
     def _open(self, name: str, fill: Fill) -> None:
         """Open the topics of one algorithm."""
@@ -130,8 +167,10 @@ class DynamicsServerNode(ManagedNode):
 
     def _ready(self) -> DynamicsAnswers:
         if not self.active:
-            raise LiedynError(f'{self.get_name()}: expected the node to be active, got '
-                              + ('inactive' if self._configured else 'not configured'))
+            state = 'inactive' if self._configured else 'not configured'
+            if self.starting:
+                state += ' yet: its kernels are being compiled'
+            raise LiedynError(f'{self.get_name()}: expected the node to be active, got {state}')
         if self._answers is None:
             raise LiedynError(f'{self.get_name()}: expected a model, got none yet from the '
                               'parameters model_file and robot_description and the topic '

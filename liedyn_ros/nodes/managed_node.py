@@ -54,9 +54,12 @@ class ManagedNode(LifecycleNode):
         self.parameters = ParameterSet(
             self, (AUTOSTART, *parameters), lambda: self._configured, self.parameters_changed)
         if self.parameters['autostart']:
-            started = self.trigger_configure()
-            if started is TransitionCallbackReturn.SUCCESS:
-                self.trigger_activate()
+            self.autostart()
+
+    def autostart(self) -> None:
+        """Configure and activate: at once, unless a subclass has to prepare for that first."""
+        if self.trigger_configure() is TransitionCallbackReturn.SUCCESS:
+            self.trigger_activate()
 
     def configure(self) -> None:
         """Build what the node needs from its parameters; raise LiedynError if that cannot be."""

@@ -132,9 +132,10 @@ class ServerBench:
     """A dynamics server and its partner, who asks."""
 
     def __init__(self, bench, **parameters):
-        """Start the server."""
+        """Start the server and wait until it has started, or has failed to."""
         self.bench = bench
         self.node = bench.start(DynamicsServerNode, **parameters)
+        bench.until(lambda: not self.node.starting, 'the start of the server')
 
     def ask(self, algorithm, query):
         """Return the answer of a service."""
