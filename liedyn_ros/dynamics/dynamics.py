@@ -15,21 +15,19 @@
 """Inverse, forward and hybrid dynamics of a model, and what else its controllers ask for."""
 
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array, require_finite
+from liedyn_ros.checks import Array, require_finite
 from liedyn_ros.compile import Entry
-from liedyn_ros.dynamics.batch import Batch, BatchKernel
+from liedyn_ros.dynamics.batch import Batch
 from liedyn_ros.dynamics.higher_order import HigherOrder
-from liedyn_ros.dynamics.inputs import (
-    borrowed, copied, mask, output, refuse, refuse_singular)
-from liedyn_ros.dynamics.kernels.batch import hybrid_many, inverse_many
+from liedyn_ros.dynamics.inputs import borrowed, copied, known, mask, output, refuse, stop
 from liedyn_ros.dynamics.kernels.bodies import jacobian, kinematics
 from liedyn_ros.dynamics.kernels.coriolis import BLOCKS, coriolis_matrix
-from liedyn_ros.dynamics.kernels.hybrid import DONE, hybrid, REFUSED
+from liedyn_ros.dynamics.kernels.hybrid import DONE, hybrid
 from liedyn_ros.dynamics.kernels.inverse import inverse
 from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
 from liedyn_ros.dynamics.kernels.rows import DAMPING, FRICTION
@@ -106,7 +104,7 @@ class Dynamics:
         q, v, tau = self._position(q), self._rate('v', v), self._rate('tau', tau)
         code = self._run(_HYBRID, external, q, v, a, tau)
         if code != DONE:
-            self._stop(code, '', q, v=v, tau=tau)
+            stop(self.model, code, '', q, v=v, tau=tau)
         return a
 
     def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
@@ -127,7 +125,7 @@ class Dynamics:
         finally:
             self.workspace.prescribe(False)
         if code != DONE:
-            self._stop(code, '', q, v=v, **_given(given, a, tau))
+            stop(self.model, code, '', q, v=v, **known(given, a, tau))
         return a, tau
 
     def inverse_series(self, q: ArrayLike, motion: ArrayLike, order: int,
@@ -167,47 +165,35 @@ class Dynamics:
     def inverse_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                       external: ArrayLike | None = None) -> Array:
         """Return inverse of each of K states: q (K, nq), v and a (K, nv), external (K, B, 6)."""
-        q = self._positions(q)
-        v, a = self._rates('v', v, len(q)), self._rates('a', a, len(q))
-        tau = np.empty(a.shape)
-        self._run_batch(inverse_many, np.ones(self.model.nv, dtype=bool), q, v, a, tau, external)
-        return tau
+        return self._many.inverse(q, v, a, external)
 
     def forward_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> Array:
         """Return forward of each of K states: q (K, nq), v and tau (K, nv), external (K, B, 6)."""
-        q = self._positions(q)
-        v, tau = self._rates('v', v, len(q)), self._rates('tau', tau, len(q))
-        a = np.empty(tau.shape)
-        self._run_batch(hybrid_many, np.zeros(self.model.nv, dtype=bool), q, v, a, tau, external)
-        return a
+        none = np.zeros(self.model.nv, dtype=bool)
+        return self._many.hybrid(q, v, none, tau, tau, external)[0]
 
     def hybrid_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                      tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
         """Return hybrid of each of K states, with one mask (nv,) for all of them."""
-        given = mask('prescribed', prescribed, self.model.nv)
-        q = self._positions(q)
-        v = self._rates('v', v, len(q))
-        a, tau = copied('a', a, v.shape), copied('tau', tau, v.shape)
-        self._run_batch(hybrid_many, given, q, v, a, tau, external)
-        return a, tau
+        return self._many.hybrid(q, v, prescribed, a, tau, external)
 
     def inverse_series_batch(self, q: ArrayLike, motion: ArrayLike, order: int,
                              external: ArrayLike | None = None) -> Array:
         """Return inverse_series of each of K states; every input has an axis of K before it."""
-        return self._higher.inverse_batch(q, motion, order, external)
+        return self._many.inverse_series(q, motion, order, external)
 
     def forward_series_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, order: int,
                              external: ArrayLike | None = None) -> Array:
         """Return forward_series of each of K states; every input has an axis of K before it."""
         none = np.zeros(self.model.nv, dtype=bool)
-        return self._higher.hybrid_batch(q, v, none, tau, tau, order, external)[0]
+        return self._many.hybrid_series(q, v, none, tau, tau, order, external)[0]
 
     def hybrid_series_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
                             a: ArrayLike, tau: ArrayLike, order: int,
                             external: ArrayLike | None = None) -> tuple[Array, Array]:
         """Return hybrid_series of each of K states, with one mask (nv,) for all of them."""
-        return self._higher.hybrid_batch(q, v, prescribed, a, tau, order, external)
+        return self._many.hybrid_series(q, v, prescribed, a, tau, order, external)
 
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
@@ -305,13 +291,6 @@ class Dynamics:
     def _rate(self, name: str, value: ArrayLike) -> Array:
         return borrowed(name, value, self._v_shape)
 
-    def _positions(self, q: ArrayLike) -> Array:
-        states = len(q) if isinstance(q, np.ndarray) and q.ndim else -1
-        return borrowed('q', q, (states, self.model.nq))
-
-    def _rates(self, name: str, value: ArrayLike, states: int) -> Array:
-        return borrowed(name, value, (states, self.model.nv))
-
     def _run(self, kernel: Entry, external: ArrayLike | None, *arguments: Array) -> Any:
         space = self.workspace
         if external is None:
@@ -323,20 +302,6 @@ class Dynamics:
             return kernel(*self._tables, *arguments)
         finally:
             space.clear_wrenches()
-
-    def _run_batch(self, kernel: BatchKernel, prescribed: NDArray[np.bool_], q: Array, v: Array,
-                   a: Array, tau: Array, external: ArrayLike | None) -> None:
-        wrenches = (np.empty((0, self._bodies, 6)) if external is None else
-                    np.array(as_array('external', external, (len(q), self._bodies, 6))))
-        state, code = self._batch.run(kernel, prescribed, q, v, a, tau, wrenches)
-        if code != DONE:
-            self._stop(code, f'[{state}]', q[state], v=v[state],
-                       **_given(prescribed, a[state], tau[state]))
-
-    def _stop(self, code: int, suffix: str, q: Array, **vectors: Array) -> NoReturn:
-        if code == REFUSED:
-            refuse(self.model, suffix, q, **vectors)
-        refuse_singular(self.model, suffix, code - 1)
 
     def _jacobian(self, q: ArrayLike, body: str, spatial: bool, out: Array | None) -> Array:
         b = self.model.body_index(body)
@@ -355,16 +320,12 @@ class Dynamics:
 
     @cached_property
     def _higher(self) -> HigherOrder:
-        return HigherOrder(self.model, self.workspace, self.dissipation)
+        return HigherOrder(self.model, self.workspace)
 
     @cached_property
     def _blocks(self) -> Array:
         return np.empty((len(self.workspace.links), BLOCKS))
 
     @cached_property
-    def _batch(self) -> Batch:
-        return Batch(self.model.layout, self.dissipation)
-
-
-def _given(prescribed: NDArray[np.bool_], a: Array, tau: Array) -> dict[str, Array]:
-    return {'a': np.where(prescribed, a, 0.0), 'tau': np.where(prescribed, 0.0, tau)}
+    def _many(self) -> Batch:
+        return Batch(self.model, self.dissipation)

@@ -11,25 +11,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Time derivatives of inverse, forward and hybrid dynamics to any order."""
 
 from collections.abc import Callable
-from functools import cached_property, partial
 import operator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from liedyn_ros.checks import Array, require_finite
 from liedyn_ros.compile import Entry
-from liedyn_ros.dynamics.inputs import borrowed, copied, mask, refuse, refuse_singular
-from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
+from liedyn_ros.dynamics.inputs import borrowed, copied, known, mask, refuse, stop
+from liedyn_ros.dynamics.kernels.hybrid import DONE
 from liedyn_ros.dynamics.kernels.series import table
 from liedyn_ros.dynamics.kernels.series.border import apply_wrenches
 from liedyn_ros.dynamics.kernels.series.forward import hybrid_series
 from liedyn_ros.dynamics.kernels.series.inverse import inverse_series
-from liedyn_ros.dynamics.lane_batch import LaneBatch, LaneTables
 from liedyn_ros.dynamics.workspace import Workspace
 from liedyn_ros.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.model import Model
@@ -45,10 +44,9 @@ class HigherOrder:
     It works in the workspace of a Dynamics and in tables of its own, which grow with the order.
     """
 
-    def __init__(self, model: Model, space: Workspace, dissipation: bool) -> None:
+    def __init__(self, model: Model, space: Workspace) -> None:
         """Start without tables."""
         self.model = model
-        self._dissipation = dissipation
         self._space = space
         self._nq, self._nv = model.nq, model.nv
         self._largest = -1  # order for which there is room
@@ -79,7 +77,7 @@ class HigherOrder:
         tau = derivatives('tau', tau, order + 1, self._nv)
         code = self._run(_HYBRID, order, external, q, v, a, tau)
         if code != DONE:
-            self._stop(code, '', q, v=v, tau=tau)
+            stop(self.model, code, '', q, v=v, tau=tau)
         return a
 
     def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
@@ -97,43 +95,8 @@ class HigherOrder:
         finally:
             self._space.prescribe(False)
         if code != DONE:
-            self._stop(code, '', q, v=v, a=np.where(given, a, 0.0), tau=np.where(given, 0.0, tau))
+            stop(self.model, code, '', q, v=v, **known(given, a, tau))
         return a, tau
-
-    def inverse_batch(self, q: ArrayLike, motion: ArrayLike, order: int,
-                      external: ArrayLike | None) -> Array:
-        """Return the joint forces (K, order + 1, nv) of motions (K, order + 2, nv)."""
-        order, (q, external) = require_order(order), self._states(q, order, external)
-        motion = borrowed('motion', motion, (len(q), order + 2, self._nv))
-        tau = np.empty((len(q), order + 1, self._nv))
-        s, code = self._batch.run(LaneTables.inverse, q, motion, tau, external)
-        if code != DONE:
-            self._stop(code, f'[{s}]', q[s], motion=motion[s], **_wrenches(external, s))
-        return tau
-
-    def hybrid_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
-                     a: ArrayLike, tau: ArrayLike, order: int, external: ArrayLike | None
-                     ) -> tuple[Array, Array]:
-        """Return all accelerations and all joint forces, each (K, order + 1, nv)."""
-        order, (q, external) = require_order(order), self._states(q, order, external)
-        given = mask('prescribed', prescribed, self._nv)
-        v = borrowed('v', v, (len(q), self._nv))
-        a, tau = (copied(name, value, (len(q), order + 1, self._nv))
-                  for name, value in (('a', a), ('tau', tau)))
-        s, code = self._batch.run(partial(_hybrid, given), q, v, a, tau, external)
-        if code != DONE:
-            self._stop(code, f'[{s}]', q[s], v=v[s], a=np.where(given, a[s], 0.0),
-                       tau=np.where(given, 0.0, tau[s]), **_wrenches(external, s))
-        return a, tau
-
-    def _states(self, q: ArrayLike, order: int, external: ArrayLike | None
-                ) -> tuple[Array, Array]:
-        """Return configurations (K, nq) and wrenches (K or 0, order + 1, B, 6)."""
-        states = len(q) if isinstance(q, np.ndarray) and q.ndim else -1
-        q = borrowed('q', q, (states, self._nq))
-        shape = (order + 1, len(self.model.bodies), 6)
-        return q, (np.empty((0, *shape)) if external is None else
-                   borrowed('external', external, (len(q), *shape)))
 
     def _run(self, kernel: Entry, order: int, external: ArrayLike | None,
              *arguments: Array) -> Any:
@@ -165,23 +128,6 @@ class HigherOrder:
         rates = np.zeros((self._nv * size, table.RATES_WIDTH))
         self._tables = space.topology, space.links, space.coordinates, self._series, rates
         self._largest = order
-
-    def _stop(self, code: int, suffix: str, q: Array, **vectors: Array) -> NoReturn:
-        if code == REFUSED:
-            refuse(self.model, suffix, q, **vectors)
-        refuse_singular(self.model, suffix, code - 1)
-
-    @cached_property
-    def _batch(self) -> LaneBatch:
-        return LaneBatch(self.model.layout, self._dissipation)
-
-
-def _hybrid(given: NDArray[np.bool_], tables: LaneTables, *arrays: Array) -> tuple[int, int]:
-    return tables.hybrid(given, *arrays)
-
-
-def _wrenches(external: Array, state: int) -> dict[str, Array]:
-    return {'external': external[state]} if len(external) else {}
 
 
 def require_order(order: int) -> int:

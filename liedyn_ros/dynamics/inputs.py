@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.checks import Array, as_array, require_finite
+from liedyn_ros.dynamics.kernels.hybrid import REFUSED
 from liedyn_ros.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.model import configuration, Model
 
@@ -83,11 +84,18 @@ def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> NoReturn:
                      'finite, got larger ones')
 
 
-def refuse_singular(model: Model, suffix: str, coordinate: int) -> NoReturn:
-    """Raise the error for a coordinate that moves no inertia."""
-    name = model.coordinate_names[coordinate]
+def stop(model: Model, code: int, suffix: str, q: Array, **vectors: Array) -> NoReturn:
+    """Raise the error for the code with which hybrid dynamics has ended."""
+    if code == REFUSED:
+        refuse(model, suffix, q, **vectors)
+    name = model.coordinate_names[code - 1]
     raise SingularError(f'{name}{suffix}: expected inertia of its own to move, as its force is '
                         'given; got a massless body, or a motion that other joints make too')
+
+
+def known(prescribed: NDArray[np.bool_], a: Array, tau: Array) -> dict[str, Array]:
+    """Return what hybrid dynamics reads of accelerations and forces, by their names."""
+    return {'a': np.where(prescribed, a, 0.0), 'tau': np.where(prescribed, 0.0, tau)}
 
 
 def _describe(value: object) -> str:

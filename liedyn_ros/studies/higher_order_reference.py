@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """The reference of Ali et al. with derivatives of any order: what the study flies along."""
 
 from functools import cached_property

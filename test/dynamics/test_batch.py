@@ -50,10 +50,12 @@ def test_batches_are_single_calls(tree: Case, states: dict, with_wrenches: bool)
     given = tree.rng.random(tree.model.nv) < 0.5
     hybrid = d.hybrid_batch(q, v, given, np.asfortranarray(a), tau, every)
     for s in range(STATES):
-        np.testing.assert_array_equal(tau[s], d.inverse(q[s], v[s], a[s], one[s]))
-        np.testing.assert_array_equal(forward[s], d.forward(q[s], v[s], tau[s], one[s]))
+        np.testing.assert_allclose(tau[s], d.inverse(q[s], v[s], a[s], one[s]), atol=1e-12)
+        size = 1e-12 * np.abs(tau[s]).max()
+        np.testing.assert_allclose(
+            forward[s], d.forward(q[s], v[s], tau[s], one[s]), atol=size)
         wanted = d.hybrid(q[s], v[s], given, a[s], tau[s], one[s])
-        np.testing.assert_array_equal([hybrid[0][s], hybrid[1][s]], wanted)
+        np.testing.assert_allclose([hybrid[0][s], hybrid[1][s]], wanted, atol=size)
 
 
 def test_wrenches_of_one_batch_do_not_reach_the_next(tree: Case, states: dict) -> None:

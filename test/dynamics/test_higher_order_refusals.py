@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """What the derivatives of the dynamics refuse, and that a refusal leaves nothing behind."""
 
 import numpy as np

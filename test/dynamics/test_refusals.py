@@ -146,7 +146,8 @@ def test_any_layout_of_input_runs_the_one_compiled_kernel(tree: Case) -> None:
     wanted = d.inverse(q, v, a)
     frozen = v.copy()
     frozen.setflags(write=False)
-    for same in (list(v), np.repeat(v, 2)[::2], frozen, np.array([v, v])[0], v.astype(object)):
+    for same in (list(v), np.repeat(v, 2)[::2], frozen, np.array([v, v])[0],
+                 v.astype(object)):
         np.testing.assert_array_equal(d.inverse(q, same, a), wanted)
     d.forward(list(q), frozen, tuple(a))
     assert len(inverse.signatures) == len(hybrid.signatures) == 1

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 Where series begin and end: derivatives of one state go into lane numbers of the tables, and back.
 
@@ -116,37 +117,44 @@ def end(values, rates, column, lane):
 
 @inlined
 def add_friction(coordinates, motion, tau):
-    """Add Coulomb friction, which is constant while no rate changes its sign."""
+    """Add Coulomb friction to the forces themselves."""
     for j in range(motion.shape[1]):
-        rate = motion[0, j]
-        tau[0, j] += coordinates[j, FRICTION] * ((rate > 0.0) - (rate < 0.0))
+        tau[0, j] += coulomb(coordinates, j, motion[0, j])
 
 
 @inlined
-def begin_hybrid(coordinates, v, a, tau, rates, lane):
-    """Write coefficients of what is given into rates, zero for what is sought."""
+def begin_hybrid(coordinates, v, a, tau, rates, lane, first):
+    """Write coefficients of what is given into rates, from a first order on zero for the rest."""
     count, scale = len(v), 1.0
     for j in range(count):
         put_lane(rates, j, RATE, lane, v[j])
-        put_lane(rates, count + j, RATE, lane, a[0, j])
-    for k in range(1, len(a)):
-        scale /= k
+    for k in range(len(a)):
         for j in range(count):
             prescribed = coordinates[j, PRESCRIBED] > 0.0
+            friction = coulomb(coordinates, j, v[j]) if k == 0 else 0.0
             put_lane(rates, (k + 1) * count + j, RATE, lane,
-                     scale / (k + 1.0) * a[k, j] if prescribed else 0.0)
-            put_lane(rates, k * count + j, EFFORT, lane, 0.0 if prescribed else scale * tau[k, j])
+                     scale / (k + 1.0) * a[k, j] if prescribed or k < first else 0.0)
+            put_lane(rates, k * count + j, EFFORT, lane,
+                     0.0 if prescribed else scale * (tau[k, j] - friction))
+        scale /= k + 1.0
 
 
 @inlined
-def end_hybrid(coordinates, rates, a, tau, lane):
-    """Write what was sought, from order 1 on."""
+def end_hybrid(coordinates, v, rates, a, tau, lane, first):
+    """Write what was sought, from a first order on."""
     count, scale = a.shape[1], 1.0
-    for k in range(1, len(a)):
-        scale *= k
+    for k in range(first, len(a)):
+        scale *= max(k, 1)
         for j in range(count):
             if coordinates[j, PRESCRIBED] > 0.0:
-                tau[k, j] = scale * get_lane(rates, k * count + j, EFFORT, lane)
+                friction = coulomb(coordinates, j, v[j]) if k == 0 else 0.0
+                tau[k, j] = scale * get_lane(rates, k * count + j, EFFORT, lane) + friction
             else:
                 a[k, j] = scale * (k + 1.0) * get_lane(
                     rates, (k + 1) * count + j, RATE, lane)
+
+
+@inlined
+def coulomb(coordinates, j, rate):
+    """Return Coulomb friction, which is constant while the rate does not change its sign."""
+    return coordinates[j, FRICTION] * ((rate > 0.0) - (rate < 0.0))

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 Forward and hybrid dynamics and their derivatives up to an order, one order after the other.
 
@@ -43,16 +44,16 @@ def hybrid_series(topology, links, coordinates, series, rates, q, v, a, tau):
         if not hybrid.given(coordinates, a[k], tau[k]):
             return hybrid.REFUSED
     border.pose(topology, links, series, q, 0, len(a) + 1)
-    border.begin_hybrid(coordinates, v, a, tau, rates, 0)
-    solve(topology, links, coordinates, links, coordinates, series, rates, len(a) + 1, len(v))
-    border.end_hybrid(coordinates, rates, a, tau, 0)
+    border.begin_hybrid(coordinates, v, a, tau, rates, 0, 1)
+    solve(topology, links, coordinates, links, coordinates, series, rates, len(a) + 1, len(v), 1)
+    border.end_hybrid(coordinates, v, rates, a, tau, 0, 1)
     good = joints.finite(a.reshape(-1)) and joints.finite(tau.reshape(-1))
     return hybrid.DONE if good else hybrid.REFUSED
 
 
 @inlined
-def solve(topology, links, coordinates, state, pivots, series, rates, size, count):
-    """Write rates and efforts of all orders from 1 on, those of order 0 being known."""
+def solve(topology, links, coordinates, state, pivots, series, rates, size, count, first):
+    """Write rates and efforts of all orders from a first on, those before being known."""
     border.ground(links, series, size)
     for i in range(1, len(links)):
         begin(topology, links, series, rates, i, size)
@@ -60,12 +61,12 @@ def solve(topology, links, coordinates, state, pivots, series, rates, size, coun
         for i in range(1, len(links)):
             accelerate(topology, links, series, rates, i, k, size, count)
         for i in range(len(links) - 1, 0, -1):
-            if k > 0:
+            if k >= first:
                 order.eliminate(topology, links, coordinates, state, pivots, series, rates,
                                 i, k, size, count)
             if topology[i, PARENT] > 0:
                 hand_on(topology, links, series, i, k, size)
-        for i in range(1, len(links) if k > 0 else 0):
+        for i in range(1, len(links) if k >= first else 0):
             order.solve(topology, links, coordinates, state, pivots, series, rates,
                         i, k, size, count)
             felt(topology, links, coordinates, series, rates, i, k, size, count)

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Inverse dynamics and its derivatives up to an order: Newton and Euler on series (7.22-7.25)."""
 
 from liedyn_ros.compile import inlined, kernel

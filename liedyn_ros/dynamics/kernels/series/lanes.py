@@ -11,12 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 The numbers that the recursions run on: one float64, or eight of them side by side.
 
 A table is a float64 array (rows, columns), or (rows, columns, LANES) for LANES states at once.
-get and put move what stands in a place: a float, or Lanes, a vector register that has +, - and *
-with its like and with floats. So one source serves single states and batches.
+get and put move what stands in a place: a float, or Lanes, a vector register that has +, -, *
+and / with its like and with floats. So one source serves single states and batches.
 Indices are not checked: whoever owns a table makes it large enough.
 """
 
@@ -84,6 +85,7 @@ def _define(function: Any, instruction: str) -> None:
 _define(operator.add, 'fadd')
 _define(operator.sub, 'fsub')
 _define(operator.mul, 'fmul')
+_define(operator.truediv, 'fdiv')
 
 
 class Negative(ConcreteTemplate):

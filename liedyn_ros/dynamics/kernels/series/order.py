@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 The accelerations of one order: elimination from the leaves, solution from the root.
 
@@ -23,12 +24,12 @@ from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import articulated
 from liedyn_ros.dynamics.kernels.joints import along, degrees, screw
 from liedyn_ros.dynamics.kernels.rows import (
-    ARTICULATED, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, PARENT, PITCH, PLACEMENT,
+    DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, PARENT, PITCH, PLACEMENT,
     PRESCRIBED, RESIDUAL, TWIST, VI, WRENCH)
-from liedyn_ros.dynamics.kernels.series import joints, table
+from liedyn_ros.dynamics.kernels.series import factors, joints, table
 from liedyn_ros.dynamics.kernels.series.lanes import get, put
 from liedyn_ros.dynamics.kernels.series.table import (
-    add3, EFFORT, get3, get6, get9, HAT_FORCE, HAT_LIFT, HAT_SPIN, LIFT, put3, RATE, SHIFT, SPIN,
+    add3, EFFORT, get3, HAT_FORCE, HAT_LIFT, HAT_SPIN, LIFT, put3, RATE, SHIFT, SPIN,
     TRAVEL)
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kinds import FREE, REVOLUTE, SPHERICAL
@@ -69,9 +70,7 @@ def solve(topology, links, coordinates, state, pivots, series, rates, i, k, size
     put3(state, i, CHANGE + 3, da)
     add3(series, row + k + 1, SPIN, vec3.scale(1.0 / (k + 1.0), dw))
     add3(series, row + k, LIFT, da)
-    inertia = (get6(state, i, ARTICULATED), get9(state, i, ARTICULATED + 6),
-               get6(state, i, ARTICULATED + 15))
-    m, f = articulated.apply(inertia, dw, da)
+    m, f = articulated.apply(factors.load(state, i), dw, da)
     m = vec3.add(m, get3(state, i, WRENCH))  # Lemma 2 (7.16)
     f = vec3.add(f, get3(state, i, WRENCH + 3))
     if kind != REVOLUTE and kind != SPHERICAL:

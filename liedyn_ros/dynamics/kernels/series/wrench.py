@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """The wrenches on a link, order by order: what its motion needs, and what its parent feels."""
 
 from liedyn_ros.compile import inlined

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Derivatives of the dynamics of many states: on all cores, and in the vector lanes of each."""
 
 from collections.abc import Callable
@@ -22,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.checks import Array
-from liedyn_ros.dynamics.batch import SHARES
 from liedyn_ros.dynamics.kernels import rows
 from liedyn_ros.dynamics.kernels.hybrid import DONE
 from liedyn_ros.dynamics.kernels.series import table
@@ -31,7 +31,9 @@ from liedyn_ros.dynamics.kernels.series.lanes import LANES
 from liedyn_ros.dynamics.workspace import Workspace
 from liedyn_ros.model import Layout
 
-SMALLEST = 2 * LANES  # states worth a share
+# Shares of a batch per core, so that a core that others use too does not hold up the rest, and
+# the fewest states worth a share.
+SHARES, SMALLEST = 2, 2 * LANES
 
 
 class LaneTables:
@@ -84,7 +86,7 @@ class LaneTables:
             self.series[:, table.EXTERNAL:table.EXTERNAL + 6] = 0.0
 
 
-class LaneBatch:
+class LaneThreads:
     """Threads and tables for each of them."""
 
     def __init__(self, layout: Layout, dissipation: bool) -> None:
