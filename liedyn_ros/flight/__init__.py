@@ -14,11 +14,13 @@
 
 """Flight of an aerial manipulator: its reference motion, its feedback law, its simulation."""
 
-from liedyn_ros.flight.feedback import Feedback, Gains, tracking_error, TrackingError
+from liedyn_ros.flight.actuators import Lags
+from liedyn_ros.flight.feedback import (
+    Feedback, Gains, RateFeedback, tracking_error, TrackingError)
 from liedyn_ros.flight.machine import Command, Machine
 from liedyn_ros.flight.reference import Motion, Reference
 from liedyn_ros.flight.simulation import Simulation
 
 __all__ = [
-    'Command', 'Feedback', 'Gains', 'Machine', 'Motion', 'Reference', 'Simulation',
-    'tracking_error', 'TrackingError']
+    'Command', 'Feedback', 'Gains', 'Lags', 'Machine', 'Motion', 'RateFeedback', 'Reference',
+    'Simulation', 'tracking_error', 'TrackingError']

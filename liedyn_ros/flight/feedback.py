@@ -32,14 +32,16 @@ class TrackingError(NamedTuple):
     """
     How a machine is off its reference, in its base frame and joint by joint.
 
-    error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. rate
-    (nv,): the twist and velocities beyond those of the reference, and acceleration (nv,) what
-    keeps them as they are; both are those of the reference carried into the base frame.
+    error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. velocity
+    (nv,) is that of the reference, carried into the base frame, and rate (nv,) the machine's
+    beyond it. acceleration (nv,) and its derivative jerk (nv,) keep the rate as it is.
     """
 
     error: Array
     rate: Array
+    velocity: Array
     acceleration: Array
+    jerk: Array
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,16 @@ def tracking_error(model: Model, reference: Motion, q: ArrayLike, v: ArrayLike) 
     v = as_array('v', v, (model.nv,))
     error = model.difference(reference.q, q)
     into_base = se3.adjoint(se3.exp(-error[FREE]))  # Ad of T^-1 T_ref
-    target, acceleration = reference.v.copy(), reference.a.copy()
-    target[FREE] = into_base @ reference.v[FREE]
+    velocity, acceleration, jerk = reference.v.copy(), reference.a.copy(), reference.jerk.copy()
+    velocity[FREE] = into_base @ reference.v[FREE]
+    rate = v - velocity
     # d/dt of that product: d/dt Ad_{E^-1} = -ad_{rate} Ad_{E^-1} (0.7), and ad_V V = 0.
-    acceleration[FREE] = into_base @ reference.a[FREE] - se3.ad(v[FREE]) @ target[FREE]
-    return TrackingError(error, v - target, acceleration)
+    ad_v, carried = se3.ad(v[FREE]), into_base @ reference.a[FREE]
+    acceleration[FREE] = carried - ad_v @ velocity[FREE]
+    jerk[FREE] = (  # (8.9)
+        into_base @ reference.jerk[FREE] - se3.ad(rate[FREE]) @ carried
+        - se3.ad(acceleration[FREE]) @ velocity[FREE] - ad_v @ acceleration[FREE])
+    return TrackingError(error, rate, velocity, acceleration, jerk)
 
 
 class Feedback:
@@ -112,6 +119,39 @@ class Feedback:
         With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3.
         """
         p = self._pole
-        self._integral = np.clip(
-            self._integral + dt * p**3 * off.error, -self._limit, self._limit)
+        self._integrate(off, dt)
         return off.acceleration - 3.0 * p * off.rate - 3.0 * p**2 * off.error - self._integral
+
+    def _integrate(self, off: TrackingError, dt: float) -> None:
+        self._integral = np.clip(
+            self._integral + dt * self._pole**3 * off.error, -self._limit, self._limit)
+
+
+class RateFeedback(Feedback):
+    """
+    The same for actuators with lag: an acceleration and its derivative, both to command (8.10).
+
+    What Feedback would command goes through a filter, whose output has a derivative that is known
+    without a measured acceleration. Errors vanish as (s + 4^(1/3) pole)^4, which makes the
+    integral as strong as that of Feedback: a slow disturbance leaves the same error.
+    """
+
+    def reset(self) -> None:
+        """Forget the integral and the filter."""
+        super().reset()
+        self._filtered: Array = np.zeros(self._size)
+        self._wanted: Array = np.zeros(self._size)
+
+    def acceleration(self, off: TrackingError, dt: float) -> Array:
+        """
+        Return what to command and its derivative, (2, nv), dt (s) after they were last asked for.
+
+        The derivative is that along a motion with the acceleration that is commanded.
+        """
+        p = 4.0**(1.0 / 3.0) * self._pole
+        self._filtered = self._wanted + np.exp(-4.0 * p * dt) * (self._filtered - self._wanted)
+        self._integrate(off, dt)
+        self._wanted = -1.5 * p * off.rate - p**2 * off.error - self._integral
+        jerk = off.jerk + 4.0 * p * (self._wanted - self._filtered)
+        jerk[FREE] -= se3.ad(self._filtered[FREE]) @ off.velocity[FREE]  # (8.9)
+        return np.stack((off.acceleration + self._filtered, jerk))

@@ -27,13 +27,16 @@ from liedyn_ros.lie import so3
 JOINT_START = np.radians([10.0, 20.0, -35.0, -10.0, 15.0, -30.0])
 JOINT_SWEEP = np.radians([25.0, 40.0, 50.0, -25.0, 35.0, 45.0])
 
+_Z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # z x
+
 
 class Motion(NamedTuple):
-    """A configuration q (nq,), its velocity v (nv,) and acceleration a (nv,), as a Machine's."""
+    """A configuration q (nq,), its velocity v, acceleration a and jerk (nv,), as a Machine's."""
 
     q: Array
     v: Array
     a: Array
+    jerk: Array
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Reference:
     to joint_start + joint_sweep and, if the flight goes on, back.
 
     The paper's motion starts at speed. Here its time runs up from standstill to full rate within
-    rise_time, s, smoothly enough for the acceleration to be continuous; from then on the motion
+    rise_time, s, smoothly enough for the jerk to be continuous; from then on the motion
     is the paper's, rise_time / 2 later.
     """
 
@@ -75,19 +78,21 @@ class Reference:
     def at(self, t: float) -> Motion:
         """Return the motion at a time, s; before 0 it rests."""
         offset, amplitude, omega, phase = self._waves
-        s, rate, rate_change = self._path_time(t)
+        s, rate, rate1, rate2 = self._path_time(t)
         sine, cosine = (amplitude * f(omega * s + phase) for f in (np.sin, np.cos))
         x = offset + sine  # x, y, z, yaw, joints (8.4)
-        xdot = omega * cosine * rate
-        xddot = omega * cosine * rate_change - omega**2 * sine * rate**2
-        half, turn = 0.5 * x[3], np.array([0.0, 0.0, xdot[3]])
-        rotation = so3.exp([0.0, 0.0, x[3]])
-        velocity = rotation.T @ xdot[:3]
+        x1 = omega * cosine * rate
+        x2 = omega * cosine * rate1 - omega**2 * sine * rate**2
+        x3 = omega * cosine * (rate2 - omega**2 * rate**3) - 3.0 * omega**2 * sine * rate * rate1
+        # In the base: d/dt (R^T p) = R^T dp/dt - w x R^T p, with w along z.
+        to_base, half = so3.exp([0.0, 0.0, x[3]]).T, 0.5 * x[3]
+        v = to_base @ x1[:3]
+        v1 = to_base @ x2[:3] - x1[3] * _Z @ v
+        v2 = to_base @ x3[:3] - x1[3] * _Z @ (2.0 * v1 + x1[3] * _Z @ v) - x2[3] * _Z @ v
         return Motion(
             np.concatenate((x[:3], (0.0, 0.0, np.sin(half), np.cos(half)), x[4:])),
-            np.concatenate((turn, velocity, xdot[4:])),
-            np.concatenate(((0.0, 0.0, xddot[3]),
-                            rotation.T @ xddot[:3] - np.cross(turn, velocity), xddot[4:])))
+            *(np.concatenate(((0.0, 0.0, x_k[3]), v_k, x_k[4:]))
+              for x_k, v_k in ((x1, v), (x2, v1), (x3, v2))))
 
     @cached_property
     def _waves(self) -> tuple[Array, Array, Array, Array]:
@@ -100,10 +105,11 @@ class Reference:
                 np.array([circle, circle, 0.0, 2.0 * np.pi * self.yaw_frequency, *(joint * one)]),
                 np.array([quarter, 0.0, 0.0, 0.0, *(quarter * one)]))
 
-    def _path_time(self, t: float) -> tuple[float, float, float]:
-        """Return the time of the path, its rate, which rises from 0 to 1, and the rate's rate."""
+    def _path_time(self, t: float) -> tuple[float, float, float, float]:
+        """Return the time of the path, its rate, from 0 to 1, and two derivatives of that."""
         u = min(max(t / self.rise_time, 0.0), 1.0)
         late = max(t - self.rise_time, 0.0)
         return (self.rise_time * u**4 * (2.5 - 3.0 * u + u**2) + late,
                 u**3 * (10.0 - 15.0 * u + 6.0 * u**2),
-                30.0 * (u * (1.0 - u))**2 / self.rise_time)
+                30.0 * (u * (1.0 - u))**2 / self.rise_time,
+                60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / self.rise_time**2)

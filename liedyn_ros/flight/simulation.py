@@ -21,6 +21,7 @@ from liedyn_ros.checks import Array, as_array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 from liedyn_ros.errors import LimitError
+from liedyn_ros.flight.actuators import Actuators, Lags
 from liedyn_ros.flight.machine import FREE, JOINTS, Machine
 
 
@@ -29,10 +30,11 @@ class Simulation:
     The state q (nq,), v (nv,) of a machine at a time (s).
 
     Until the base and the joints have had their first command the machine is held where it is,
-    as on a stand. A command that is refused changes nothing.
+    as on a stand, its actuators ready to hold it. A command that is refused changes nothing.
     """
 
-    def __init__(self, machine: Machine, q: ArrayLike, dt: float = 1e-3) -> None:
+    def __init__(self, machine: Machine, q: ArrayLike, dt: float = 1e-3,
+                 lags: Lags = Lags()) -> None:
         """Start at rest; dt is the step, s. Raises what Model.check_configuration raises."""
         if not 0.0 < dt < np.inf:
             raise LimitError(f'dt: expected a number of s above 0, got {dt}')
@@ -40,7 +42,10 @@ class Simulation:
         self.q = machine.model.check_configuration(q)
         self.v: Array = np.zeros(machine.model.nv)
         self._dynamics = Dynamics(machine.model)
-        self._tau = np.zeros(machine.model.nv)
+        self._command = np.zeros(machine.model.nv)
+        hold = machine.command(self._dynamics.inverse(self.q, self.v, self.v))
+        self._actuators = Actuators(
+            np.concatenate((hold.rotors.wrench, hold.torques)), lags, dt)
         self._base_commanded = self._joints_commanded = False
 
     @property
@@ -54,12 +59,12 @@ class Simulation:
 
     def command_wrench(self, wrench: ArrayLike) -> None:
         """Take a wrench (6,) on the base, in its frame; raises ShapeError or NotFiniteError."""
-        self._tau[FREE] = as_array('wrench', wrench, (6,))
+        self._command[FREE] = as_array('wrench', wrench, (6,))
         self._base_commanded = True
 
     def command_torques(self, torques: ArrayLike) -> None:
         """Take joint torques (n,), N m; raises as Machine.require_torques does."""
-        self._tau[JOINTS] = self.machine.require_torques(torques)
+        self._command[JOINTS] = self.machine.require_torques(torques)
         self._joints_commanded = True
 
     def step(self) -> None:
@@ -69,8 +74,9 @@ class Simulation:
         Raises NotFiniteError where the motion has left all numbers.
         """
         if self.flies:
+            forces = self._actuators.step(self._command)
             self.q, self.v = runge_kutta_munthe_kaas.step(
-                self._dynamics, self.q, self.v, self.dt, self._tau)
+                self._dynamics, self.q, self.v, self.dt, forces)
         self.time += self.dt
 
     def poses(self) -> Array:

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """The study of derivatives: its reference, the way there and back, CasADi's figures."""
 
 import numpy as np
@@ -28,9 +29,9 @@ def test_reference_is_that_of_the_flight() -> None:
     paper = Reference()
     smooth, late = SmoothReference(paper), paper.rise_time / 2.0
     for t in (2.0, 4.5, 8.0):
-        q, v, a = paper.at(t + late)
+        q, *motion = paper.at(t + late)
         np.testing.assert_allclose(smooth.configuration(t), q, atol=1e-12)
-        np.testing.assert_allclose(smooth.motion(t, 2), [v, a], atol=1e-12)
+        np.testing.assert_allclose(smooth.motion(t, 3), motion, atol=1e-12)
 
 
 def test_derivatives_of_the_reference_are_those_of_time() -> None:
