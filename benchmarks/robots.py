@@ -18,11 +18,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from liedyn_ros.checks import Array
-from liedyn_ros.model import load_urdf, load_yaml, Model, ModelBuilder, SpatialInertia, to_urdf
+from liedyn_ros.model import load_urdf, load_yaml, Model, to_urdf
 from liedyn_ros.resources import config_file
+from liedyn_ros.studies.higher_order_timing import branches
 
 EXAMPLE_ROBOTS = {  # of the wheel example-robot-data; True: with a free base
     'arm (ur5)': ('ur_description/urdf/ur5_robot.urdf', False),
@@ -53,29 +51,3 @@ def robots() -> dict[str, Robot]:
         model = load_urdf(folder / path, floating=floating)
         result[name] = Robot(model, (folder / path).read_text(), floating)
     return result
-
-
-def branches(count: int, length: int) -> Model:
-    """Return a free base with chains of revolute bodies whose axes and places are random."""
-    rng = np.random.default_rng(0)
-    builder = ModelBuilder(f'branches_{count}_{length}')
-    builder.add_body('base', _inertia(rng))
-    builder.add_joint('root_joint', 'free', None, 'base')
-    for branch in range(count):
-        parent = 'base'
-        for link in range(length):
-            body = f'body_{branch}_{link}'
-            builder.add_body(body, _inertia(rng))
-            placement = np.eye(4)
-            placement[:3, 3] = rng.uniform(-0.2, 0.2, 3)
-            builder.add_joint(f'joint_{branch}_{link}', 'revolute', parent, body,
-                              placement=placement, axis=rng.normal(size=3))
-            parent = body
-    return builder.build()
-
-
-def _inertia(rng: np.random.Generator) -> SpatialInertia:
-    sides: Array = rng.uniform(0.1, 0.3, 3)  # of a box
-    mass = float(rng.uniform(0.5, 2.0))
-    moments = mass / 12.0 * np.diag((sides**2).sum() - sides**2)
-    return SpatialInertia(mass, rng.uniform(-0.1, 0.1, 3), moments)

@@ -30,11 +30,8 @@ time, which costs the client: the last row is the echo called in that way.
 
 from collections.abc import Callable
 from contextlib import suppress
-import json
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from pathlib import Path
-import platform
 from threading import Thread
 from time import perf_counter
 from typing import Any
@@ -50,12 +47,12 @@ from rclpy.parameter import Parameter
 from rclpy.utilities import get_rmw_implementation_identifier
 from std_srvs.srv import Trigger
 
+from benchmarks.record import keep
 from liedyn_ros.model import load_yaml
 from liedyn_ros.nodes.dynamics_server import DynamicsServerNode
 from liedyn_ros.nodes.tree_messages import TreeMessages
 from liedyn_ros.resources import config_file
 
-OUT = Path('out/bench/services.json')
 MACHINE = 'aerial_manipulator.yaml'
 SERVER, ECHO, GLOBAL = 'dynamics_server', 'echo', 'echo, global executor'
 WARM, ROUNDS = 200, 3000
@@ -196,11 +193,8 @@ def main() -> None:
           f'{"over echo":>11}')
     for row in rows:
         print(_line(row))
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps({
-        'unit': 'us', 'machine': MACHINE, 'rounds': ROUNDS, 'rmw': rmw,
-        'python': platform.python_version(), 'processor': platform.machine(), 'rows': rows},
-        indent=1) + '\n')
+    keep('services', {
+        'unit': 'us', 'machine': MACHINE, 'rounds': ROUNDS, 'rmw': rmw, 'rows': rows})
 
 
 def _line(row: Row) -> str:

@@ -1,0 +1,69 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Figures kept as JSON, with what they were measured on."""
+
+from datetime import datetime, timezone
+import json
+import os
+from pathlib import Path
+import platform
+import subprocess
+from typing import Any
+
+import numba
+import numpy as np
+
+FOLDER = Path('out/bench')
+
+
+def keep(name: str, figures: dict[str, Any]) -> Path:
+    """Write figures and where they come from under out/bench, and return the path."""
+    path = FOLDER / f'{name}.json'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({'measured': origin(), **figures}, indent=1) + '\n')
+    return path
+
+
+def origin() -> dict[str, Any]:
+    """Return when, with which code and on which machine figures are measured."""
+    return {'date': datetime.now(timezone.utc).isoformat(timespec='seconds'), 'commit': _commit(),
+            'python': platform.python_version(), 'numba': numba.__version__,
+            'numpy': np.__version__, 'processor': _processor(), 'cores': os.cpu_count(),
+            'load': os.getloadavg()}
+
+
+def verdict(value: float, target: float | None) -> str:
+    """Return whether a figure keeps to its target, for a table."""
+    if target is None:
+        return ''
+    return f'<= {target:g} ' + ('yes' if value <= target else 'NO')
+
+
+def _commit() -> str:
+    """Return the commit of the work tree, marked where files differ from it."""
+    done = subprocess.run(
+        ['git', 'describe', '--always', '--dirty'], cwd=Path(__file__).parent,
+        capture_output=True, text=True, check=False)
+    return done.stdout.strip() or 'unknown'
+
+
+def _processor() -> str:
+    """Return the processor's name as Linux has it, or its architecture."""
+    try:
+        lines = Path('/proc/cpuinfo').read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(':')[2].strip() for line in lines if line.startswith('model name')]
+    return names[0] if names else platform.machine()
