@@ -51,10 +51,10 @@ def factor(topology, links, coordinates, state, pivots, series, size):
                 put3(pivots, j, GAIN + 3, gf)
                 body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
         if parent > 0:
-            r, p = rotation(kind, links, series, i, i * size), position(
-                kind, links, series, i, i * size)
+            r = rotation(kind, links, series, i, i * size)
+            p = position(kind, links, series, i, i * size)
             store(state, parent, articulated.add(
-                load(state, parent), articulated.transport(r, p, body)))
+                load(state, parent), articulated.transport(r, p, body)))  # (3.11)
 
 
 @inlined
