@@ -19,6 +19,7 @@ from enum import IntFlag
 from functools import partial
 import math
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.checks import Array
@@ -27,6 +28,7 @@ from liedyn_ros.stewart.branch import Branch, BranchGuard
 from liedyn_ros.stewart.faults import LegMonitor
 from liedyn_ros.stewart.geometry import StewartGeometry
 from liedyn_ros.stewart.hypotheses import Hypotheses, Preference
+from liedyn_ros.stewart.kinematics import leg_lengths
 from liedyn_ros.stewart.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.redundancy import ConsistencyMonitor, Sensor
 from liedyn_ros.stewart.singularity import Singularity, SingularityMeter, time_until
@@ -123,7 +125,7 @@ class SafeTracker:
         self._legs = LegMonitor(watch.noise, watch.leg_acceleration, watch.frozen_time)
         self._sensor = None if watch.sensor is None else ConsistencyMonitor(
             geometry, watch.sensor, watch.noise, watch.sensor_time)
-        self._sign = 0  # of the determinant, expected of the last sample
+        self._sign = 0  # of the determinant, told of the last sample
         self._hypotheses = Hypotheses(self._tracker, self._meter, self._guard)
 
     @property
@@ -161,7 +163,7 @@ class SafeTracker:
         if started and tracked.start is Start.HOME:
             flags |= Flag.RESTARTED
         if not tracked.solution.converged:
-            self._guard.coast(stamp_ns)
+            self._go_on(stamp_ns, lengths, tracked.solution.pose)
             flags |= (Flag.BRANCH_CROSSED * self._crosses(started)
                       | Flag.BRANCH_UNSURE * self._guard.near(KEPT_BRANCH))
             return SafePose(tracked, Flag(flags), faults.legs)
@@ -189,9 +191,18 @@ class SafeTracker:
                 legs = tuple(sorted({*legs, fit.leg}))
         return SafePose(tracked, Flag(flags), legs, singularity, branch, until, other)
 
+    def _go_on(self, stamp_ns: int, lengths: Array, nearest: Array) -> None:
+        """Let the guard judge lengths that no pose has, which by noise is so at a singularity."""
+        if not self._guard.near(KEPT_BRANCH):
+            self._guard.coast(stamp_ns)
+            return
+        error = np.linalg.norm(lengths - leg_lengths(self.geometry, nearest))
+        self._guard.update(stamp_ns, self._meter.measure(nearest),
+                           float(error) / self.geometry.characteristic_length)
+
     def _crosses(self, started: bool) -> bool:
         """Return whether the motion has led through a singularity since the sample before."""
-        before, self._sign = self._sign, self._guard.expected_sign
+        before, self._sign = self._sign, self._guard.told_sign
         return started and self._sign != before
 
     def _preference(self, reading: ArrayLike | None) -> Preference | None:
