@@ -14,6 +14,15 @@
 
 """Inverse, forward and hybrid dynamics of trees of rigid bodies in O(n), compiled."""
 
+from liedyn_ros.dynamics.base import FloatingBase
+from liedyn_ros.dynamics.closed_form import (
+    closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
 from liedyn_ros.dynamics.dynamics import Dynamics, Kinematics
+from liedyn_ros.dynamics.higher_order import LARGEST_ORDER
+from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
+from liedyn_ros.dynamics.names import JointOrder, Names
 
-__all__ = ['Dynamics', 'Kinematics']
+__all__ = [
+    'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Dynamics',
+    'FloatingBase', 'JointOrder', 'Kinematics', 'LARGEST_ORDER', 'Names',
+    'runge_kutta_munthe_kaas', 'stormer_verlet']

@@ -12,19 +12,20 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The joints of a model by name, in whatever order a caller lists them."""
+"""The joints, coordinates and bodies of a model by name, in whatever order a caller lists them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.checks import order_of
-from liedyn_ros.errors import NameSetError
+from liedyn_ros.checks import Array, as_trailing, order_of
+from liedyn_ros.dynamics.base import base_joint
+from liedyn_ros.dynamics.higher_order import require_order
+from liedyn_ros.errors import NameSetError, ShapeError
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
-from liedyn_ros.model.kinds import FREE
 
 Indices = NDArray[np.int64]
 
@@ -39,34 +40,70 @@ class JointOrder(NamedTuple):
     v: Indices
 
 
-class JointNames:
+class Names:
     """
-    The names by which a caller speaks of the joints of a model.
+    The names by which a caller speaks of the parts of a model.
 
     base is the floating base, the free joint that stands on the ground and holds the first
     coordinates, or None; base_body is the body that it frees, or ''. others are all other joints
-    that move, in the model's order.
+    that move, by name in the model's order.
     """
 
     def __init__(self, model: Model) -> None:
         """Tell the base from the other joints."""
-        moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
-        layout = model.layout
-        floating = layout.N > 0 and bool(layout.kind[0] == FREE and layout.parent[0] < 0)
-        self.base: Joint | None = moving[0] if floating else None
-        self.base_body = moving[0].child if floating else ''
-        self.others = {joint.name: joint for joint in moving[floating:]}
+        self.model, self.base = model, base_joint(model)
+        self.base_body = '' if self.base is None else self.base.child
+        self.others: dict[str, Joint] = {
+            joint.name: joint for joint in model.joint_list
+            if JOINT_TYPES[joint.type_name].nv and joint is not self.base}
         self._coordinates = {name: slice(i, i + 1) for i, name in enumerate(
             model.coordinate_names)} | {n: joint.v_slice for n, joint in self.others.items()}
         if self.base is not None:  # its body stands for it, whatever else has that name
-            self._coordinates[self.base_body] = self.base.v_slice
-        self._nv = model.nv
+            self._coordinates |= dict.fromkeys(
+                (self.base.name, self.base_body), self.base.v_slice)
         # Found again by the tuple of names; an error is not remembered.
-        self.order = lru_cache(REMEMBERED)(self._order)
-        self.prescribed = lru_cache(REMEMBERED)(self._prescribed)
+        self._find_order = lru_cache(REMEMBERED)(self._order)
+        self._find_prescribed = lru_cache(REMEMBERED)(self._prescribed)
+
+    def order(self, names: Sequence[str]) -> JointOrder:
+        """
+        Return the places of the joints named, which are all of others, in any order.
+
+        Raises NameSetError naming every unknown, missing or repeated name.
+        """
+        return self._find_order(_listed('joint_names', names))
+
+    def prescribed(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """
+        Return which velocity coordinates (nv,) are named, as Dynamics.hybrid takes them.
+
+        A joint's name stands for all of its coordinates, and so does the base body's for those of
+        the base; model.coordinate_names are names of single ones. The result is read-only. Raises
+        NameSetError for an unknown name and for a coordinate that is named twice.
+        """
+        return self._find_prescribed(_listed('prescribed', names))
+
+    def wrenches(self, by_body: Mapping[str, ArrayLike], order: int | None = None) -> Array:
+        """
+        Return the wrenches (B, 6) on all bodies, zero where none is given, as Dynamics takes them.
+
+        A wrench (6,) is moment (N m), then force (N), in the frame of its body, about its origin.
+        With an order the result is (order + 1, B, 6), and (k, 6) gives a wrench with its first
+        k - 1 derivatives; those that are not given are zero. Raises ModelError for an unknown
+        body, ShapeError, NotFiniteError, or LimitError for the order.
+        """
+        rows = 1 if order is None else require_order(order) + 1
+        result = np.zeros((rows, len(self.model.bodies), 6))
+        for body, given in by_body.items():
+            name = f'external wrench on {body}'
+            wrench = np.atleast_2d(as_trailing(name, given, (6,)))
+            if wrench.ndim > 2 or len(wrench) > rows:
+                raise ShapeError(f'{name}: expected a row for each order of differentiation, '
+                                 f'shape {(rows, 6)} at most, got {wrench.shape}')
+            result[:len(wrench), self.model.body_index(body)] = wrench
+        return result[0] if order is None else result
 
     def _order(self, names: tuple[str, ...]) -> JointOrder:
-        """Return the places of the joints named; raise NameSetError unless each is, once."""
         if len(names) > len(self.others) + LISTED:
             raise NameSetError(
                 f'joint_names: expected {len(self.others)} names, got {len(names)}')
@@ -76,13 +113,7 @@ class JointNames:
                           _indices([joint.v_slice for joint in joints]))
 
     def _prescribed(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
-        """
-        Return which velocity coordinates (nv,) are named.
-
-        A joint's name stands for all of its coordinates, the base body's for those of the base.
-        Raises NameSetError for an unknown name and for a coordinate that is named twice.
-        """
-        mask = np.zeros(self._nv, dtype=np.bool_)
+        mask = np.zeros(self.model.nv, dtype=np.bool_)
         for name in names:
             place = self._coordinates.get(name)
             if place is None:
@@ -94,6 +125,12 @@ class JointNames:
             mask[place] = True
         mask.setflags(write=False)
         return mask
+
+
+def _listed(what: str, names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise NameSetError(f'{what}: expected a list of names, got the text {names!r}')
+    return tuple(names)
 
 
 def _indices(places: Sequence[slice]) -> Indices:

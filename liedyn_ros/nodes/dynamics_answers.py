@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.checks import Array, require_finite
-from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.question import explain, Question
+from liedyn_ros.dynamics import Dynamics, FloatingBase
 from liedyn_ros.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
+from liedyn_ros.nodes.dynamics_question import explain, Question
 from liedyn_ros.nodes.tree_messages import count_entries, doubles, TreeMessages
 
 Solve = Callable[[Question], tuple[Array, Array]]
@@ -71,7 +71,7 @@ class DynamicsAnswers:
             gravity = self._dynamics.gravity_vector(q)
             resistance = require_finite('resistance', self._dynamics.resistance(v))
         except LiedynError as error:
-            raise explain(self.model, Question(
+            raise explain(self._messages.names, Question(
                 q, v, self._zero, self._zero, self._all, None), error) from error
         response.coordinate_names = list(self.model.coordinate_names)
         response.mass_matrix, response.coriolis_matrix = doubles(mass), doubles(coriolis)
@@ -113,10 +113,11 @@ class DynamicsAnswers:
         spatial = self._spatial(query, question)
         try:
             begin = time.perf_counter()
-            a, tau = self._solve_spatial(solve, question) if spatial else solve(question)
+            a, tau = (solve(question) if spatial is None
+                      else self._solve_spatial(spatial, solve, question))
             answer.solve_time = time.perf_counter() - begin
         except LiedynError as error:
-            raise explain(self.model, question, error) from error
+            raise explain(messages.names, question, error) from error
         answer.header.frame_id = messages.names.base_body
         answer.accelerations = [messages.to_acceleration(row, order) for row in np.atleast_2d(a)]
         answer.efforts = [messages.to_effort(row, order) for row in np.atleast_2d(tau)]
@@ -124,31 +125,33 @@ class DynamicsAnswers:
     def _prescribed(self, query: DynamicsQuery, accelerations: bool,
                     efforts: bool) -> NDArray[np.bool_]:
         if accelerations and efforts:
-            return self._messages.names.prescribed(tuple(query.prescribed))
+            return self._messages.names.prescribed(query.prescribed)
         if query.prescribed:
             raise NameSetError('prescribed: expected no names, as the dynamics asked for are not '
                                f'hybrid, got {len(query.prescribed)}')
         return self._all if accelerations else self._none
 
-    def _spatial(self, query: DynamicsQuery, x: Question) -> bool:
-        """Return whether the base's accelerations are those of the spatial twist."""
+    def _spatial(self, query: DynamicsQuery, x: Question) -> FloatingBase | None:
+        """Return the base if its accelerations are those of the spatial twist."""
         convention = query.base_derivatives
         if convention not in (DynamicsQuery.BODY, DynamicsQuery.SPATIAL):
             raise LimitError(f'base_derivatives: expected BODY = {DynamicsQuery.BODY} or SPATIAL '
                              f'= {DynamicsQuery.SPATIAL}, got {convention}')
-        spatial = bool(convention == DynamicsQuery.SPATIAL and self._messages.floating)
+        if convention == DynamicsQuery.BODY or self._messages.base is None:
+            return None
         count = int(np.count_nonzero(x.prescribed[:6]))
-        if spatial and 0 < count < 6:
+        if 0 < count < 6:
             raise NameSetError('prescribed: expected all coordinates of the base or none, as '
                                f'base_derivatives is SPATIAL, got {count}')
-        return spatial
+        return self._messages.base
 
-    def _solve_spatial(self, solve: Solve, x: Question) -> tuple[Array, Array]:
+    def _solve_spatial(
+            self, base: FloatingBase, solve: Solve, x: Question) -> tuple[Array, Array]:
         """Solve, with the base's accelerations those of the spatial twist going in and out."""
         if not x.prescribed[0]:
             a, tau = solve(x)
-            return self._messages.to_spatial(x.q, x.v, a), tau
-        a, tau = solve(x._replace(a=self._messages.to_body(x.q, x.v, x.a)))
+            return base.to_spatial(x.q, x.v, a), tau
+        a, tau = solve(x._replace(a=base.to_body(x.q, x.v, x.a)))
         a[..., :6] = x.a[..., :6]  # as given
         return a, tau
 

@@ -22,13 +22,11 @@ from geometry_msgs.msg import Pose
 from liedyn_interfaces.msg import (
     BodyWrench, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.checks import Array
-from liedyn_ros.dynamics.higher_order import LARGEST_ORDER
-from liedyn_ros.dynamics.names import Indices, JointNames, JointOrder
-from liedyn_ros.errors import LimitError, NameSetError, ShapeError
-from liedyn_ros.lie import se3
-from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists
+from liedyn_ros.dynamics import FloatingBase, JointOrder, LARGEST_ORDER, Names
+from liedyn_ros.errors import LiedynError, LimitError, ModelError, NameSetError, ShapeError
 from liedyn_ros.model import Model
 from liedyn_ros.nodes import conversions
 
@@ -42,24 +40,21 @@ class TreeMessages:
 
     def __init__(self, model: Model) -> None:
         """Take the model."""
-        self.model, self.names = model, JointNames(model)
-        self.floating = self.names.base is not None
-        self._pose_world_joint = np.eye(4)  # of the joint that frees the base
-        if self.floating:
-            placement = model.layout.placement[0]
-            self._pose_world_joint[:3] = np.column_stack((placement[:9].reshape(3, 3),
-                                                          placement[9:]))
-        self._placed = bool((self._pose_world_joint != np.eye(4)).any())
+        self.model, self.names = model, Names(model)
+        self.base = None if self.names.base is None else FloatingBase(model)
+        self.floating = self.base is not None
+        self._placed = self.base is not None and not np.array_equal(
+            self.base.pose_world_joint, np.eye(4))
 
     def read_state(self, message: TreeState) -> tuple[Array, Array, JointOrder]:
         """Return q (nq,), v (nv,), and the order in which the joints are listed."""
         self._require_frame(message.child_frame_id)
-        order = self.names.order(tuple(message.joint_names))
+        order = self.names.order(message.joint_names)
         q, v = np.empty(self.model.nq), np.empty(self.model.nv)
         q[order.q] = _sized('positions', message.positions, order.q)
         v[order.v] = _sized('velocities', message.velocities, order.v)
-        if self.floating:
-            q[:7] = self._read_base(message.base_pose)
+        if self.base is not None:
+            q[:7] = self._read_base(self.base, message.base_pose)
             v[:6] = conversions.from_twist(message.base_twist)
         return q, v, order
 
@@ -77,32 +72,28 @@ class TreeMessages:
         """Return wrenches (B, 6) on all bodies, (entries, B, 6) of several, None without any."""
         if not messages:
             return None
-        external = np.zeros((entries, len(self.model.bodies), 6))
-        with np.errstate(all='ignore'):  # sums that are not finite are refused by Dynamics
-            for message in messages:
+        wrenches: dict[str, Array] = {}
+        with np.errstate(all='ignore'):  # sums that are not finite are refused below
+            for i, message in enumerate(messages):
+                try:
+                    self.model.body_index(message.body)
+                except ModelError as error:
+                    raise ModelError(f'external[{i}].{error}') from error
                 if message.order >= entries:
-                    raise LimitError(f'external: expected order {entries - 1} at most of the '
+                    raise LimitError(f'external[{i}].order: expected {entries - 1} at most of the '
                                      f'wrench on {message.body!r}, got {message.order}')
-                external[message.order, self.model.body_index(message.body)] += (
-                    conversions.from_wrench(message.wrench))
-        return external[0] if entries == 1 else external
-
-    def to_body(self, q: Array, v: Array, a: Array) -> Array:
-        """Return a (nv,) or (r + 1, nv) whose base rows were those of the spatial twist."""
-        return self._seen_from(BODY, q, v, a)
-
-    def to_spatial(self, q: Array, v: Array, a: Array) -> Array:
-        """Return a (nv,) or (r + 1, nv) with base rows that are those of the spatial twist."""
-        return self._seen_from(SPATIAL, q, v, a)
+                rows = wrenches.setdefault(message.body, np.zeros((entries, 6)))
+                rows[message.order] += conversions.from_wrench(message.wrench)
+        return self.names.wrenches(wrenches, None if entries == 1 else entries - 1)
 
     def to_state(self, q: Array, v: Array, message: TreeState) -> None:
         """Write a state, the joints in the model's order."""
-        order = self.names.order(tuple(self.names.others))
+        order = self.names.order(list(self.names.others))
         message.child_frame_id = self.names.base_body
         message.joint_names = list(self.names.others)
         message.positions, message.velocities = doubles(q[order.q]), doubles(v[order.v])
-        if self.floating:
-            conversions.to_pose(self._pose_world_base(q), message.base_pose)
+        if self.base is not None:
+            conversions.to_pose(self.base.pose(q), message.base_pose)
             conversions.to_twist(v[:6], message.base_twist)
 
     def to_acceleration(self, a: Array, order: JointOrder) -> TreeAcceleration:
@@ -128,18 +119,15 @@ class TreeMessages:
                 f'frame base_twist is, got {frame!r}' if self.floating else
                 f'child_frame_id: expected none, as the base is fixed, got {frame!r}')
 
-    def _read_base(self, message: Pose) -> tuple[float, ...]:
+    def _read_base(self, base: FloatingBase, message: Pose) -> Sequence[float] | Array:
         """Return the seven numbers of the base in q."""
         if self._placed:
-            pose_joint_base = se3.inverse(self._pose_world_joint) @ conversions.from_pose(message)
-            message = Pose()
-            conversions.to_pose(pose_joint_base, message)
+            try:
+                return base.coordinates(conversions.from_pose(message))
+            except LiedynError as error:
+                raise type(error)(f'base_pose: {error}') from error
         p, r = message.position, message.orientation
         return p.x, p.y, p.z, r.x, r.y, r.z, r.w
-
-    def _pose_world_base(self, q: Array) -> Array:
-        pose_joint_base = conversions.from_position_quaternion(q[:3].tolist(), q[3:7].tolist())
-        return self._pose_world_joint @ pose_joint_base
 
     def _read_rates(
             self, name: str, messages: Sequence[Any], order: JointOrder, entries: int,
@@ -152,17 +140,6 @@ class TreeMessages:
             if self.floating:
                 row[:6] = read_base(message.base)
         return rates[0] if entries == 1 else rates
-
-    def _seen_from(self, frame: str, q: Array, v: Array, a: Array) -> Array:
-        """Return a with its base rows, those of the other frame's twist, converted."""
-        other, result = SPATIAL if frame == BODY else BODY, np.array(a)
-        rows = result.reshape(-1, len(v))
-        with np.errstate(all='ignore'):  # what is not finite then is refused by Twists
-            pose = self._pose_world_base(q)
-            twist = Twists(pose, v[None, :6], BODY).to(other).derivatives
-            motion = Twists(pose, np.vstack([twist, rows[:, :6]]), other).to(frame)
-        rows[:, :6] = motion.derivatives[1:]
-        return result
 
 
 def count_entries(query: DynamicsQuery, *, accelerations: bool, efforts: bool) -> int:
@@ -190,7 +167,7 @@ def count_entries(query: DynamicsQuery, *, accelerations: bool, efforts: bool) -
     return max(sizes.values())
 
 
-def _sized(name: str, values: Sequence[float], places: Indices) -> Sequence[float]:
+def _sized(name: str, values: Sequence[float], places: NDArray[np.int64]) -> Sequence[float]:
     if len(values) != len(places):
         raise ShapeError(f'{name}: expected {len(places)} numbers for the joints named, '
                          f'got {len(values)}')

@@ -14,7 +14,7 @@
 
 """Bad requests: success false, a message that names the fault, and the server goes on."""
 
-from geometry_msgs.msg import Quaternion
+from geometry_msgs.msg import Accel, Quaternion, Wrench
 from liedyn_interfaces.msg import BodyWrench, TreeAcceleration, TreeEffort
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
 from lifecycle_msgs.msg import Transition
@@ -76,13 +76,13 @@ STATES = {
         'velocity of right_elbow: expected a finite number, got -inf'),
     'NaN base position': (
         lambda s: setattr(s.base_pose.position, 'y', np.nan),
-        'position of base_joint: expected a finite number, got nan'),
+        'base_pose.position.y: expected a finite number, got nan'),
     'NaN base twist': (
         lambda s: setattr(s.base_twist.linear, 'z', np.nan),
-        'velocity of base_joint/vz: expected a finite number, got nan'),
+        'base_twist.linear.z: expected a finite number, got nan'),
     'unnormalised quaternion': (
         lambda s: setattr(s.base_pose, 'orientation', Quaternion(x=0.6, w=0.9)),
-        'position of base_joint: expected a quaternion x, y, z, w of norm 1 within 1e-06, '
+        'base_pose.orientation: expected a quaternion x, y, z, w of norm 1 within 1e-06, '
         'got norm 1.08166538'),
     'no quaternion': (
         lambda s: setattr(s.base_pose, 'orientation', Quaternion(w=0.0)), 'got norm 0'),
@@ -135,6 +135,14 @@ QUERIES = {
     'accelerations too short': (
         inverse, {'accelerations': [TreeAcceleration(joints=[0.0] * 5)]},
         'accelerations[0].joints: expected 6 numbers for the joints named, got 5'),
+    'NaN acceleration of the base': (
+        inverse, {'accelerations': [TreeAcceleration(
+            base=Accel(linear=vector((0.0, 0.0, np.nan))), joints=[0.0] * 6)]},
+        'accelerations[0].base.linear.z: expected a finite number, got nan'),
+    'infinite effort of the base': (
+        forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[0.0] * 6), TreeEffort(
+            base=Wrench(torque=vector((np.inf, 0.0, 0.0))), joints=[0.0] * 6)]},
+        'efforts[1].base.torque.x: expected a finite number, got inf'),
     'derivative too short': (
         inverse, {'accelerations': [TreeAcceleration(joints=[0.0] * n) for n in (6, 6, 4)]},
         'accelerations[2].joints: expected 6 numbers for the joints named, got 4'),
@@ -164,19 +172,22 @@ QUERIES = {
     'joint prescribed twice': (
         hybrid, {**BOTH, 'prescribed': ['left_elbow', 'left_elbow']},
         "prescribed: expected each coordinate once, got 'left_elbow' again"),
+    'base prescribed twice': (
+        hybrid, {**BOTH, 'prescribed': ['base', 'base_joint']}, "got 'base_joint' again"),
     'coordinate prescribed with its base': (
         hybrid, {**BOTH, 'prescribed': ['base', 'base_joint/wx']}, "got 'base_joint/wx' again"),
     'prescribed in inverse dynamics': (
         inverse, {'prescribed': ['left_elbow']}, 'prescribed: expected no names'),
     'wrench on an unknown body': (
-        inverse, {'external': [BodyWrench(body='tail')]}, "body: expected one of ['base', "),
+        inverse, {'external': [BodyWrench(body='tail')]},
+        "external[0].body: expected one of ['base', "),
     'derivative of a wrench': (
         inverse, {'external': [BodyWrench(body='base', order=1)]},
-        "external: expected order 0 at most of the wrench on 'base', got 1"),
+        "external[0].order: expected 0 at most of the wrench on 'base', got 1"),
     'derivative of a wrench of too high an order': (
         inverse, {'external': [BodyWrench(body='base', order=255)],
                   'accelerations': [TreeAcceleration(joints=[0.0] * 6)] * 3},
-        "external: expected order 2 at most of the wrench on 'base', got 255"),
+        "external[0].order: expected 2 at most of the wrench on 'base', got 255"),
     'unknown convention': (
         forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[0.0] * 6)],
                   'base_derivatives': 2},
@@ -199,8 +210,8 @@ def test_bad_query(server, algorithm, fields, reason):
 
 
 @pytest.mark.parametrize(('force', 'reason'), [
-    (np.nan, 'external wrench on left_forearm: expected a finite number, got nan'),
-    (1e308, 'external wrench on left_forearm: expected a finite number, got inf')])
+    (np.nan, 'external wrench on left_forearm[0, 4]: expected a finite number, got nan'),
+    (1e308, 'external wrench on left_forearm[0, 4]: expected a finite number, got inf')])
 def test_wrenches_that_do_not_add_up(server, force, reason):
     wrench = BodyWrench(body='left_forearm')
     wrench.wrench.force = vector((0.0, force, 0.0))
@@ -211,12 +222,13 @@ def test_wrenches_that_do_not_add_up(server, force, reason):
 @pytest.mark.parametrize(('order', 'convention'), [(0, 0), (0, 1), (3, 0), (3, 1)])
 @pytest.mark.parametrize('algorithm', ALGORITHMS)
 def test_numbers_too_large(server, algorithm, order, convention):
-    for coordinate in ('left_elbow', 'base_joint/vx'):
+    for coordinate, label in (('left_elbow', 'velocity of left_elbow'),
+                              ('base_joint/vx', 'base_twist.linear.x')):
         x = Motion(AERIAL, order=order)
         x.v[x.model.coordinate_names.index(coordinate)] = 1e308
         query = x.query(algorithm != forward, algorithm != inverse, base_derivatives=convention)
         assert refused(server, algorithm, query).startswith(
-            f'velocity of {coordinate}: expected numbers whose results are finite, got 1e+308')
+            f'{label}: expected numbers whose results are finite, got 1e+308')
 
 
 def test_equations_of_motion_too_large(server):
@@ -224,7 +236,7 @@ def test_equations_of_motion_too_large(server):
     x.v[3] = 1e308
     response = server.call(EquationsOfMotion, 'equations_of_motion', state=x.state())
     assert not response.success
-    assert 'velocity of base_joint/vx: expected numbers whose results' in response.message
+    assert 'base_twist.linear.x: expected numbers whose results' in response.message
 
 
 def test_a_fixed_base_has_no_frame(bench, tmp_path):
@@ -245,6 +257,14 @@ def test_a_quaternion_of_a_joint(bench, tmp_path):
     answer = ServerBench(bench, model_file=str(path)).ask(inverse, x.query())
     assert not answer.success
     assert f'position of {joint.name}: expected a quaternion' in answer.message
+
+
+def test_a_quaternion_of_a_base_that_stands_somewhere(bench, tmp_path):
+    query = Motion(random_file(tmp_path, 0, True)).query()
+    query.state.base_pose.orientation = Quaternion(w=2.0)
+    answer = ServerBench(bench, model_file=str(tmp_path / 'random_0.yaml')).ask(inverse, query)
+    assert not answer.success
+    assert answer.message.startswith('base_pose: quaternion: expected norm 1')
 
 
 def test_no_answer_before_there_is_a_model(bench):
