@@ -49,7 +49,7 @@ class FloatingBase:
             placement[:9].reshape(3, 3), placement[9:])
 
     def pose(self, q: ArrayLike) -> Array:
-        """Return the pose (4, 4) of the body in the world at a configuration (nq,)."""
+        """Return the body's pose in the world, (4, 4), at a configuration (nq,)."""
         q = self.model.check_configuration(q)
         return self.pose_world_joint @ se3.from_rotation_translation(
             so3.from_quaternion(q[3:7]), q[:3])

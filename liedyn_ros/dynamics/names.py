@@ -85,7 +85,7 @@ class Names:
 
     def wrenches(self, by_body: Mapping[str, ArrayLike], order: int | None = None) -> Array:
         """
-        Return the wrenches (B, 6) on all bodies, zero where none is given, as Dynamics takes them.
+        Return the wrenches on all bodies, (B, 6), zero where none is given, for Dynamics.
 
         A wrench (6,) is moment (N m), then force (N), in the frame of its body, about its origin.
         With an order the result is (order + 1, B, 6), and (k, 6) gives a wrench with its first
