@@ -29,12 +29,13 @@ from sensor_msgs.msg import JointState
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
 from liedyn_ros.errors import LiedynError, NameSetError, ShapeError
-from liedyn_ros.flight import Command, Feedback, Gains, Machine, Reference, tracking_error
+from liedyn_ros.flight import (
+    Command, Feedback, Gains, Lags, Machine, RateFeedback, Reference, tracking_error)
 from liedyn_ros.nodes import conversions
 from liedyn_ros.nodes.aerial_calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial_control_outputs import AerialControlOutputs
 from liedyn_ros.nodes.aerial_manipulator_simulator import machine_of
-from liedyn_ros.nodes.aerial_parameters import CONTROLLER
+from liedyn_ros.nodes.aerial_parameters import CONTROLLER, EFFORT_RATES
 from liedyn_ros.nodes.leg_input import sensor_data
 from liedyn_ros.nodes.managed_node import ManagedNode, run
 from liedyn_ros.nodes.parameters import ParameterSet
@@ -49,6 +50,9 @@ BEGUN = 'reference begun at, ns'
 class AerialManipulatorControllerNode(ManagedNode):
     """
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
+
+    With effort rates the derivative of the acceleration is asked for as well, and the command is
+    so far ahead of the wanted efforts that actuators with lag give these (8.8).
 
     The reference begins with the first command. The model of this node gives rotors, limits and
     names; masses are the server's.
@@ -66,7 +70,9 @@ class AerialManipulatorControllerNode(ManagedNode):
         parameters = self.parameters
         self._machine = machine_of(parameters)
         self._reference = reference_of(parameters, self._machine)
-        self._feedback = Feedback(self._machine.model, Gains())
+        self._with_rates = parameters['mode'] == EFFORT_RATES
+        law = RateFeedback if self._with_rates else Feedback
+        self._feedback = law(self._machine.model, Gains())
         self._tree = TreeMessages(self._machine.model)
         self._world_frame = parameters['world_frame']
         self._warm_up()
@@ -111,6 +117,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._feedback.use(Gains(
             parameters['rotation_pole'], parameters['position_pole'], parameters['joint_pole'],
             parameters['integral_limit']))
+        self._lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
 
     def _start_anew(self) -> None:
         self._halves: dict[int, Odometry | JointState] = {}  # of states, by their stamps
@@ -164,11 +171,12 @@ class AerialManipulatorControllerNode(ManagedNode):
             base_twist=odometry.twist.twist, joint_names=joints.name,
             positions=joints.position, velocities=joints.velocity)
         q, v, self._order = self._tree.read_state(state)
-        a = self._tree.to_acceleration(self._wanted(stamp_ns, q, v), self._order)
-        return DynamicsQuery(header=odometry.header, state=state, accelerations=[a])
+        return DynamicsQuery(header=odometry.header, state=state, accelerations=[
+            self._tree.to_acceleration(a, self._order)
+            for a in np.atleast_2d(self._wanted(stamp_ns, q, v))])
 
     def _wanted(self, stamp_ns: int, q: Array, v: Array) -> Array:
-        """Return the acceleration to command in a state at a time."""
+        """Return the acceleration to command in a state at a time, or with its derivative."""
         if stamp_ns < self._asked_ns:
             self.get_logger().warning('the clock was set back: the reference starts anew')
             self._start_anew()
@@ -186,8 +194,9 @@ class AerialManipulatorControllerNode(ManagedNode):
         try:
             if not answer.success:
                 raise LiedynError(answer.message)
-            tau = self._tree.read_efforts(answer.efforts, self._order, True)
-            self._command = self._machine.command(tau)
+            tau = self._tree.read_efforts(answer.efforts, self._order, 1 + self._with_rates)
+            self._command = self._machine.command(
+                self._lags.lead(tau) if self._with_rates else tau)
         except LiedynError as error:
             self._calls.failed += 1
             self._hold(answer.header.stamp, str(error))

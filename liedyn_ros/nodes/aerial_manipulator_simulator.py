@@ -24,7 +24,7 @@ from std_srvs.srv import Trigger
 
 from liedyn_ros import checks
 from liedyn_ros.errors import LiedynError, ShapeError
-from liedyn_ros.flight import Machine, Simulation
+from liedyn_ros.flight import Lags, Machine, Simulation
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial_commands import AerialCommands
 from liedyn_ros.nodes.aerial_outputs import AerialOutputs
@@ -109,7 +109,8 @@ class AerialManipulatorSimulatorNode(ManagedNode):
 
     def _start_anew(self) -> None:
         self._simulation = Simulation(
-            self._machine, self._start, 1.0 / self.parameters['integration_rate'])
+            self._machine, self._start, 1.0 / self.parameters['integration_rate'],
+            Lags(self.parameters['rotor_lag'], self.parameters['joint_lag']))
         self._begin_ns = self._looked_ns = self.get_clock().now().nanoseconds
         self._commanded_ns = self._published_ns = self._broadcast_ns = 0
 

@@ -21,6 +21,8 @@ from liedyn_ros.nodes.parameters import Parameter
 
 ROTOR_SPEEDS = 'rotor_speeds'
 BASE_WRENCH = 'base_wrench'
+EFFORTS = 'efforts'
+EFFORT_RATES = 'effort_rates'
 
 _GAINS, _REFERENCE = Gains(), Reference()
 _START = _REFERENCE.at(0.0).q.tolist()
@@ -45,6 +47,9 @@ SIMULATOR = MACHINE + (
               "in the model's order", 'rad'),
     Parameter('integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
               most=10000.0),
+    Parameter('rotor_lag', 0.0, 'time constant with which the thrusts of the rotors, or the '
+              'wrench, follow their commands', 's', least=0.0, most=10.0),
+    Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0),
     Parameter('publish_rate', 250.0, 'odometry and joint states a second', 'Hz', least=1.0,
               most=1000.0),
     Parameter('tf_rate', 50.0, 'rate of the transforms of all bodies on /tf, where tf2_ros is '
@@ -58,6 +63,12 @@ SIMULATOR = MACHINE + (
 )
 
 CONTROLLER = MACHINE + (
+    Parameter('mode', EFFORTS, 'what the dynamics server is asked for: the efforts, or also their '
+              'rates, to be ahead of actuators that lag', choices=(EFFORTS, EFFORT_RATES)),
+    Parameter('rotor_lag', 0.0, 'time constant of the thrusts, as effort_rates is to know it', 's',
+              least=0.0, most=10.0, run_time=True),
+    Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0,
+              run_time=True),
     Parameter('reply_timeout', 0.05, 'time after which a request to the dynamics server is given '
               'up as late', 's', least=0.001, most=10.0, run_time=True),
     Parameter('state_timeout', 0.5, 'time without an accepted state after which that is '
@@ -79,7 +90,8 @@ CONTROLLER = MACHINE + (
     Parameter('rise_time', _REFERENCE.rise_time, 'time in which the motion rises from rest to '
               'full speed', 's', least=0.1, most=1000.0),
     Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: all three '
-              'poles', 'rad/s', least=0.1, most=100.0, run_time=True),
+              'poles; four at 1.59 times this with effort_rates', 'rad/s', least=0.1,
+              most=100.0, run_time=True),
     Parameter('position_pole', _GAINS.position, 'likewise of position', 'rad/s', least=0.1,
               most=100.0, run_time=True),
     Parameter('joint_pole', _GAINS.joints, 'likewise of joints', 'rad/s', least=0.1, most=100.0,

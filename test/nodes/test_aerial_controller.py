@@ -14,79 +14,20 @@
 
 """The aerial manipulator's controller: a flight, and a server that is missing, slow or wrong."""
 
-from itertools import count
-
 from diagnostic_msgs.msg import DiagnosticArray
 from liedyn_interfaces.msg import TreeEffort
-from liedyn_interfaces.srv import Dynamics
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from support.pose_bench import ns, stamp_of
+from support.aerial_bench import Controller, HOVER, JOINTS, MACHINE, PERIOD_NS, ROTORS, SERVICE
+from support.pose_bench import ns
 
-from liedyn_ros.flight import Machine, Reference
-from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial_manipulator_controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial_manipulator_simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics_server import DynamicsServerNode
-from liedyn_ros.resources import config_file
 
 pytestmark = pytest.mark.ros
-MACHINE = Machine(load_model(config_file('aerial_manipulator.yaml')))
-ROTORS, JOINTS = list(MACHINE.rotors), list(MACHINE.joints)
-SERVICE = 'dynamics_server/inverse_dynamics'
-HOVER = 4.68 * 9.81  # N
-PERIOD_NS = 10_000_000
-
-
-class Controller:
-    """The node, and a partner that plays the machine and, when told, the server."""
-
-    def __init__(self, bench, **parameters):
-        """Start the node; stamps start at 1 s, `max_age` and `state_timeout` are off."""
-        self.bench, self.stamp_ns, self.queries = bench, 1_000_000_000, []
-        self.speeds = bench.collect(JointState, 'rotor_speeds')
-        self.torques = bench.collect(JointState, 'joint_torques')
-        self.errors = bench.collect(JointState, 'tracking_error')
-        self.odometry = bench.publisher(Odometry, 'odometry')
-        self.joints = bench.publisher(JointState, 'joint_states')
-        self.node = bench.start(AerialManipulatorControllerNode, **{
-            'max_age': 0.0, 'state_timeout': 0.0, 'reply_timeout': 10.0, **parameters})
-
-    def serve(self, answer):
-        """Open a service; answer is given each answer to fill in."""
-        def callback(request, response):
-            self.queries.append(request.query)
-            response.answer.header = request.query.header
-            answer(response.answer)
-            return response
-
-        self.bench.partner.create_service(Dynamics, SERVICE, callback)
-
-    def send(self, step_ns=PERIOD_NS, names=JOINTS, frame='base', x=1.0, joint=None):
-        """Publish the state at the start of the reference, a step later than the last."""
-        self.stamp_ns += step_ns
-        start = dict(zip(JOINTS, Reference().joint_start))
-        odometry = Odometry(child_frame_id=frame)
-        odometry.header.frame_id = 'world'
-        odometry.pose.pose.position.x, odometry.pose.pose.position.z = x, 1.5
-        joints = JointState(name=list(names), velocity=[0.0] * len(names), position=[
-            start.get(name, 0.0) if joint is None else joint for name in names])
-        odometry.header.stamp = joints.header.stamp = stamp_of(self.stamp_ns)
-        self.odometry.publish(odometry)
-        self.joints.publish(joints)
-
-    def until(self, condition, what, steps_ns=(PERIOD_NS,), **state):
-        """Send states until a condition holds, one after every step, at every few looks."""
-        looks = count()
-
-        def act():
-            if next(looks) % 10 == 0:
-                for step_ns in steps_ns:
-                    self.send(step_ns, **state)
-
-        return self.bench.until(condition, what, act)
 
 
 def hover(answer, force=HOVER, success=True, message=''):
@@ -200,7 +141,8 @@ def test_bad_states_are_refused(bench, state, reason):
 
 def test_silence_is_reported(bench):
     controller = Controller(bench, state_timeout=0.05)
-    bench.until_logged(controller.node, 'expected odometry and joint_states of one stamp every')
+    logged = bench.until(lambda: bench.logged(controller.node), 'a complaint')
+    assert 'expected odometry and joint_states of one stamp every 0.05 s' in logged[0]
 
 
 def test_time_set_back_begins_the_reference_anew(bench):
