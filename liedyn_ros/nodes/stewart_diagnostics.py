@@ -21,8 +21,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from liedyn_ros.nodes.stewart_platform import Platform
-from liedyn_ros.stewart import Flag, SafePose
-from liedyn_ros.stewart.workspace import margins
+from liedyn_ros.stewart import Flag, Margins, SafePose
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
@@ -60,12 +59,15 @@ class StewartDiagnostics:
     def clear(self) -> None:
         """Forget everything."""
         self._last: SafePose | None = None
+        self._least: Margins | None = None  # of the platform's limits, since the last report
         self._begin()
 
     def take(self, safe: SafePose) -> None:
         """Note one sample."""
         self._flags |= safe.flags
         self._legs.update(safe.legs)
+        if safe.margins is not None:
+            self._least = safe.margins if self._least is None else self._least.least(safe.margins)
         if safe.tracked.solution.converged:
             self._last = safe
             self._solved += 1
@@ -88,6 +90,7 @@ class StewartDiagnostics:
 
     def _begin(self) -> None:
         self._flags, self._legs = Flag(0), Counter[int]()
+        self._least = None
         self._solved = self._failed = self._refused = 0
         self._reason = ''
 
@@ -126,17 +129,17 @@ class StewartDiagnostics:
                          for leg, count in sorted(self._legs.items()))
 
     def _limits(self) -> DiagnosticStatus:
-        if self._last is None:
+        """Return the least that was left of each limit since the last report."""
+        if self._least is None:
             return self._status('limits', STALE, 'no pose', {})
-        geometry = self._platform.geometry
-        left = margins(geometry, self._last.tracked.solution.pose[None])
-        exceeded = left.exceeded(geometry.leg_names)
+        least = self._least
+        exceeded = least.exceeded(self._platform.geometry.leg_names)
         return self._status(
-            'limits', ERROR if exceeded else OK, '; '.join(exceeded) or 'within all limits',
+            'limits', ERROR if exceeded else OK,
+            f'exceeded: {", ".join(exceeded)}' if exceeded else 'within all limits',
             {name: f'{part.min():.4g}' for name, part in (
-                ('travel left, m', left.travel), ('base joint angle left, rad', left.base_angles),
-                ('platform joint angle left, rad', left.platform_angles),
-                ('clearance between legs, m', left.clearance))})
+                ('travel left, m', least.travel), ('joint angle left, rad', least.joint_angles),
+                ('clearance between legs, m', least.clearance))})
 
     def _status(
             self, what: str, level: bytes, message: str, values: Mapping[str, object]

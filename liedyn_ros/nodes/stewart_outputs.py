@@ -24,8 +24,9 @@ from liedyn_ros.nodes import conversions
 from liedyn_ros.nodes.stewart_markers import StewartMarkers
 from liedyn_ros.nodes.stewart_platform import Platform
 from liedyn_ros.nodes.transforms import destroy_broadcaster, transform_broadcaster
-from liedyn_ros.stewart import SafePose, Solution, TrackedPose
+from liedyn_ros.stewart import Flag, SafePose, Solution, TrackedPose
 
+LIMITS = Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE
 DEPTH = 10
 UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
 
@@ -91,6 +92,9 @@ class StewartOutputs:
         status, singularity, branch = self._status, safe.singularity, safe.branch
         status.flags = int(safe.flags)
         status.suspected_legs = [self._leg_names[leg] for leg in safe.legs]
+        status.exceeded_limits = []
+        if safe.flags & LIMITS and safe.margins is not None:
+            status.exceeded_limits = safe.margins.exceeded(self._leg_names)
         if singularity is None or branch is None:
             status.determinant_sign = status.expected_determinant_sign = 0
             status.prediction_gap = status.time_to_singularity = UNKNOWN

@@ -28,6 +28,7 @@ from liedyn_ros.stewart.geometry import StewartGeometry
 from liedyn_ros.stewart.kinematics import (
     leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, Trivialization,
     twist_of_leg_rates)
+from liedyn_ros.stewart.limits import LimitGauge, Margins
 from liedyn_ros.stewart.methods import Chart, GaussNewton, LevenbergMarquardt, Method, Residual
 from liedyn_ros.stewart.prediction import joint_covariance, Motion, MotionEstimator
 from liedyn_ros.stewart.redundancy import (
@@ -44,9 +45,9 @@ __all__ = [
     'ActuatorSynchronizer', 'Actuators', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes',
     'Branch', 'BranchGuard', 'Chart', 'Consistency', 'ConsistencyMonitor', 'Flag',
     'GaussNewton', 'LegFaults', 'LegMonitor', 'LegNoise', 'LegSample', 'LegSimulation',
-    'LengthSensor', 'LevenbergMarquardt', 'Method', 'Motion', 'MotionEstimator',
-    'OrientationSensor', 'PoseSolver', 'PoseTracker', 'Reading', 'Residual', 'SafePose',
-    'SafeTracker', 'ScrewMotion', 'Sensor', 'Singularity', 'SingularityMeter',
+    'LengthSensor', 'LevenbergMarquardt', 'LimitGauge', 'Margins', 'Method', 'Motion',
+    'MotionEstimator', 'OrientationSensor', 'PoseSolver', 'PoseTracker', 'Reading', 'Residual',
+    'SafePose', 'SafeTracker', 'ScrewMotion', 'Sensor', 'Singularity', 'SingularityMeter',
     'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status', 'StewartGeometry',
     'TrackedPose', 'Trivialization', 'Watch', 'in_fixed_axes', 'joint_covariance',
     'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'squared_length_jacobian',

@@ -29,6 +29,7 @@ from liedyn_ros.stewart.faults import LegMonitor
 from liedyn_ros.stewart.geometry import StewartGeometry
 from liedyn_ros.stewart.hypotheses import Hypotheses, Preference
 from liedyn_ros.stewart.kinematics import leg_lengths
+from liedyn_ros.stewart.limits import LimitGauge, Margins
 from liedyn_ros.stewart.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.redundancy import ConsistencyMonitor, Sensor
 from liedyn_ros.stewart.singularity import Singularity, SingularityMeter, time_until
@@ -52,6 +53,9 @@ class Flag(IntFlag):
     LEG_FROZEN = 256
     SENSOR_DISAGREES = 512
     LEG_BIASED = 1024
+    LEG_TRAVEL = 2048
+    JOINT_ANGLE = 4096
+    LEG_CLEARANCE = 8192
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +103,7 @@ class SafePose:
     legs: indices of the legs suspected. singularity, branch: None where there is no pose.
     time_to_singularity: s, until the smallest singular value falls below warn_below at its
     present rate; infinite where it does not. other: (4, 4), m, the pose of the other branch
-    while both are held.
+    while both are held. margins: what the pose leaves of the platform's limits.
     """
 
     tracked: TrackedPose
@@ -109,6 +113,7 @@ class SafePose:
     branch: Branch | None = None
     time_to_singularity: float = math.inf
     other: Array | None = None
+    margins: Margins | None = None
 
 
 class SafeTracker:
@@ -120,7 +125,7 @@ class SafeTracker:
         """Take a geometry, the home pose (4, 4) of the platform in the base (m), a method."""
         self.geometry, self.watch = geometry, watch
         self._tracker = PoseTracker(geometry, home, method)
-        self._meter = SingularityMeter(geometry)
+        self._meter, self._gauge = SingularityMeter(geometry), LimitGauge(geometry)
         self._guard = BranchGuard(watch.noise / geometry.characteristic_length)
         self._legs = LegMonitor(watch.noise, watch.leg_acceleration, watch.frozen_time)
         self._sensor = None if watch.sensor is None else ConsistencyMonitor(
@@ -189,7 +194,10 @@ class SafeTracker:
             if fit.leg is not None:
                 flags |= Flag.LEG_BIASED
                 legs = tuple(sorted({*legs, fit.leg}))
-        return SafePose(tracked, Flag(flags), legs, singularity, branch, until, other)
+        left, kept = self._gauge.measure(tracked.solution.pose)
+        if not kept:
+            flags |= exceeded_by(left)
+        return SafePose(tracked, Flag(flags), legs, singularity, branch, until, other, left)
 
     def _go_on(self, stamp_ns: int, lengths: Array, nearest: Array) -> None:
         """Let the guard judge lengths that no pose has, which by noise is so at a singularity."""
@@ -215,3 +223,10 @@ class SafeTracker:
             if part is not None:
                 part.reset()
         self._hypotheses.drop()
+
+
+def exceeded_by(margins: Margins) -> Flag:
+    """Return the flags of the limits that one pose exceeds."""
+    return Flag(Flag.LEG_TRAVEL * bool((margins.travel < 0.0).any())
+                | Flag.JOINT_ANGLE * bool((margins.joint_angles < 0.0).any())
+                | Flag.LEG_CLEARANCE * bool((margins.clearance < 0.0).any()))

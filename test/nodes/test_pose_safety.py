@@ -27,8 +27,10 @@ from support.crossings import Crossing
 from support.pose_bench import (
     FAR, GEOMETRY, HOME, matrix, moved, ns, PERIOD_NS, PoseBench, rates_at, stamp_of)
 from transforms3d.quaternions import mat2quat
+import yaml
 
 from liedyn_ros.nodes.stewart_pose import StewartPoseNode
+from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import leg_lengths, length_jacobian
 
 pytestmark = pytest.mark.ros
@@ -56,6 +58,22 @@ def test_an_outlier_is_named_and_replaced(tracking):
     assert status.flags == StewartStatus.FLAG_LEG_OUTLIER
     assert status.suspected_legs == ['leg_3']
     assert np.abs(node.pose_at(stamp) - moved(HOME, TWIST, 5 * PERIOD)).max() < 1e-4
+
+
+def test_exceeded_limits_are_flagged_at_the_sample_and_reported_later(bench, tmp_path):
+    content = yaml.safe_load(config_file('stewart_geometry.yaml').read_text(encoding='utf-8'))
+    content['legs']['leg_2']['base_cone'] = {'axis': [0.0, 0.0, 1.0], 'angle': 0.45}
+    path = tmp_path / 'geometry.yaml'
+    path.write_text(yaml.safe_dump(content), encoding='utf-8')
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    node = PoseBench(bench, geometry_file=str(path), diagnostics_rate=20.0).settle()
+    low = HOME.copy()
+    low[2, 3] = 0.3
+    statuses = [node.status_at(node.send_pose(pose)) for pose in (HOME, low, HOME)]
+    assert [s.flags for s in statuses] == [0, StewartStatus.FLAG_JOINT_ANGLE, 0]
+    assert [s.exceeded_limits for s in statuses] == [[], ['base joint of leg_2'], []]
+    bench.until(lambda: any(status.message == 'exceeded: base joint of leg_2'
+                            for report in reports for status in report.status), 'a report of it')
 
 
 @pytest.mark.parametrize('hold', [False, True])
