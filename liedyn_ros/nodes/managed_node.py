@@ -16,6 +16,7 @@
 
 from collections.abc import Callable, Sequence
 import gc
+import signal
 from typing import Any
 
 import rclpy
@@ -129,9 +130,17 @@ class ManagedNode(LifecycleNode):
 
 def run(node_class: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> None:
     """Run one node until the process is told to end."""
+    interruptible = True
+
+    def interrupt(*_: object) -> None:
+        if interruptible:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)  # which rclpy calls after it has ended the spinning
     rclpy.init(args=args)
     try:
         node = node_class()
+        interruptible = False  # in a callback, or in C++, an exception could come out as any other
         try:
             rclpy.spin(node)
         finally:

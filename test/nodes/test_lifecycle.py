@@ -140,3 +140,30 @@ def test_processes_start_and_end_cleanly(bench, namespace):
     finally:
         for process in processes.values():
             process.kill()
+
+
+@pytest.mark.parametrize(('method', 'ends'), [('configure', False), ('work', True)])
+def test_an_interrupt_ends_the_start_at_once_but_no_callback(namespace, method, ends):
+    """An exception in the middle of a callback could come out as any other."""
+    code = f"""
+import os, signal
+from liedyn_ros.nodes.managed_node import ManagedNode, run
+
+def interrupted(self):
+    os.kill(os.getpid(), signal.SIGINT)
+    sum(range(10))
+    print('went on')
+
+class Node(ManagedNode):
+    configure = work = release = lambda self: None
+
+    def __init__(self):
+        super().__init__('node', ())
+        self.create_timer(0.01, self.work)
+
+Node.{method} = interrupted
+run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
+"""
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert (result.returncode, 'Traceback' in result.stderr) == (0, False), result.stderr
+    assert ('went on' in result.stdout) == ends
