@@ -57,7 +57,7 @@ smoke: build  ## run the short selection that shows a ROS 2 release works
 lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py
 
-demo: build  ## track a simulated platform at 1 kHz, headless; plots under out/
+demo: build  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
 
 bench: build $(VENV)/.bench  ## measure against other libraries

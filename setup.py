@@ -36,8 +36,11 @@ setup(
         (f'{SHARE}/config', files('config')),
         (f'{SHARE}/launch', files('launch')),
     ],
-    install_requires=['setuptools'],
-    extras_require={'test': ['pytest']},
+    python_requires='>=3.10',
+    install_requires=[
+        'numba>=0.58', 'numpy>=1.26,<3', 'PyYAML>=6,<7', 'scipy>=1.11,<2', 'transforms3d>=0.4.1'],
+    extras_require={
+        'plots': ['matplotlib>=3.6,<4'], 'test': ['pytest'], 'xacro': ['xacro>=2,<3']},
     zip_safe=False,
     maintainer='The liedyn_ros authors',
     maintainer_email='maintainers@liedyn.example',
@@ -45,6 +48,7 @@ setup(
     license='Apache-2.0',
     entry_points={
         'console_scripts': [
+            'actuator_lag = liedyn_ros.studies.actuator_lag:main',
             'aerial_manipulator_controller = '
             'liedyn_ros.nodes.aerial_manipulator_controller:main',
             'aerial_manipulator_simulator = '

@@ -18,8 +18,7 @@ import numpy as np
 
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.flight import Feedback, Gains, Machine, Reference, Simulation, tracking_error
-from liedyn_ros.model import load_model
-from liedyn_ros.model.scaling import scale_masses
+from liedyn_ros.model import load_model, scale_masses
 from liedyn_ros.resources import config_file
 
 machine = Machine(load_model(config_file('aerial_manipulator.yaml')))

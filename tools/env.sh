@@ -13,7 +13,8 @@
 # limitations under the License.
 
 # Source this (bash or zsh) to work by hand as the Makefile does: colcon build, colcon test,
-# python -m liedyn_ros...
+# python -m liedyn_ros..., and scripts such as those of examples/, which import the package of
+# this tree. Where a colcon workspace is sourced after this, it is that workspace's.
 #   . tools/env.sh [kilted | jazzy | sourced]
 # Without an argument: the ROS 2 that is sourced in this shell, else Kilted's wheels.
 
@@ -38,5 +39,6 @@ else
   if [ -f "$_venv/overlay/install/local_setup.sh" ]; then
     COLCON_CURRENT_PREFIX=$_venv/overlay/install . "$_venv/overlay/install/local_setup.sh"
   fi
+  export PYTHONPATH=$_root${PYTHONPATH:+:$PYTHONPATH}
 fi
 unset _root _ros _venv

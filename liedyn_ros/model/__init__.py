@@ -23,6 +23,7 @@ from liedyn_ros.model.loading import load_model, load_xacro
 from liedyn_ros.model.model import Coupling, Model
 from liedyn_ros.model.quantities import pose
 from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
+from liedyn_ros.model.scaling import scale_masses
 from liedyn_ros.model.to_urdf import to_urdf
 from liedyn_ros.model.urdf import load_urdf
 from liedyn_ros.model.yaml_format import load_yaml
@@ -30,4 +31,4 @@ from liedyn_ros.model.yaml_format import load_yaml
 __all__ = [
     'Body', 'Coupling', 'Joint', 'JOINT_TYPES', 'Layout', 'Limits', 'load_model', 'load_urdf',
     'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose', 'Rotor', 'RotorAllocation',
-    'RotorCommand', 'SpatialInertia', 'to_urdf', 'Visual']
+    'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual']

@@ -20,6 +20,8 @@ Inverse dynamics to order 5 along the reference is fed to forward dynamics, whic
 reference. Then both are timed against the number of bodies and the order, beside CasADi.
 """
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 import sys
 
@@ -41,16 +43,28 @@ STEP = 0.01  # s
 MOST_ERROR = 1e-8  # of the largest force derivative, or of 1
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, print its figures, draw its plots; return 0 if the reference came back."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    good = fly(FOLDER)
+    folder = parse(arguments).folder
+    folder.mkdir(parents=True, exist_ok=True)
+    good = fly(folder)
     print('Time against bodies and order')
     timing = higher_order_timing.measure()
-    higher_order_figures.draw_timing(timing, FOLDER / 'timing.png')
+    higher_order_figures.draw_timing(timing, folder / 'timing.png')
     report(timing)
-    print(f'Plots in {FOLDER}/')
+    print(f'Plots in {folder}/')
     return 0 if good else 1
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog='reproduce_higher_order',
+        description='Run the experiment of Ali et al. again: dynamics with derivatives to order '
+        f'{ORDER} there and back, and their time beside that of CasADi.')
+    parser.add_argument('--folder', type=Path, default=FOLDER,
+                        help=f'where to draw the plots (default: {FOLDER})')
+    return parser.parse_args(arguments)
 
 
 def fly(folder: Path) -> bool:

@@ -18,6 +18,8 @@ Run the Stewart paper's study again: Tables 2 and 3 beside the published figures
 `ros2 run liedyn_ros reproduce_stewart`, or `python -m liedyn_ros.studies.stewart`.
 """
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 import sys
 import time
@@ -33,8 +35,9 @@ FOLDER = Path('out/stewart_study')
 NEAR = 4.0  # percentage points: two solves of fifty
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, print its tables, write its figures."""
+    folder = parse(arguments).folder
     begin = time.perf_counter()
     study = Study(StewartGeometry.from_yaml(config_file('stewart_geometry.yaml')))
     cells: Cells = {}
@@ -45,10 +48,21 @@ def main() -> int:
     for table in TABLES:
         print_beside_published(table, cells)
     print_differences(cells)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    stewart_figures.draw(study, cells, FOLDER)
-    print(f'Figures 4 to 9 in {FOLDER}/; {time.perf_counter() - begin:.1f} s in all')
+    folder.mkdir(parents=True, exist_ok=True)
+    stewart_figures.draw(study, cells, folder)
+    print(f'Figures 4 to 9 in {folder}/; {time.perf_counter() - begin:.1f} s in all')
     return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog='reproduce_stewart',
+        description="Run the Stewart paper's study again: Tables 2 and 3 beside the published "
+        'figures, Figures 4 to 9.')
+    parser.add_argument('--folder', type=Path, default=FOLDER,
+                        help=f'where to draw the figures (default: {FOLDER})')
+    return parser.parse_args(arguments)
 
 
 def run(study: Study, table: Table) -> Cells:
