@@ -31,8 +31,7 @@ from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.recorder import deep, Recorder, wait_for
 from liedyn_ros.demo.tables import print_table
 from liedyn_ros.flight import Machine, Reference
-from liedyn_ros.model import load_model, Model, to_urdf
-from liedyn_ros.model.scaling import scale_masses
+from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
 from liedyn_ros.resources import config_file
 
 DURATION = 12.0  # s of flight

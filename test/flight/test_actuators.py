@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.flight import Feedback, Gains, Lags, RateFeedback, Simulation, tracking_error
 from liedyn_ros.flight.actuators import Actuators
-from liedyn_ros.model.scaling import scale_masses
+from liedyn_ros.model import scale_masses
 
 RNG = np.random.default_rng(5)
 PERIOD = 4  # steps of 1 ms between two commands

@@ -20,8 +20,7 @@ import pytest
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.flight import Feedback, Gains, Machine, Simulation, tracking_error
-from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.model.scaling import scale_masses
+from liedyn_ros.model import ModelBuilder, scale_masses, SpatialInertia
 
 RATE = 200  # Hz, the least that is asked for
 
