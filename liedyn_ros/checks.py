@@ -21,18 +21,35 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.errors import (
-    LiedynError, NameSetError, NotFiniteError, ShapeError, StampError)
+    LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
 
 Array = NDArray[np.float64]
+
+_REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
+
+
+def as_numbers(name: str, value: ArrayLike) -> Array:
+    """
+    Return real numbers as float64 of any shape, contiguous; NaN and infinities pass.
+
+    Raises LiedynError for what is no array of real numbers, as texts and complex numbers.
+    """
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:  # rows of different lengths
+        raise _not_real(name, value) from error
+    if array.dtype.kind not in _REAL:
+        raise _not_real(name, value)
+    return np.asarray(array, dtype=np.float64, order='C')
 
 
 def as_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     """
     Return finite float64 numbers of one shape, contiguous; a -1 in the shape fits any length.
 
-    Raises ShapeError, NotFiniteError, or LiedynError when the value is not numbers at all.
+    Raises ShapeError, NotFiniteError, or LiedynError when the value is not real numbers at all.
     """
-    array = _as_numbers(name, value)
+    array = as_numbers(name, value)
     if array.ndim != len(shape) or any(
             want not in (-1, got) for want, got in zip(shape, array.shape)):
         raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
@@ -43,13 +60,26 @@ def as_trailing(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
     """
     Return finite float64 numbers whose last axes have the core shape, contiguous.
 
-    Raises ShapeError, NotFiniteError, or LiedynError when the value is not numbers at all.
+    Raises ShapeError, NotFiniteError, or LiedynError when the value is not real numbers at all.
     """
-    array = _as_numbers(name, value)
+    array = as_numbers(name, value)
     if array.shape[max(array.ndim - len(core), 0):] != core:
         raise ShapeError(f'{name}: expected shape (..., {str(core)[1:-1].rstrip(",")}), '
                          f'got {array.shape}')
     return require_finite(name, array)
+
+
+def as_number(name: str, value: ArrayLike) -> float:
+    """Return one finite number, or raise ShapeError, NotFiniteError or LiedynError."""
+    return float(as_array(name, value, ()))
+
+
+def as_positive(name: str, value: ArrayLike) -> float:
+    """Return one finite number above zero, or raise what as_number does, or LimitError."""
+    number = as_number(name, value)
+    if number <= 0.0:
+        raise LimitError(f'{name}: expected a number above 0, got {number}')
+    return number
 
 
 def require_finite(name: str, array: Array) -> Array:
@@ -89,8 +119,5 @@ def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int
     return [list(given).index(n) for n in wanted]
 
 
-def _as_numbers(name: str, value: Any) -> Array:
-    try:
-        return np.asarray(value, dtype=np.float64, order='C')
-    except (TypeError, ValueError) as error:
-        raise LiedynError(f'{name}: expected an array of numbers, got {value!r}') from error
+def _not_real(name: str, value: Any) -> LiedynError:
+    return LiedynError(f'{name}: expected an array of real numbers, got {value!r}')

@@ -17,8 +17,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array
-from liedyn_ros.errors import LiedynError, ModelError, ShapeError
+from liedyn_ros.checks import Array, as_array, as_numbers
+from liedyn_ros.errors import ModelError, ShapeError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists
 from liedyn_ros.model import Joint, Model
@@ -103,10 +103,7 @@ def base_joint(model: Model) -> Joint | None:
 
 def _copied(a: ArrayLike, nv: int) -> Array:
     """Return a copy of accelerations, (nv,) or (r + 1, nv)."""
-    try:
-        array = np.array(a, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise LiedynError(f'a: expected an array of numbers, got {a!r}') from error
+    array = as_numbers('a', a)
     if array.ndim not in (1, 2) or array.shape[-1] != nv:
         raise ShapeError(f'a: expected shape {(nv,)} or (r + 1, {nv}), got {array.shape}')
-    return array
+    return array.copy()

@@ -19,7 +19,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.checks import Array, as_array, require_finite
+from liedyn_ros.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.dynamics.kernels.hybrid import REFUSED
 from liedyn_ros.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.model import configuration, Model
@@ -66,13 +66,10 @@ def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
 
     Raises ShapeError or LiedynError.
     """
-    try:
-        array = np.array(value, dtype=np.float64, order='C')
-    except (TypeError, ValueError) as error:
-        raise LiedynError(f'{name}: expected an array of numbers, got {value!r}') from error
+    array = as_numbers(name, value)
     if array.shape != shape:
         raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
-    return array
+    return array.copy()
 
 
 def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> NoReturn:

@@ -87,7 +87,7 @@ def test_refusals_name_the_state(tree: Case, states: dict) -> None:
     d.hybrid_batch(q, v, given, bad_a, a)  # what is not given is not read
     with pytest.raises(ShapeError, match=r'^q: expected shape'):
         d.inverse_batch(q[0], v, a)
-    with pytest.raises(LiedynError, match=r'^q: expected an array of numbers'):
+    with pytest.raises(LiedynError, match=r'^q: expected an array of real numbers'):
         d.inverse_batch([[0.0], [0.0, 1.0]], v, a)
     with pytest.raises(ShapeError, match=r'^a: expected shape \(131, '):
         d.inverse_batch(q, v, a[1:])
