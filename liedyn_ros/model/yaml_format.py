@@ -15,7 +15,6 @@
 """The package's own model format; docs/model_format.md describes every key."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.quantities import pose
 from liedyn_ros.model.rotors import Rotor
-from liedyn_ros.model.yaml_nodes import Node, read
+from liedyn_ros.yaml_nodes import Node, read
 
 FORMAT = 1
 
@@ -39,18 +38,14 @@ def load_yaml(path: str | os.PathLike[str]) -> Model:
     Raises DescriptionError naming the file, the place in it, what was expected and what came.
     """
     try:
-        text = Path(path).read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        raise DescriptionError(f'{path}: expected a readable text file, got {error}') from error
-    try:
-        return _model(read(text))
+        return _model(read(path, 'model'))
     except LiedynError as error:
         raise DescriptionError(f'{path}: {error}') from error
 
 
 def _model(root: Node) -> Model:
     version = root.take('format')
-    if version.value != FORMAT:
+    if version.integer() != FORMAT:
         version.fail(FORMAT)
     gravity = root.take('gravity', list(STANDARD_GRAVITY))
     builder = ModelBuilder(root.take('name').text(), gravity.numbers(3))

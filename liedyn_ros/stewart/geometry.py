@@ -14,7 +14,7 @@
 
 """The geometry of a Stewart platform: where the legs are fixed, how long they may be, names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 import itertools
 import math
@@ -23,14 +23,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-import yaml
 
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
-from liedyn_ros.errors import GeometryError, LimitError, NameSetError
-
-LEG_KEYS = ('base', 'platform', 'length', 'base_cone', 'platform_cone')
-CONE_KEYS = ('axis', 'angle')
+from liedyn_ros.errors import GeometryError, LiedynError, LimitError, NameSetError
+from liedyn_ros.yaml_nodes import Node, read
 
 
 @dataclass(frozen=True)
@@ -104,39 +101,18 @@ class StewartGeometry:
     def from_yaml(cls, path: str | Path) -> 'StewartGeometry':
         """Read a geometry file; see docs/conventions.md for its form. Raises GeometryError."""
         try:
-            document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise GeometryError(f'geometry file {path}: {error}') from error
-        try:
-            return cls.from_mapping(document)
-        except ValueError as error:
-            raise GeometryError(f'geometry file {path}: {error}') from error
+            return _described(read(path, 'geometry'))
+        except LiedynError as error:
+            raise GeometryError(f'{path}: {error}') from error
 
     @classmethod
     def from_mapping(cls, document: Any) -> 'StewartGeometry':
-        """Build from a geometry file's content, in metres; see docs/conventions.md."""
-        _require_keys('geometry', document, ('name', 'legs', 'leg_diameter'), ('legs',))
-        legs = document['legs']
-        if not isinstance(legs, Mapping) or len(legs) != 6:
-            raise GeometryError(f'legs: expected a mapping of six legs, got {_describe(legs)}')
-        for name, leg in legs.items():
-            _require_keys(f'leg {name}', leg, LEG_KEYS, LEG_KEYS[:2])
-            for key, size in zip(LEG_KEYS, (3, 3, 2)):
-                if key in leg:
-                    checks.as_array(f'leg {name}: {key}', leg[key], (size,))
-            for key in LEG_KEYS[3:]:
-                if key in leg:
-                    _require_keys(f'leg {name}: {key}', leg[key], CONE_KEYS, CONE_KEYS)
-        return cls(
-            leg_names=tuple(str(name) for name in legs),
-            base_joints=np.array([leg['base'] for leg in legs.values()], dtype=float),
-            platform_joints=np.array([leg['platform'] for leg in legs.values()], dtype=float),
-            length_limits=np.array(
-                [leg.get('length', (0.0, np.inf)) for leg in legs.values()], dtype=float),
-            name=str(document.get('name', 'stewart_platform')),
-            base_cones=_cones_of(legs, 'base_cone', _any_direction(1.0)),
-            platform_cones=_cones_of(legs, 'platform_cone', _any_direction(-1.0)),
-            leg_diameter=document.get('leg_diameter', 0.0))
+        """
+        Build from a geometry file's content, in metres; see docs/conventions.md.
+
+        Raises DescriptionError, or what a geometry raises.
+        """
+        return _described(Node(document, 'geometry'))
 
 
 def radius_of_gyration(points: Array) -> float:
@@ -154,7 +130,7 @@ def _require_distinct(place: str, names: Sequence[str], joints: Array) -> None:
 
 
 def _limits(names: Sequence[str], value: ArrayLike) -> Array:
-    limits = np.asarray(value, dtype=float)
+    limits = checks.as_numbers('length_limits', value)
     if limits.shape != (6, 2):
         raise GeometryError(f'length_limits: expected shape (6, 2), got {limits.shape}')
     for name, (least, most) in zip(names, limits):
@@ -169,16 +145,6 @@ def _any_direction(z: float) -> Array:
     return np.tile([0.0, 0.0, z, math.pi], (6, 1))
 
 
-def _cones_of(legs: Mapping[str, Any], key: str, default: Array) -> Array:
-    cones = default
-    for row, (name, leg) in zip(cones, legs.items()):
-        if key in leg:
-            where = f'leg {name}: {key}: '
-            row[:3] = checks.as_array(where + 'axis', leg[key]['axis'], (3,))
-            row[3] = checks.as_array(where + 'angle', leg[key]['angle'], ())
-    return cones
-
-
 def _cones(where: str, names: Sequence[str], value: ArrayLike) -> Array:
     cones = checks.as_array(where, value, (6, 4)).copy()
     for name, cone in zip(names, cones):
@@ -190,25 +156,31 @@ def _cones(where: str, names: Sequence[str], value: ArrayLike) -> Array:
     return cones
 
 
-def _diameter(value: Any) -> float:
-    diameter = float(checks.as_array('leg_diameter', value, ()))
+def _diameter(value: ArrayLike) -> float:
+    diameter = checks.as_number('leg_diameter', value)
     if diameter < 0.0:
         raise GeometryError(f'leg_diameter: expected 0 m or more, got {diameter}')
     return diameter
 
 
-def _require_keys(
-        where: str, given: Any, known: Sequence[str], needed: Sequence[str]) -> None:
-    if not isinstance(given, Mapping):
-        raise GeometryError(f'{where}: expected a mapping with {list(known)}, '
-                            f'got {_describe(given)}')
-    missing = [key for key in needed if key not in given]
-    unknown = [str(key) for key in given if key not in known]
-    if missing or unknown:
-        raise GeometryError(f'{where}: expected keys {list(known)}, '
-                            f'missing {missing}, unknown {unknown}')
-
-
-def _describe(value: Any) -> str:
-    size = f' of {len(value)}' if isinstance(value, (Mapping, list)) else ''
-    return f'{type(value).__name__}{size}'
+def _described(root: Node) -> StewartGeometry:
+    legs = root.take('legs')
+    named = legs.items()
+    if len(named) != 6:
+        raise GeometryError(f'{legs.path}: expected six legs, got {[name for name, _ in named]}')
+    base, platform, limits = np.empty((6, 3)), np.empty((6, 3)), np.empty((6, 2))
+    cones = {'base_cone': _any_direction(1.0), 'platform_cone': _any_direction(-1.0)}
+    for k, (_, leg) in enumerate(named):
+        base[k], platform[k] = leg.take('base').numbers(3), leg.take('platform').numbers(3)
+        limits[k] = leg.take('length', [0.0, math.inf]).numbers(2, infinite=True)
+        for key, rows in cones.items():
+            cone = leg.optional(key)
+            if cone is not None:
+                rows[k] = *cone.take('axis').numbers(3), cone.take('angle').number()
+                cone.finish()
+        leg.finish()
+    name, diameter = root.take('name', 'stewart_platform'), root.take('leg_diameter', 0.0)
+    root.finish()
+    return StewartGeometry(
+        tuple(leg_name for leg_name, _ in named), base, platform, limits, name.text(),
+        cones['base_cone'], cones['platform_cone'], diameter.number())

@@ -118,7 +118,10 @@ def test_reads_every_key(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize('old, new, message', [
     ('format: 1', 'format: 2', 'model/format: expected 1, got 2'),
-    ('format: 1', '', 'model: expected a key format'),
+    ('format: 1', 'format: true', 'model/format: expected an integer, got True'),
+    ('format: 1', 'format: 1.0', 'model/format: expected an integer, got 1.0'),
+    ('format: 1', '', "expected a key format, got ['name', 'gravity', 'bodies', 'joints', 'rot"),
+    ('name: thing', 'name: {a: {b: [1, 2]}}', "model/name: expected a text, got {'a': {...}}"),
     ('mass: 2', 'mass: two', 'model/bodies/base/mass: expected a number (with a point'),
     ('mass: 2', 'mass: 1e-5', "got '1e-5'"),
     ('mass: 2', 'mass: true', 'model/bodies/base/mass: expected a number'),

@@ -45,18 +45,20 @@ def test_geometry_cannot_be_changed(geometry):
 
 
 @pytest.mark.parametrize(('change', 'message'), [
-    (lambda d: d['legs'].pop('leg_6'), 'six legs, got dict of 5'),
-    (lambda d: d['legs'].update(leg_7=d['legs']['leg_1']), 'six legs, got dict of 7'),
-    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2]), r'leg leg_2: base.*\(3,\).*\(2,\)'),
-    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2, 'x']), 'leg_2: base.*numbers'),
+    (lambda d: d['legs'].pop('leg_6'), r"six legs, got \['leg_1', .*'leg_5'\]"),
+    (lambda d: d['legs'].update(leg_7=d['legs']['leg_1']), "six legs, got .* 'leg_7'"),
+    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2]), 'legs/leg_2/base: expected a list of'),
+    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2, 'x']),
+     r"leg_2/base\[2\]: expected a number .* got 'x'"),
     (lambda d: d['legs']['leg_3'].update(platform=[0.0, float('nan'), 0.0]),
-     r'leg_3: platform\[1\].*finite.*nan'),
+     r'leg_3/platform\[1\]: expected a finite number, got nan'),
     (lambda d: d['legs']['leg_4'].update(base=d['legs']['leg_3']['base']),
      'leg_3 and leg_4 coincide'),
     (lambda d: d['legs']['leg_5'].update(length=[0.9, 0.3]), 'leg_5.*shortest < longest'),
-    (lambda d: d['legs']['leg_5'].update(colour='red'), 'leg leg_5.*unknown.*colour'),
-    (lambda d: d['legs']['leg_5'].pop('base'), 'leg leg_5.*missing.*base'),
-    (lambda d: d.pop('legs'), 'missing.*legs'),
+    (lambda d: d['legs']['leg_5'].update(colour='red'), r"leg_5: expected keys of .*\['colour'\]"),
+    (lambda d: d['legs']['leg_5'].pop('base'), 'leg_5: expected a key base'),
+    (lambda d: d.pop('legs'), r"geometry: expected a key legs, got \['name'\]"),
+    (lambda d: d.update(nmae='x'), r"geometry: expected keys of .*\['nmae'\]"),
 ])
 def test_bad_files_name_the_fault(tmp_path, change, message):
     content = document()
@@ -73,6 +75,13 @@ def test_what_is_no_geometry_is_refused(tmp_path, text):
     path = tmp_path / 'geometry.yaml'
     path.write_text(text, encoding='utf-8')
     with pytest.raises(GeometryError, match=r'geometry\.yaml'):
+        StewartGeometry.from_yaml(path)
+
+
+def test_a_key_given_twice_is_refused(tmp_path):
+    path = tmp_path / 'geometry.yaml'
+    path.write_text(config_file('stewart_geometry.yaml').read_text() + 'name: again\n')
+    with pytest.raises(GeometryError, match="expected each key once and a text, got 'name'"):
         StewartGeometry.from_yaml(path)
 
 

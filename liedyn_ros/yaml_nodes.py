@@ -17,6 +17,9 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 import math
+import os
+from pathlib import Path
+import reprlib
 from typing import Any, NoReturn
 
 import yaml
@@ -24,6 +27,9 @@ import yaml
 from liedyn_ros.errors import DescriptionError, LiedynError
 
 _NEEDED = object()
+_SHORT = reprlib.Repr()  # a message has no room for a document
+_SHORT.maxlevel = 1
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 class Node:
@@ -37,7 +43,7 @@ class Node:
 
     def fail(self, expected: object) -> NoReturn:
         """Raise DescriptionError for this value."""
-        raise DescriptionError(f'{self.path}: expected {expected}, got {self.value!r}')
+        raise DescriptionError(f'{self.path}: expected {expected}, got {_SHORT.repr(self.value)}')
 
     @contextmanager
     def context(self) -> Iterator[None]:
@@ -57,7 +63,8 @@ class Node:
         if key in self._mapping():
             return Node(self.value[key], f'{self.path}/{key}')
         if default is _NEEDED:
-            self.fail(f'a key {key}')
+            raise DescriptionError(
+                f'{self.path}: expected a key {key}, got {_SHORT.repr(list(self.value))}')
         return Node(default, f'{self.path}/{key}')
 
     def optional(self, key: str) -> 'Node | None':
@@ -129,10 +136,18 @@ class Node:
         return self.value
 
 
-def read(text: str) -> Node:
-    """Return the root of a YAML document, or raise DescriptionError with line and column."""
+def read(path: str | os.PathLike[str], name: str) -> Node:
+    """
+    Return the root of a YAML file; its name begins the paths in messages.
+
+    Raises DescriptionError, with line and column where the file is no YAML.
+    """
     try:
-        return Node(yaml.load(text, Loader=_UniqueKeys), 'model')
+        text = Path(path).read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        raise DescriptionError(f'expected a readable text file, got {error}') from error
+    try:
+        return Node(yaml.load(text, Loader=_UniqueKeys), name)
     except yaml.YAMLError as error:
         raise DescriptionError(f'expected YAML, got {error}') from error
 
