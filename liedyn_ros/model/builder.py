@@ -15,23 +15,24 @@
 """A model put together in Python; the loaders use it too."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array
+from liedyn_ros.checks import Array, as_array, as_number
 from liedyn_ros.errors import ModelError
 from liedyn_ros.model.assembly import assemble, number
 from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits, per_coordinate
 from liedyn_ros.model.model import Coupling, Model
-from liedyn_ros.model.quantities import (
-    checked_pose, finite_number, perpendicular, unit_axis)
+from liedyn_ros.model.quantities import checked_pose, perpendicular, unit_axis
 from liedyn_ros.model.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _PERPENDICULAR = 1e-9
+_BOUNDS = [field.name for field in fields(Limits)]
 
 
 class ModelBuilder:
@@ -78,7 +79,11 @@ class ModelBuilder:
         z, x = _axes(name, type_name, axis, second_axis)
         if pitch != 0.0 and type_name != 'helical':
             raise ModelError(f'joint {name}: expected no pitch for type {type_name}, got {pitch}')
-        bounds = Limits(**(limits or {}), nv=spec.nv, name=f'joint {name}: limits')
+        limits = limits or {}
+        unknown = [key for key in limits if key not in _BOUNDS]
+        if unknown:
+            raise ModelError(f'joint {name}: expected limits of {_BOUNDS}, got {unknown}')
+        bounds = Limits(**limits, nv=spec.nv, name=f'joint {name}: limits')
         if not spec.has_bounds and np.isfinite([bounds.lower, bounds.upper]).any():
             raise ModelError(f'joint {name}: expected no bounds of position for type {type_name}, '
                              f'got {bounds.lower.tolist()} to {bounds.upper.tolist()}')
@@ -86,7 +91,7 @@ class ModelBuilder:
             name, type_name, parent, child,
             placement=checked_pose(
                 f'joint {name}: placement', np.eye(4) if placement is None else placement),
-            axis=z, second_axis=x, pitch=finite_number(f'joint {name}: pitch', pitch),
+            axis=z, second_axis=x, pitch=as_number(f'joint {name}: pitch', pitch),
             limits=bounds,
             damping=_resistance(f'joint {name}: damping', damping, spec.nv),
             friction=_resistance(f'joint {name}: friction', friction, spec.nv))

@@ -14,11 +14,13 @@
 
 """Configurations of a model: checked, made, moved and compared."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.checks import Array, as_array
-from liedyn_ros.errors import NotInGroupError
+from liedyn_ros.errors import LiedynError, NotInGroupError
 from liedyn_ros.lie.arrays import TOLERANCE
 from liedyn_ros.model.joints import Limits
 from liedyn_ros.model.kernels import configuration as kernels
@@ -37,7 +39,7 @@ def check(name: str, layout: Layout, q: ArrayLike) -> Array:
     """
     q = np.array(as_array(name, q, (layout.nq,)))  # a copy: kernels are compiled for writable
     for at in quaternion_starts(layout):
-        norm = float(np.linalg.norm(q[at:at + 4]))
+        norm = math.hypot(*q[at:at + 4])  # which no square overflows
         if abs(norm - 1.0) > TOLERANCE:
             raise NotInGroupError(f'{name}[{at}:{at + 4}]: expected a quaternion x, y, z, w of '
                                   f'norm 1 within {TOLERANCE}, got norm {norm:.9g}')
@@ -63,8 +65,10 @@ def random(layout: Layout, limits: Limits, rng: np.random.Generator) -> Array:
 
     Rotations of spherical and free joints are uniform, positions of free joints within 1 m along
     each axis. A coordinate without a bound reaches pi rad or 1 m from zero, or from its other
-    bound where that is farther.
+    bound where that is farther. Raises LiedynError for what is no generator.
     """
+    if not isinstance(rng, np.random.Generator):
+        raise LiedynError(f'rng: expected a numpy.random.Generator, got {rng!r}')
     q = neutral(layout)
     for kind, at, step in zip(layout.kind, layout.qi, layout.vi):
         if kind in _QUATERNION_AT:

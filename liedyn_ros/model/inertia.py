@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array
+from liedyn_ros.checks import Array, as_array, as_number
 from liedyn_ros.errors import InertiaError
-from liedyn_ros.model.quantities import finite_number
 
 # Relative slack for files that round their numbers.
 _TRIANGLE_TOLERANCE = 1e-6
@@ -49,7 +48,7 @@ class SpatialInertia:
     def __init__(self, mass: float, center_of_mass: ArrayLike, inertia_about_com: ArrayLike,
                  physical: bool = True) -> None:
         """Check the ten numbers and make them read-only."""
-        mass = finite_number('mass', mass)
+        mass = as_number('mass', mass)
         center = np.array(as_array('center_of_mass', center_of_mass, (3,)))
         inertia = np.array(as_array('inertia_about_com', inertia_about_com, (3, 3)))
         if mass < 0.0 or (physical and mass == 0.0):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array
+from liedyn_ros.checks import Array, as_numbers
 from liedyn_ros.errors import LimitError, ShapeError
 from liedyn_ros.model import kinds
 
@@ -82,7 +82,7 @@ class Limits:
     Bounds of position, velocity and effort, each (nv,); infinite where there is none.
 
     Positions in rad or m, velocities in rad/s or m/s, efforts in N m or N. One number given for
-    a bound stands for all degrees of freedom. Raises LimitError or ShapeError.
+    a bound stands for all degrees of freedom. Raises LimitError, ShapeError or LiedynError.
     """
 
     lower: Array
@@ -152,8 +152,12 @@ class Joint:
 
 
 def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:
-    """Return one number for each of nv coordinates, read-only; raise ShapeError or LimitError."""
-    array = np.array(value, dtype=np.float64)
+    """
+    Return one number for each of nv coordinates, read-only.
+
+    Raises ShapeError, LimitError for NaN, or LiedynError for what is no number.
+    """
+    array = as_numbers(name, value)
     if array.shape not in ((), (nv,)):
         raise ShapeError(f'{name}: expected one number or {nv}, got shape {array.shape}')
     if np.isnan(array).any():

@@ -59,7 +59,7 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
                                'files (apt install ros-${ROS_DISTRO}-xacro), got none') from error
     try:
         text = xacro.process_file(str(path), mappings=dict(arguments or {})).toxml()
-    except Exception as error:  # xacro evaluates Python expressions, which raise anything
+    except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
         raise DescriptionError(f'{path}: expected a file that xacro can expand, '
                                f'got {type(error).__name__}: {error}') from error
     try:

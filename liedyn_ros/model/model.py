@@ -109,7 +109,11 @@ class Model:
         return configuration.neutral(self.layout)
 
     def random(self, rng: np.random.Generator) -> Array:
-        """Return a random configuration (nq,) within the limits of position."""
+        """
+        Return a random configuration (nq,) within the limits of position.
+
+        Raises LiedynError where rng is no generator, as numpy.random.default_rng(seed) is.
+        """
         return configuration.random(self.layout, self.limits, rng)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:

@@ -22,11 +22,6 @@ from liedyn_ros.errors import ModelError
 from liedyn_ros.lie import se3
 
 
-def finite_number(name: str, value: ArrayLike) -> float:
-    """Return one finite number, or raise ShapeError, NotFiniteError or LiedynError."""
-    return float(as_array(name, np.atleast_1d(value), (1,))[0])
-
-
 def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """
     Return the matrix (4, 4) of a translation (m) and fixed-axis roll, pitch and yaw (rad).
@@ -47,18 +42,16 @@ def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0
 
 def checked_pose(name: str, value: ArrayLike) -> Array:
     """Return a pose (4, 4), read-only and cleaned of rounding, or raise what require_pose does."""
-    result = se3.normalize(se3.require_pose(name, as_array(name, value, (4, 4))))
-    result.setflags(write=False)
-    return result
+    return _read_only(se3.normalize(se3.require_pose(name, as_array(name, value, (4, 4)))))
 
 
 def unit_axis(name: str, value: ArrayLike) -> Array:
-    """Return a unit vector (3,) along the given one, or raise ModelError if that is zero."""
+    """Return the unit vector (3,) along a direction, read-only, or raise ModelError for zero."""
     axis = as_array(name, value, (3,))
     length = np.linalg.norm(axis)
     if length == 0.0:
         raise ModelError(f'{name}: expected a direction, got {axis.tolist()}')
-    return axis / length
+    return _read_only(axis / length)
 
 
 def axis_frame(axis: Array, second_axis: Array) -> Array:
@@ -67,8 +60,13 @@ def axis_frame(axis: Array, second_axis: Array) -> Array:
 
 
 def perpendicular(axis: Array) -> Array:
-    """Return the x axis turned by the shortest rotation that brings z onto a unit axis."""
+    """Return the x axis turned by the shortest turn that brings z onto a unit axis, read-only."""
     x, y, z = axis
     if z < -0.5:  # half a turn about x first, so that the division below is by at least 1.5
-        return np.array([1.0 - x * x / (1.0 - z), -x * y / (1.0 - z), x])
-    return np.array([1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), -x])
+        return _read_only(np.array([1.0 - x * x / (1.0 - z), -x * y / (1.0 - z), x]))
+    return _read_only(np.array([1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), -x]))
+
+
+def _read_only(array: Array) -> Array:
+    array.setflags(write=False)
+    return array

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import lsq_linear
 
-from liedyn_ros.checks import Array, as_array
+from liedyn_ros.checks import Array, as_array, as_number
 from liedyn_ros.errors import LimitError, ModelError
 from liedyn_ros.model.body import Visual
-from liedyn_ros.model.quantities import checked_pose, finite_number
+from liedyn_ros.model.quantities import checked_pose
 
 # Of the largest wrench of the rotors: what counts as reached.
 _REACHED = 1e-9
@@ -60,7 +60,7 @@ class Rotor:
                    'moment_coefficient': moment_coefficient,
                    'min_speed': min_speed, 'max_speed': max_speed}
         for label, value in numbers.items():
-            number = finite_number(f'rotor {name}: {label}', value)
+            number = as_number(f'rotor {name}: {label}', value)
             if number < 0.0:
                 raise LimitError(f'rotor {name}: expected {label} of at least 0, got {number}')
             object.__setattr__(self, label, number)
@@ -119,7 +119,7 @@ class RotorAllocation:
         self.matrix.setflags(write=False)
         positions = np.array([rotor.placement[:3, 3] for rotor in rotors])
         spread = float(np.sqrt((positions**2).sum(axis=1).mean()))
-        self.length = spread if length is None else finite_number('length', length)
+        self.length = spread if length is None else as_number('length', length)
         if self.length <= 0.0:
             raise ModelError(f'length: expected more than 0 m, got {self.length}')
         self._min_speed = np.array([rotor.min_speed for rotor in rotors])

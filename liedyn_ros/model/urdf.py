@@ -77,6 +77,9 @@ def load_urdf(
 
 def _read(source: str | os.PathLike[str]) -> tuple[str, str | bytes]:
     """Return a name for messages and the text of the description."""
+    if isinstance(source, str) and not source.strip():
+        raise DescriptionError(f"URDF: expected a path or a text that starts with '<', "
+                               f'got {source!r}')
     if isinstance(source, str) and source.lstrip().startswith('<'):
         return 'URDF text', source
     try:
@@ -86,7 +89,10 @@ def _read(source: str | os.PathLike[str]) -> tuple[str, str | bytes]:
 
 
 def _add_links(robot: '_Element', builder: ModelBuilder, physical: bool) -> None:
-    for link in robot.each('link'):
+    links = list(robot.each('link'))
+    if not links:
+        robot.fail('at least one element link', 'none')
+    for link in links:
         inertial = link.one('inertial')
         builder.add_body(
             link.text('name'), None if inertial is None else _inertia(inertial, physical))

@@ -22,7 +22,7 @@ from scipy.spatial.transform import Rotation
 from support.random_models import random_model
 
 from liedyn_ros.checks import Array
-from liedyn_ros.errors import NotFiniteError, NotInGroupError, ShapeError
+from liedyn_ros.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError
 
 MODEL = random_model(seed=7, joint_count=20, floating=True)
 SEEDS = strategies.integers(0, 2**32 - 1)
@@ -111,6 +111,15 @@ def test_refuses_what_is_no_configuration() -> None:
         MODEL.check_configuration(np.where(np.arange(MODEL.nq) == 0, np.nan, good))
     with pytest.raises(NotInGroupError, match=r'q1\[3:7\]: expected a quaternion .* got norm 2'):
         MODEL.difference(good, np.where(np.arange(MODEL.nq) == 6, 2.0, good))
+    with pytest.raises(LiedynError, match=r'rng: expected a numpy\.random\.Generator, got 0'):
+        MODEL.random(0)
+
+
+@pytest.mark.filterwarnings('error')
+def test_refuses_a_huge_quaternion_without_a_warning() -> None:
+    huge = np.where(np.arange(MODEL.nq) == 6, 1e200, MODEL.neutral())
+    with pytest.raises(NotInGroupError, match=r'q\[3:7\]: expected a quaternion .* norm 1e\+200'):
+        MODEL.check_configuration(huge)
 
 
 def pose_of(q: Array) -> Array:

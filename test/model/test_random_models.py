@@ -14,6 +14,9 @@
 
 """Random trees of every joint type: their layout against Pinocchio and the joints' screws."""
 
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -21,7 +24,8 @@ from support.layout_kinematics import body_poses, inertia_matrix, unpack
 from support.random_models import random_model
 
 from liedyn_ros.checks import Array
-from liedyn_ros.model import Joint, JOINT_TYPES, kinds
+from liedyn_ros.model import Joint, JOINT_TYPES, kinds, load_model
+from liedyn_ros.resources import config_file
 
 CASES = [(seed, floating) for seed in range(5) for floating in (False, True)]
 
@@ -85,11 +89,25 @@ def test_parents_come_first_and_inner_links_are_massless() -> None:
 
 
 def test_arrays_are_read_only() -> None:
-    model = random_model(2, 10, True)
-    for array in (model.layout.inertia, model.gravity, model.limits.lower,
-                  model.joint_list[0].placement, model.body_list[0].inertia.center_of_mass):
-        with pytest.raises(ValueError, match='read-only'):
-            array[...] = 0.0
+    robot = load_model(config_file('aerial_manipulator.yaml'))  # which has rotors and visuals
+    for model in (robot, random_model(2, 10, True)):
+        arrays = [*arrays_in(model), *arrays_in(model.limits)]
+        assert len(arrays) > 100
+        assert not any(array.flags.writeable for array in arrays)
+    with pytest.raises(ValueError, match='read-only'):
+        robot.joint_list[3].axis[0] = 5.0
+
+
+def arrays_in(part: object) -> Iterator[Array]:
+    """Go through the arrays in a dataclass or a tuple, at any depth."""
+    if isinstance(part, np.ndarray):
+        yield part
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from arrays_in(getattr(part, field.name))
+    elif isinstance(part, tuple):
+        for inner in part:
+            yield from arrays_in(inner)
 
 
 def screws(joint: Joint) -> list[Array]:

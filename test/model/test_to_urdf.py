@@ -113,6 +113,9 @@ def test_xacro_is_expanded(tmp_path: Path) -> None:
     path.write_text(XACRO.replace('2 *', '2 /'))
     with pytest.raises(DescriptionError, match='XacroException: division by zero'):
         load_xacro(path, {'reach': '0'})
+    path.write_text(XACRO.replace('<xacro:body name="a"/>', '<xacro:if/>'))
+    with pytest.raises(DescriptionError, match="RuntimeError: xacro:if: missing attribute 'value"):
+        load_xacro(path)
 
 
 def test_without_xacro_the_error_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

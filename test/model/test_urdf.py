@@ -115,10 +115,11 @@ def test_mimic_joints_are_refused_or_kept_with_their_coupling() -> None:
 
 
 @pytest.mark.parametrize('text, message', [
+    ('', "URDF: expected a path or a text that starts with '<', got ''"),
     ('<robot', 'expected well-formed XML, got unclosed token: line 1'),
     ('<model name="r"/>', 'model: expected a root element robot, got model'),
     ('<robot/>', 'robot: expected an attribute name, got None'),
-    (robot(''), 'robot: expected one link that is the child of no joint, got none'),
+    (robot(''), 'robot: expected at least one element link, got none'),
     (robot(LINKS), "expected one link that is the child of no joint, got ['a', 'b']"),
     (robot('<link name="a"/><link name="a"/>'), 'body a: expected a name not yet used'),
     (robot('<link/>'), 'robot/link[0]: expected an attribute name, got None'),
