@@ -15,6 +15,7 @@
 """
 SO3 and SE3: one rotation, one pose, as immutable values.
 
+They are arrays to numpy, so every function that wants a matrix takes one, or a list of them.
 For batches, algebra elements and Jacobians use the array functions of so3 and se3; for speed
 the kernels.
 """
@@ -22,15 +23,29 @@ the kernels.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from transforms3d.euler import euler2mat, mat2euler
 
 from liedyn_ros.checks import Array, as_array
 from liedyn_ros.lie import se3, so3
 
 
+class _Element:
+    """What SO3 and SE3 share: numpy takes one for its matrix, alone or in a list."""
+
+    __slots__ = ()
+    matrix: Array
+
+    def __post_init__(self) -> None:
+        self.matrix.setflags(write=False)
+
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
+        """Return the matrix, so that functions of matrices take the element itself."""
+        return (np.array if copy else np.asarray)(self.matrix, dtype=dtype)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class SO3:
+class SO3(_Element):
     """
     A rotation R_ab: x_a = R_ab x_b turns coordinates in frame b into coordinates in frame a.
 
@@ -40,9 +55,6 @@ class SO3:
     """
 
     matrix: Array
-
-    def __post_init__(self) -> None:
-        self.matrix.setflags(write=False)
 
     @classmethod
     def identity(cls) -> 'SO3':
@@ -110,7 +122,7 @@ class SO3:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SE3:
+class SE3(_Element):
     """
     A pose T_ab = [R p; 0 1] of frame b seen from frame a: x_a = R x_b + p.
 
@@ -119,9 +131,6 @@ class SE3:
     """
 
     matrix: Array
-
-    def __post_init__(self) -> None:
-        self.matrix.setflags(write=False)
 
     @classmethod
     def identity(cls) -> 'SE3':

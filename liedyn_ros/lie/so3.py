@@ -148,7 +148,8 @@ def from_quaternion(quaternion: ArrayLike) -> Array:
     Raises NotInGroupError when the norm differs from 1 by more than 1e-6; less is scaled away.
     """
     q = as_trailing('quaternion', quaternion, (4,))
-    norm = np.linalg.norm(q, axis=-1)
+    with np.errstate(over='ignore'):  # an infinite norm is refused like any other
+        norm = np.linalg.norm(q, axis=-1)
     require('quaternion', np.abs(norm - 1.0) <= TOLERANCE, f'norm 1 within {TOLERANCE}', norm)
     return run(batch.so3_from_quaternion, q / norm[..., np.newaxis], 1, (3, 3))
 

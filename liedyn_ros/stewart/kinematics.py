@@ -92,7 +92,9 @@ def twist_of_leg_rates(
 def _jacobian(
         kernel: Callable[..., None], geometry: StewartGeometry, pose_base_platform: ArrayLike,
         trivialization: Trivialization) -> Array:
-    pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
+    # One compiled version serves all: a read-only array is another type to numba.
+    pose = np.require(
+        checks.as_array('pose_base_platform', pose_base_platform, (4, 4)), requirements='W')
     jacobian = np.empty(36)
     kernel(geometry.joints, *predict.split(pose), int(trivialization), jacobian)
     return jacobian.reshape(6, 6)

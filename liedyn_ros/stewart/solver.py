@@ -100,7 +100,8 @@ class PoseSolver:
         Take a geometry and a method.
 
         scale: m, the unit of length in which damping, steps and singular values are measured
-        beside radians, where that is not to be the characteristic length.
+        beside radians, where that is not to be the characteristic length. Raises LimitError
+        where it is not above zero.
         """
         self.geometry = geometry
         self.method = method
@@ -108,7 +109,8 @@ class PoseSolver:
         self._unknowns = method.unknowns
         six = len(method.unknowns) == 6
         self._solve = kernels.solve_six if six else kernels.solve_seven
-        self._scale = geometry.characteristic_length if scale is None else scale
+        self._scale = (geometry.characteristic_length if scale is None
+                       else checks.as_positive('scale', scale))
         self._joints = geometry.joints / self._scale
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
         self._lengths, self._guess = np.empty(6), np.empty((4, 4))
@@ -121,10 +123,15 @@ class PoseSolver:
         lengths: (6,), m, in the geometry's order. guess: (4, 4), platform in base, m.
         Raises ShapeError, NotFiniteError, LimitError or NotInGroupError.
         """
-        lengths, guess = np.asarray(lengths, dtype=float), np.asarray(guess, dtype=float)
+        try:
+            lengths, guess = np.asarray(lengths), np.asarray(guess)
+            np.copyto(self._lengths, lengths, casting='same_kind')
+            np.copyto(self._guess, guess, casting='same_kind')
+        except (TypeError, ValueError) as error:  # no numbers, or of another shape
+            raise why_refused(lengths, guess) from error
         if lengths.shape != (6,) or guess.shape != (4, 4):
             raise why_refused(lengths, guess)
-        self._lengths[:], self._guess[:], pose = lengths, guess, np.empty((4, 4))
+        pose = np.empty((4, 4))
         status, iterations, residual, smallest = self._solve(
             self._joints, self._scale, self._lengths, self._guess, self._settings, pose,
             self._work)

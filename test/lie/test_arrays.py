@@ -147,6 +147,12 @@ def test_what_is_no_unit_quaternion_is_refused(factor):
         so3.from_quaternion([[0.0, 0.0, 0.0, 1.0], [0.0, factor * 0.6, 0.0, factor * 0.8]])
 
 
+@pytest.mark.filterwarnings('error')
+def test_a_huge_quaternion_is_refused_without_a_warning():
+    with pytest.raises(NotInGroupError, match=r'expected norm 1 .* got inf'):
+        so3.from_quaternion([1e200, 0.0, 0.0, 1e200])
+
+
 def test_vee_refuses_what_is_not_in_the_algebra():
     with pytest.raises(LiedynError, match=r'matrix: expected a skew matrix, .* got 2'):
         so3.vee(np.eye(3))

@@ -54,6 +54,17 @@ def test_values_cannot_change(group, functions, n):
 
 
 @both_groups
+def test_numpy_takes_a_value_for_its_matrix(group, functions, n):
+    a, b = group.exp(XI[:n]), group.exp(ETA[:n])
+    np.testing.assert_array_equal(functions.log([a, b]), [a.log(), b.log()])
+    np.testing.assert_array_equal(functions.compose(a, b), (a @ b).matrix)
+    assert np.asarray(a, dtype=np.float32).dtype == np.float32
+    copy = np.array(a)
+    copy[0, 0] = 2.0  # the value itself stays as it is
+    np.testing.assert_array_equal(a.matrix, functions.exp(XI[:n]))
+
+
+@both_groups
 def test_interpolation_runs_from_one_to_the_other(group, functions, n):
     a, b = group.exp(XI[:n]), group.exp(ETA[:n])
     np.testing.assert_allclose(a.interpolate(b, 0.0).matrix, a.matrix, atol=1e-14)

@@ -22,8 +22,9 @@ from scipy.optimize import least_squares
 from support.stewart_cases import ROUNDED_LENGTHS_CM
 from transforms3d.euler import mat2euler
 
-from liedyn_ros.errors import LimitError, NotFiniteError, NotInGroupError, ShapeError
-from liedyn_ros.lie import se3
+from liedyn_ros.errors import (
+    LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
+from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart import (
     Chart, GaussNewton, leg_lengths, length_jacobian, LevenbergMarquardt, PoseSolver, Status,
     StewartGeometry)
@@ -159,10 +160,28 @@ def test_a_singular_pose_is_reported(geometry):
     (np.ones(6), 2.0 * np.eye(4), NotInGroupError, 'guess'),
     (np.ones(6), np.diag([1.0, 1.0, -1.0, 1.0]), NotInGroupError, 'guess'),
     (np.ones(6), np.full((4, 4), np.nan), NotFiniteError, 'guess'),
+    (['1'] * 6, np.eye(4), LiedynError, 'lengths: expected an array of real numbers'),
+    (np.ones(6) + 1j, np.eye(4), LiedynError, 'lengths: expected an array of real numbers'),
+    (np.ones(6), [[1, 0], [0]], LiedynError, 'guess: expected an array of real numbers'),
 ])
 def test_bad_input_is_refused(geometry, lengths, guess, error, message):
     with pytest.raises(error, match=message):
         PoseSolver(geometry).solve(lengths, guess)
+
+
+def test_a_guess_may_be_a_pose_object(geometry, home, random_poses):
+    solver, lengths = PoseSolver(geometry), leg_lengths(geometry, random_poses[:2])
+    guess = SE3.from_matrix(home)
+    assert np.array_equal(
+        solver.solve(lengths[0], guess).pose, solver.solve(lengths[0], home).pose)
+    assert np.array_equal(
+        solver.solve_batch(lengths, [guess, guess]).poses, solver.solve_batch(lengths, home).poses)
+
+
+@pytest.mark.parametrize('scale', [0.0, -1.0, np.nan, 'a'])
+def test_a_scale_is_a_positive_number(geometry, scale):
+    with pytest.raises(LiedynError, match=r'^scale: expected '):
+        PoseSolver(geometry, scale=scale)
 
 
 @pytest.mark.parametrize(('method', 'setting'), [
