@@ -63,7 +63,8 @@ class Dynamics:
     excluded. Results are new arrays, or out where it is given; out must not share memory with an
     input. An object works in tables of its own: use one per thread.
 
-    With dissipation, joints feel the damping and Coulomb friction of the model.
+    With dissipation, joints feel the damping and Coulomb friction of the model, damping v +
+    friction sign(v) against the motion. At rest that is zero: there is no stiction.
 
     All methods raise ShapeError, NotFiniteError, NotInGroupError for a quaternion whose norm is
     off 1 by over 1e-6, or LimitError for numbers so large that a result is not finite.

@@ -24,7 +24,7 @@ from support.dynamics_cases import make_case, TREES
 from liedyn_ros.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
-from liedyn_ros.errors import ConvergenceError, NotFiniteError
+from liedyn_ros.errors import ConvergenceError, LiedynError, NotFiniteError
 from liedyn_ros.model import load_yaml
 from liedyn_ros.resources import config_file
 
@@ -142,8 +142,11 @@ def test_refusals(step: Step, weightless: Dynamics) -> None:
     q, zero = weightless.model.neutral(), np.zeros(12)
     with pytest.raises(NotFiniteError, match=r'^v\[0\]'):
         step(weightless, q, np.full(12, np.nan), 1e-3, zero)
+    for dt in (0.0, -1e-3, np.nan, np.inf, 'a'):
+        with pytest.raises(LiedynError, match=r'^dt: expected '):
+            step(weightless, q, zero, dt, zero)
 
 
 def test_verlet_refuses_a_step_that_is_too_long(weightless: Dynamics) -> None:
-    with pytest.raises(ConvergenceError, match='take a shorter step than 1 s'):
+    with pytest.raises(ConvergenceError, match=r'take a shorter step than 1\.0 s'):
         VERLET(weightless, weightless.model.neutral(), 5.0 * SPIN, 1, np.zeros(12))

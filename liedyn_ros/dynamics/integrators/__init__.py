@@ -16,4 +16,8 @@
 Steps of simulation on the configuration manifold of a model, one method per module.
 
 step(dynamics, q, v, dt, tau, external=None) returns the next q and v.
+
+Coulomb friction jumps where a rate changes its sign, and a step across the jump is of first order.
+There is no stiction: a joint that friction should hold creeps under its load, at rates below
+friction over inertia, times the step.
 """

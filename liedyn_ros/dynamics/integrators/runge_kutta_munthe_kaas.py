@@ -22,7 +22,7 @@ drift with the fifth power of the step per step.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array
+from liedyn_ros.checks import Array, as_array, as_positive
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.kernels.retraction import exponential_rate
 
@@ -30,12 +30,12 @@ from liedyn_ros.dynamics.kernels.retraction import exponential_rate
 def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
          external: ArrayLike | None = None) -> tuple[Array, Array]:
     """
-    Return the configuration (nq,) and velocity (nv,) after a time dt (s).
+    Return the configuration (nq,) and velocity (nv,) after a time dt (s), above zero.
 
     The joint forces tau (nv,) and the wrenches on bodies are held over the step, as by a
     controller. Raises what Dynamics.forward raises.
     """
-    model = dynamics.model
+    model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
     topology = dynamics.workspace.topology
 

@@ -25,7 +25,7 @@ For long simulations of free flight and of machines without dissipation.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array
+from liedyn_ros.checks import Array, as_array, as_positive
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.kernels.discrete import discrete_momenta
 from liedyn_ros.errors import ConvergenceError
@@ -40,13 +40,13 @@ ITERATIONS = 100
 def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
          external: ArrayLike | None = None) -> tuple[Array, Array]:
     """
-    Return the configuration (nq,) and velocity (nv,) after a time dt (s).
+    Return the configuration (nq,) and velocity (nv,) after a time dt (s), above zero.
 
     The joint forces tau (nv,) and the wrenches on bodies are held over the step; dissipation is
     that of the velocity it starts with. Raises what Dynamics.forward raises, and ConvergenceError
     when the step is too long for the motion.
     """
-    model = dynamics.model
+    model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
     rest = np.zeros_like(v)
     applied = as_array('tau', tau, (model.nv,)) - dynamics.resistance(v)
