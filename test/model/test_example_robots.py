@@ -19,11 +19,11 @@ import pytest
 from support.example_robots import example_robot
 from support.layout_kinematics import body_poses, inertia_matrix, unpack
 
-from liedyn_ros.checks import Array
 from liedyn_ros.errors import DescriptionError
-from liedyn_ros.model import load_urdf, Model
+from liedyn_ros.model import load_urdf
 
 pin = pytest.importorskip('pinocchio')
+pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
 
 ROBOTS = {
     'quadruped': 'go2_description/urdf/go2.urdf',
@@ -42,15 +42,14 @@ ROBOTS = {
 def test_same_robot_as_pinocchio(path: str, floating: bool) -> None:
     file = example_robot(path)
     model = load_urdf(file, floating=floating, mimic='independent')
-    root = [pin.JointModelFreeFlyer()] if floating else []
-    other = pin.buildModelFromUrdf(str(file), *root)
-    data, rng = other.createData(), np.random.default_rng(0)
+    twin, rng = pinocchio_twin.parsed_by_pinocchio(file, model), np.random.default_rng(0)
+    other, data = twin.model, twin.model.createData()
     turns = sum(joint.type_name == 'continuous' for joint in model.joint_list)
     assert (model.nq + turns, model.nv) == (other.nq, other.nv)  # Pinocchio: cosine and sine
     assert model.mass == pytest.approx(sum(each.mass for each in other.inertias), rel=1e-14)
     for _ in range(5):
         q = model.random(rng)
-        pin.framesForwardKinematics(other, data, configuration(model, other, q))
+        pin.framesForwardKinematics(other, data, twin.to_configuration(q))
         wanted = [data.oMf[other.getFrameId(name, pin.FrameType.BODY)].homogeneous
                   for name in model.bodies]
         np.testing.assert_allclose(body_poses(model.layout, q), wanted, atol=1e-12)
@@ -93,16 +92,3 @@ def test_impossible_robots_load_only_when_asked_for() -> None:
     with pytest.raises(DescriptionError, match=r'link\[base_link\]/inertial: inertia_about_com'):
         load_urdf(file)
     assert load_urdf(file, physical=False).nv == 12
-
-
-def configuration(model: Model, other: pin.Model, q: Array) -> Array:
-    """Return a configuration in the order of Pinocchio's model."""
-    result = pin.neutral(other)
-    for joint in model.joint_list:
-        if joint.type_name != 'fixed':
-            values = q[joint.q_slice]
-            if joint.type_name == 'continuous':
-                values = np.array([np.cos(values[0]), np.sin(values[0])])
-            at = other.joints[other.getJointId(joint.name)].idx_q
-            result[at:at + len(values)] = values
-    return result

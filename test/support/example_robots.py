@@ -20,10 +20,29 @@ from pathlib import Path
 import pytest
 
 
+FOLDER = 'cmeel.prefix/share/example-robot-data/robots'
+
+
 def example_robot(path: str) -> Path:
     """Return a file of the wheel, or skip the test without it."""
+    folder = _folder()
+    if folder is None:
+        pytest.skip('needs the example-robot-data wheel (pip install example-robot-data)')
+    return folder / path
+
+
+def example_urdfs() -> dict[str, list[str]]:
+    """Return the paths of all URDF files of the wheel by robot family; none without it."""
+    folder, families = _folder(), {}
+    for file in [] if folder is None else sorted(folder.rglob('*.urdf')):
+        path = file.relative_to(folder)
+        families.setdefault(path.parts[0].partition('_')[0], []).append(path.as_posix())
+    return families
+
+
+def _folder() -> Path | None:
     try:
         wheel = metadata.distribution('example-robot-data')
     except metadata.PackageNotFoundError:
-        pytest.skip('needs the example-robot-data wheel (pip install example-robot-data)')
-    return Path(str(wheel.locate_file('cmeel.prefix/share/example-robot-data/robots'))) / path
+        return None
+    return Path(str(wheel.locate_file(FOLDER)))

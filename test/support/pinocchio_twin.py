@@ -15,6 +15,7 @@
 """The same tree in Pinocchio: the witness of another library."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -28,12 +29,25 @@ class Twin:
     """
     A Pinocchio model with the joints of ours in the same order; each body is one of its frames.
 
-    Configurations are the same. velocity_order[i] is the place in our v (or tau, or rows of M) of
-    entry i of Pinocchio's, which has a free joint's linear part first.
+    velocity_order[i] is the place in our v (or tau, or rows of M) of entry i of Pinocchio's, which
+    has a free joint's linear part first. Configurations are the same, but for those of the joints
+    that are named: they stand elsewhere, and a continuous joint has a cosine and a sine.
     """
 
     model: pin.Model
     velocity_order: Array
+    joints: tuple[Joint, ...] = ()
+
+    def to_configuration(self, q: Array) -> Array:
+        """Return a configuration (nq,) as Pinocchio has it."""
+        result = pin.neutral(self.model) if self.joints else q
+        for joint in self.joints:
+            values = q[joint.q_slice]
+            if joint.type_name == 'continuous':
+                values = np.array([np.cos(values[0]), np.sin(values[0])])
+            at = self.model.joints[self.model.getJointId(joint.name)].idx_q
+            result[at:at + len(values)] = values
+        return result
 
     def to_velocity(self, v: Array) -> Array:
         """Return velocities, accelerations or efforts (..., nv) in Pinocchio's order."""
@@ -62,6 +76,19 @@ def to_pinocchio(model: Model) -> Twin:
         twin.addFrame(pin.Frame(body.name, index, 0, pose, pin.FrameType.BODY))
         place[body.name] = index, pose
     return Twin(twin, order)
+
+
+def parsed_by_pinocchio(path: Path, model: Model) -> Twin:
+    """Return what Pinocchio makes of the URDF file that a model was read from."""
+    root = [pin.JointModelFreeFlyer()] * (model.joint_list[0].type_name == 'free')
+    twin, order = pin.buildModelFromUrdf(str(path), *root), np.empty(model.nv, dtype=int)
+    joints = tuple(joint for joint in model.joint_list if joint.type_name != 'fixed')
+    for joint in joints:
+        other = twin.joints[twin.getJointId(joint.name)]
+        place = np.arange(model.nv)[joint.v_slice]
+        order[other.idx_v:other.idx_v + other.nv] = (
+            place[[3, 4, 5, 0, 1, 2]] if joint.type_name == 'free' else place)
+    return Twin(twin, order, joints)
 
 
 def _joint(joint: Joint) -> pin.JointModel:
