@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
+from liedyn_ros.errors import LimitError
 from liedyn_ros.stewart import start_system as starts
 from liedyn_ros.stewart.geometry import StewartGeometry
 from liedyn_ros.stewart.kernels import homotopy
@@ -102,7 +103,13 @@ class AssemblyModeSolver:
     """Finds all poses of one platform; one for each thread."""
 
     def __init__(self, geometry: StewartGeometry, seed: int = 0) -> None:
-        """Take a geometry and the seed of the random numbers; the first of a seed takes longer."""
+        """
+        Take a geometry and the seed of the random numbers; the first of a seed takes longer.
+
+        Raises LimitError for a seed that is no integer of 0 or more.
+        """
+        if not isinstance(seed, int) or seed < 0:
+            raise LimitError(f'seed: expected an integer of 0 or more, got {seed!r}')
         self.geometry = geometry
         self._seed = seed
         self._start: StartSystem = starts.start_system(seed)

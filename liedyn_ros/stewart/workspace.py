@@ -23,6 +23,7 @@ from scipy import ndimage
 
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
+from liedyn_ros.errors import LimitError
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart.geometry import StewartGeometry
 from liedyn_ros.stewart.limits import LimitGauge
@@ -59,10 +60,13 @@ def map_workspace(
 
     home_position: (3,), m; the grid's nearest position is where the usable part begins.
     axes: x, y, z of the grid, m, each evenly spaced. threshold: smallest singular value.
-    progress: called with the share that is done. Raises NotInGroupError, ShapeError.
+    progress: called with the share that is done. Raises NotInGroupError, ShapeError,
+    NotFiniteError, or LimitError for a threshold below zero.
     """
     rotation = so3.require_rotation('rotation', rotation)
     home_position = checks.as_array('home_position', home_position, (3,))
+    if checks.as_number('threshold', threshold) < 0.0:
+        raise LimitError(f'threshold: expected 0 or more, got {threshold}')
     meter, gauge = SingularityMeter(geometry), LimitGauge(geometry)
     shape = tuple(len(axis) for axis in axes)
     reachable, values = np.empty(shape, dtype=bool), np.empty(shape)

@@ -30,12 +30,12 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 import numpy as np
 
-from liedyn_ros.checks import Array
+from liedyn_ros.checks import Array, as_array, as_number
 from liedyn_ros.demo.tables import print_table
-from liedyn_ros.errors import LiedynError
-from liedyn_ros.lie import SO3
+from liedyn_ros.errors import LiedynError, LimitError
+from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.resources import config_file
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import LimitGauge, SingularityMeter, StewartGeometry
 from liedyn_ros.stewart.workspace import map_workspace, WorkspaceMap
 from liedyn_ros.studies.pictures import save
 
@@ -49,10 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin = time.perf_counter()
     try:
         geometry = StewartGeometry.from_yaml(options.geometry)
-        angles = np.radians((options.roll, options.pitch, options.yaw))
+        rotation = SO3.from_rpy(*np.radians((options.roll, options.pitch, options.yaw)))
+        axes = axes_of(geometry, options)
+        require_usable_home(geometry, rotation, axes, options)
         grid = map_workspace(
-            geometry, SO3.from_rpy(*angles).matrix, options.home, axes_of(geometry, options),
-            options.threshold, show)
+            geometry, rotation, options.home, axes, options.threshold, show)
     except LiedynError as error:
         print(f'stewart_workspace: {error}', file=sys.stderr)
         return 1
@@ -91,6 +92,24 @@ def axes_of(geometry: StewartGeometry, options: argparse.Namespace) -> tuple[Arr
         longest = 2.0 * np.linalg.norm(options.home) + geometry.characteristic_length
     x = y = np.linspace(-longest, longest, options.steps)
     return x, y, np.linspace(0.0, longest, options.steps)
+
+
+def require_usable_home(
+        geometry: StewartGeometry, rotation: SO3, axes: tuple[Array, Array, Array],
+        options: argparse.Namespace) -> None:
+    """Raise LiedynError where the grid's position next to home cannot begin a usable part."""
+    home = as_array('--home', options.home, (3,))
+    nearest = [axis[np.abs(axis - coordinate).argmin()] for axis, coordinate in zip(axes, home)]
+    pose = SE3.from_rotation_translation(rotation, nearest)
+    faults = LimitGauge(geometry).measure(pose)[0].exceeded(geometry.leg_names)
+    smallest = SingularityMeter(geometry).measure(pose).smallest_singular_value
+    if not smallest > as_number('--threshold', options.threshold):
+        faults.append(f'smallest singular value {smallest:.3g}')
+    if faults:
+        raise LimitError(
+            '--home: expected a position that keeps all limits and has a smallest singular value '
+            f'above {options.threshold:g}, got {home.tolist()}, where the grid has '
+            f'{np.round(nearest, 3).tolist()}: {"; ".join(faults)}')
 
 
 def show(share: float) -> None:

@@ -14,6 +14,8 @@
 
 """The map of the workspace against its parts, and the command that draws it."""
 
+import re
+
 import numpy as np
 import pytest
 from support.stewart_cases import pose_of
@@ -52,3 +54,16 @@ def test_the_command_writes_a_picture(tmp_path, monkeypatch, capsys):
     assert 'joined to home' in capsys.readouterr().out
     assert stewart_workspace.main(['--geometry', 'nowhere.yaml']) == 1
     assert 'nowhere.yaml' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    ('--home 0 0 9', '--home: expected a position that keeps all limits .*travel of leg_1'),
+    ('--home 0 0 0', '--home: expected .*travel of leg_1'),
+    ('--home 0 0 nan', r'--home\[2\]: expected a finite number'),
+    ('--yaw 90', '--home: expected .*: smallest singular value'),
+    ('--threshold nan', '--threshold: expected a finite number'),
+    ('--threshold -1', 'threshold: expected 0 or more, got -1'),
+    ('--steps 2', '--steps: expected 3 or more')])
+def test_the_command_refuses_nonsense(options, message, capsys):
+    assert stewart_workspace.main(options.split()) == 1
+    assert re.search(message, capsys.readouterr().err)
