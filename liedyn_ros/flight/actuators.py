@@ -59,8 +59,8 @@ class Actuators:
     def __init__(self, forces: Array, lags: Lags, dt: float) -> None:
         """Start with forces; dt is the step, s."""
         lag = lags.of(len(forces))
-        with np.errstate(divide='ignore'):  # a lag of 0 decays at once
-            self._decay = np.exp(-dt / lag)
+        with np.errstate(divide='ignore', over='ignore'):
+            self._decay = np.where(lag > 0.0, np.exp(-dt / lag), 0.0)
         self._mean_decay = lag / dt * (1.0 - self._decay)
         self._forces = forces
 

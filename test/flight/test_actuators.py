@@ -70,6 +70,12 @@ def test_forces_are_the_exact_response(step):
     np.testing.assert_allclose(means, np.diff(integral, axis=0) / step, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.parametrize('lag', [0.0, -0.0, 1e-320])
+def test_without_a_lag_worth_the_name_forces_are_there_at_once(lag):
+    start, command = RNG.normal(size=(2, 12))
+    np.testing.assert_array_equal(Actuators(start, Lags(lag, lag), 1e-3).step(command), command)
+
+
 def test_rates_given_the_forces_are_followed():
     """A command ahead by (8.8) is what makes forces grow as a ramp."""
     lags, step, start, rate = Lags(0.02, 0.1), 1e-5, RNG.normal(size=12), RNG.normal(size=12)
