@@ -14,36 +14,18 @@
 
 """Inverse, forward and hybrid dynamics of a tree as services and topics."""
 
-from ament_index_python.packages import get_package_share_path
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
-from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
-CONFIG = get_package_share_path('liedyn_ros') / 'config'
-SWITCH = ('true', 'false')
+from liedyn_ros.nodes.launch_parts import common_arguments, node
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the node; topics are relative, so the namespace moves them all."""
-    use_sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
-    autostart = ParameterValue(LaunchConfiguration('autostart'), value_type=bool)
     return LaunchDescription([
-        DeclareLaunchArgument(
-            'namespace', default_value='', description='namespace of the node and its topics'),
-        DeclareLaunchArgument(
-            'params_file', default_value=str(CONFIG / 'dynamics_server.yaml'),
-            description='parameters of the node (YAML); without model_file or '
-                        'robot_description the model comes from the topic robot_description'),
-        DeclareLaunchArgument(
-            'use_sim_time', default_value='false', choices=SWITCH,
-            description='take the time from /clock'),
-        DeclareLaunchArgument(
-            'autostart', default_value='true', choices=SWITCH,
-            description='configure and activate the node; otherwise a lifecycle manager does'),
-        Node(package='liedyn_ros', executable='dynamics_server',
-             namespace=LaunchConfiguration('namespace'), output='screen',
-             parameters=[LaunchConfiguration('params_file'),
-                         {'use_sim_time': use_sim_time, 'autostart': autostart}]),
+        *common_arguments(
+            'dynamics_server.yaml',
+            about_params_file='parameters of the node (YAML); without model_file or '
+                              'robot_description the model comes from the topic '
+                              'robot_description'),
+        node('dynamics_server'),
     ])

@@ -12,73 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The launch file, run as a user runs it: in a process of its own, with its arguments."""
+"""The launch file of the Stewart platform."""
 
-from contextlib import contextmanager
-from importlib.util import find_spec
-from pathlib import Path
-import signal
-import subprocess
-import sys
-
-from ament_index_python.packages import get_packages_with_prefixes
 from geometry_msgs.msg import PoseStamped
-from lifecycle_msgs.msg import State
-from lifecycle_msgs.srv import GetState
 import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
+from support.launch_bench import described_arguments, launched, wait_unconfigured
 from support.pose_bench import matrix, ns, stamp_of
-from support.ros_bench import Bench, open_context
-
-if find_spec('launch_ros') is None:  # PyPI's package called launch is another one
-    pytest.skip('launch_ros is not installed here', allow_module_level=True)
-if 'liedyn_ros' not in get_packages_with_prefixes():
-    pytest.skip('liedyn_ros is not built here: launch finds nodes in installed packages only',
-                allow_module_level=True)
 
 pytestmark = pytest.mark.ros
-LAUNCH_FILE = Path(__file__).parents[2] / 'launch' / 'stewart.launch.py'
-ROS2_LAUNCH = """
-import sys
-from launch import LaunchService
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import AnyLaunchDescriptionSource
-
-path, *arguments = sys.argv[1:]
-service = LaunchService(noninteractive=True)
-service.include_launch_description(IncludeLaunchDescription(
-    AnyLaunchDescriptionSource(path),
-    launch_arguments=[argument.split(':=') for argument in arguments]))
-sys.exit(service.run())
-"""
-
-
-@pytest.fixture
-def bench():
-    """Return a bench outside every namespace."""
-    context = open_context()
-    bench = Bench(context, '/')
-    yield bench
-    bench.close()
-    context.try_shutdown()
-
-
-@contextmanager
-def launched(*arguments):
-    """Run the launch file, as ros2 launch does; end it as a keyboard does, and see it end well."""
-    process = subprocess.Popen(
-        [sys.executable, '-c', ROS2_LAUNCH, str(LAUNCH_FILE), *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
-        yield
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30)
-    finally:
-        process.kill()
-    assert process.returncode == 0, output
-    assert 'Traceback' not in output
-    assert output.count('process has finished cleanly') == output.count('process started with pid')
+FILE = 'stewart.launch.py'
 
 
 def tracks(bench, namespace, act=lambda: None):
@@ -95,18 +39,13 @@ def tracks(bench, namespace, act=lambda: None):
 
 
 def test_every_argument_is_described():
-    from launch.launch_description_sources import get_launch_description_from_python_launch_file
-
-    arguments = get_launch_description_from_python_launch_file(
-        str(LAUNCH_FILE)).get_launch_arguments()
-    assert [argument.name for argument in arguments] == [
-        'namespace', 'params_file', 'use_sim_time', 'simulator', 'rviz', 'autostart']
-    assert all(argument.description for argument in arguments)
+    assert described_arguments(FILE) == [
+        'namespace', 'params_file', 'use_sim_time', 'autostart', 'simulator', 'rviz']
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/platform'])
 def test_the_pose_of_the_simulated_platform_is_published(bench, namespace):
-    with launched('simulator:=true', f'namespace:={namespace}'):
+    with launched(FILE, 'simulator:=true', f'namespace:={namespace}'):
         tracks(bench, f'/{namespace}' if namespace else '')
 
 
@@ -119,23 +58,21 @@ def test_sim_time(bench):
         now_ns += 1_000_000
         clock.publish(Clock(clock=stamp_of(now_ns)))
 
-    with launched('simulator:=true', 'use_sim_time:=true'):
+    with launched(FILE, 'simulator:=true', 'use_sim_time:=true'):
         poses = bench.collect(PoseStamped, '/pose')
         tracks(bench, '', act=step)
         assert all(100_000_000_000 < ns(pose) <= now_ns for pose in poses)
 
 
 def test_without_autostart_the_nodes_wait_to_be_configured(bench):
-    with launched('simulator:=true', 'autostart:=false'):
-        for name in ('stewart_pose', 'stewart_simulator'):
-            state = bench.call(GetState, f'/{name}/get_state').current_state
-            assert state.id == State.PRIMARY_STATE_UNCONFIGURED
+    with launched(FILE, 'simulator:=true', 'autostart:=false'):
+        wait_unconfigured(bench, '/stewart_pose', '/stewart_simulator')
 
 
 def test_parameters_come_from_the_file_given(bench, tmp_path):
     path = tmp_path / 'parameters.yaml'
     path.write_text('/**:\n  ros__parameters: {base_frame: floor}\n')
     poses = bench.collect(PoseStamped, '/pose')
-    with launched('simulator:=true', f'params_file:={path}'):
+    with launched(FILE, 'simulator:=true', f'params_file:={path}'):
         bench.until(lambda: poses, 'a pose')
     assert poses[0].header.frame_id == 'floor'

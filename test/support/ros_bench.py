@@ -69,15 +69,16 @@ class Bench:
             parameter_overrides=[Parameter(name, value=value)
                                  for name, value in parameters.items()]))
 
-    def until(self, condition: Callable[[], object], what: str, act=lambda: None):
+    def until(self, condition: Callable[[], object], what: str, act=lambda: None,
+              timeout=TIMEOUT):
         """Spin until a condition holds and return what it returned; act before every look."""
-        deadline = time.monotonic() + TIMEOUT
+        deadline = time.monotonic() + timeout
         while True:
             act()
             if result := condition():
                 return result
             if time.monotonic() > deadline:
-                pytest.fail(f'waited {TIMEOUT:g} s in vain: {what}', pytrace=False)
+                pytest.fail(f'waited {timeout:g} s in vain: {what}', pytrace=False)
             self._executor.spin_once(timeout_sec=0.01)
 
     def collect(self, message_type, topic, qos=100):

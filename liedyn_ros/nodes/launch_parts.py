@@ -1,0 +1,77 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the launch files share: their common arguments, and nodes that take them."""
+
+from ament_index_python.packages import get_package_share_path
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+CONFIG = get_package_share_path('liedyn_ros') / 'config'
+
+
+def switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
+    """Return an argument that is true or false."""
+    return DeclareLaunchArgument(
+        name, default_value=default, choices=('true', 'false'), description=description)
+
+
+def common_arguments(
+        params_file: str, *, about_params_file: str = 'parameters of the nodes (YAML)',
+        about_use_sim_time: str = 'take the time from /clock') -> list[DeclareLaunchArgument]:
+    """Return the arguments of every launch file; params_file: one of the config folder."""
+    return [
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='namespace of all nodes and topics'),
+        DeclareLaunchArgument(
+            'params_file', default_value=str(CONFIG / params_file),
+            description=about_params_file),
+        switch('use_sim_time', 'false', about_use_sim_time),
+        switch('autostart', 'true',
+               'configure and activate the nodes; otherwise a lifecycle manager does'),
+    ]
+
+
+def node(executable: str, *, when: str = '', clock: str = 'use_sim_time') -> Node:
+    """
+    Return a node of this package with the parameters and the namespace of the arguments.
+
+    when: the switch without which it is not started. clock: the parameter that the argument
+    use_sim_time sets. The node is named, as its entries in params_file would otherwise outweigh
+    the arguments.
+    """
+    return Node(
+        package='liedyn_ros', executable=executable, name=executable, output='screen',
+        namespace=LaunchConfiguration('namespace'), condition=_condition(when),
+        parameters=[LaunchConfiguration('params_file'),
+                    {clock: _value('use_sim_time'), 'autostart': _value('autostart')}])
+
+
+def rviz(config: str) -> Node:
+    """Return RViz with a file of the config folder, in the namespace, if its switch is on."""
+    return Node(
+        package='rviz2', executable='rviz2', arguments=['-d', str(CONFIG / config)],
+        namespace=LaunchConfiguration('namespace'), condition=_condition('rviz'),
+        parameters=[{'use_sim_time': _value('use_sim_time')}])
+
+
+def _value(name: str) -> ParameterValue:
+    return ParameterValue(LaunchConfiguration(name), value_type=bool)
+
+
+def _condition(name: str) -> IfCondition | None:
+    return IfCondition(LaunchConfiguration(name)) if name else None

@@ -1,0 +1,81 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The launch file of the aerial manipulator: it flies, whatever the clock and the namespace."""
+
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+import numpy as np
+import pytest
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from support.launch_bench import described_arguments, launched, wait_unconfigured
+from support.pose_bench import ns
+
+from liedyn_ros.nodes.aerial_manipulator_controller import BEGUN
+
+pytestmark = pytest.mark.ros
+FILE = 'aerial_manipulator.launch.py'
+NODES = ('dynamics_server', 'aerial_manipulator_simulator', 'aerial_manipulator_controller')
+COMPILED = 180.0  # s; until three processes have compiled their kernels, each for itself
+SETTLED_NS, WATCHED_NS = 2_000_000_000, 4_000_000_000  # after the reference has begun
+
+
+def flies(bench, namespace=''):
+    """Wait for a piece of flight and see that it follows the reference."""
+    errors = bench.collect(JointState, f'{namespace}/tracking_error')
+    diagnostics = bench.collect(DiagnosticArray, '/diagnostics')
+
+    def begun():
+        return [int(value.value) for message in diagnostics for status in message.status
+                for value in status.values if value.key == BEGUN]
+
+    begin_ns = bench.until(begun, 'a flight', timeout=COMPILED)[-1]
+    bench.until(lambda: errors and ns(errors[-1]) > begin_ns + WATCHED_NS, 'a piece of flight')
+    settled = np.array([error.position for error in errors if ns(error) > begin_ns + SETTLED_NS])
+    assert np.linalg.norm(settled[:, 3:6], axis=1).max() < 0.01
+    assert np.degrees(np.linalg.norm(settled[:, :3], axis=1).max()) < 1.0
+
+
+def test_every_argument_is_described():
+    assert described_arguments(FILE) == [
+        'namespace', 'params_file', 'use_sim_time', 'autostart', 'controller', 'rviz']
+
+
+@pytest.mark.parametrize('namespace', ['', 'left/arm'])
+def test_it_follows_the_reference(bench, namespace):
+    with launched(FILE, f'namespace:={namespace}'):
+        flies(bench, f'/{namespace}' if namespace else '')
+
+
+def test_sim_time(bench):
+    """The simulator publishes /clock and the others take the time from it."""
+    clocks = bench.collect(Clock, '/clock')
+    with launched(FILE, 'use_sim_time:=true'):
+        flies(bench)
+        assert clocks
+
+
+def test_without_controller_the_machine_stands(bench):
+    odometry = bench.collect(Odometry, '/odometry')
+    with launched(FILE, 'controller:=false'):
+        bench.until(lambda: len(odometry) > 100, 'states')
+        assert NODES[2] not in bench.partner.get_node_names()
+    position = odometry[-1].pose.pose.position
+    assert (position.x, position.y, position.z) == (1.0, 0.0, 1.5)
+
+
+def test_without_autostart_the_nodes_wait_to_be_configured(bench):
+    with launched(FILE, 'autostart:=false'):
+        wait_unconfigured(bench, *(f'/{node}' for node in NODES))
