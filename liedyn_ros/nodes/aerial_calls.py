@@ -26,6 +26,7 @@ from liedyn_interfaces.srv import Dynamics
 import numpy as np
 from rclpy.node import Node
 
+from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.nodes import conversions
 
 SERVICE = 'dynamics_server/inverse_dynamics'
@@ -41,8 +42,8 @@ class InverseDynamicsCalls:
     request, requests that were given up, and replies without success.
     """
 
-    def __init__(self, node: Node, answered: Callable[[DynamicsAnswer], None]) -> None:
-        """Open the client; `answered` is given every answer that is still waited for."""
+    def __init__(self, node: Node, answered: Callable[[DynamicsAnswer, JointOrder], None]) -> None:
+        """Open the client; `answered` is given every answer that is waited for, and its order."""
         self._node, self._answered = node, answered
         self._client = node.create_client(Dynamics, SERVICE)
         self._pending: dict[int, Any] = {}  # futures by the stamps of their requests, ns
@@ -60,13 +61,14 @@ class InverseDynamicsCalls:
         """Return whether the server is there."""
         return self._client.service_is_ready()
 
-    def ask(self, query: DynamicsQuery) -> None:
-        """Send a request, known by its stamp."""
+    def ask(self, query: DynamicsQuery, order: JointOrder) -> None:
+        """Send a request, known by its stamp, whose joints are in an order."""
         stamp_ns = conversions.nanoseconds(query.header.stamp)
         future = self._client.call_async(Dynamics.Request(query=query))
         self._pending[stamp_ns] = future
         self.asked += 1
-        future.add_done_callback(partial(self._done, stamp_ns, time.perf_counter()))
+        future.add_done_callback(partial(
+            self._done, stamp_ns, order, time.perf_counter()))
 
     def give_up_before(self, stamp_ns: int) -> int:
         """Wait no longer for requests of before a stamp, and return how many these were."""
@@ -80,6 +82,7 @@ class InverseDynamicsCalls:
         """Wait for nothing any more, and count nothing."""
         for future in self._pending.values():
             self._client.remove_pending_request(future)
+        self.asked -= len(self._pending)
         self._pending.clear()
 
     def report(self) -> DiagnosticStatus:
@@ -104,9 +107,9 @@ class InverseDynamicsCalls:
     def _answers(self) -> int:
         return self.asked - self.given_up - len(self._pending)
 
-    def _done(self, stamp_ns: int, started: float, future: Any) -> None:
+    def _done(self, stamp_ns: int, order: JointOrder, started: float, future: Any) -> None:
         if self._pending.pop(stamp_ns, None) is None:
             return
         self._round_trips.append(time.perf_counter() - started)
         self.late += any(stamp > stamp_ns for stamp in self._pending)
-        self._answered(future.result().answer)
+        self._answered(future.result().answer, order)

@@ -28,6 +28,7 @@ from sensor_msgs.msg import JointState
 
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
+from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.errors import LiedynError, NameSetError, ShapeError
 from liedyn_ros.flight import (
     Command, Feedback, Gains, Lags, Machine, RateFeedback, Reference, tracking_error)
@@ -145,7 +146,7 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def _cycle(self, stamp_ns: int, odometry: Odometry, joints: JointState) -> None:
         try:
-            query = self._query(odometry, joints)
+            query, order = self._query(odometry, joints)
         except LiedynError as error:
             self.complain(error)
             return
@@ -155,11 +156,12 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._hold(stamp, 'expected a reply within '
                               f'{1e-9 * self._reply_timeout_ns:g} s, got none')
         if self._calls.ready:
-            self._calls.ask(query)
+            self._calls.ask(query, order)
         else:
             self._hold(stamp, 'expected the service, found none')
 
-    def _query(self, odometry: Odometry, joints: JointState) -> DynamicsQuery:
+    def _query(
+            self, odometry: Odometry, joints: JointState) -> tuple[DynamicsQuery, JointOrder]:
         stamp_ns = conversions.nanoseconds(odometry.header.stamp)
         if self._max_age > 0.0:
             checks.require_recent(stamp_ns, self.get_clock().now().nanoseconds, self._max_age)
@@ -170,10 +172,10 @@ class AerialManipulatorControllerNode(ManagedNode):
             child_frame_id=odometry.child_frame_id, base_pose=odometry.pose.pose,
             base_twist=odometry.twist.twist, joint_names=joints.name,
             positions=joints.position, velocities=joints.velocity)
-        q, v, self._order = self._tree.read_state(state)
+        q, v, order = self._tree.read_state(state)
         return DynamicsQuery(header=odometry.header, state=state, accelerations=[
-            self._tree.to_acceleration(a, self._order)
-            for a in np.atleast_2d(self._wanted(stamp_ns, q, v))])
+            self._tree.to_acceleration(a, order)
+            for a in np.atleast_2d(self._wanted(stamp_ns, q, v))]), order
 
     def _wanted(self, stamp_ns: int, q: Array, v: Array) -> Array:
         """Return the acceleration to command in a state at a time, or with its derivative."""
@@ -188,13 +190,13 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._outputs.publish_error(conversions.stamp_of(stamp_ns), motion, off)
         return self._feedback.acceleration(off, 1e-9 * (stamp_ns - last_ns))
 
-    def _answered(self, answer: DynamicsAnswer) -> None:
+    def _answered(self, answer: DynamicsAnswer, order: JointOrder) -> None:
         if not self.active:
             return
         try:
             if not answer.success:
                 raise LiedynError(answer.message)
-            tau = self._tree.read_efforts(answer.efforts, self._order, 1 + self._with_rates)
+            tau = self._tree.read_efforts(answer.efforts, order, 1 + self._with_rates)
             self._command = self._machine.command(
                 self._lags.lead(tau) if self._with_rates else tau)
         except LiedynError as error:
@@ -216,7 +218,10 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._outputs.publish_command(stamp, self._command)
 
     def _watch(self) -> None:
-        silent_ns = self.get_clock().now().nanoseconds - self._seen_ns
+        now_ns = self.get_clock().now().nanoseconds
+        if not 0 < self._seen_ns <= now_ns:  # the clock has just started or was set back
+            self._seen_ns = now_ns
+        silent_ns = now_ns - self._seen_ns
         if self.active and 0 < self._state_timeout_ns < silent_ns:
             self.complain(
                 f'expected odometry and joint_states of one stamp every '

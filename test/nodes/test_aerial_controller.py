@@ -14,6 +14,8 @@
 
 """The aerial manipulator's controller: a flight, and a server that is missing, slow or wrong."""
 
+from itertools import count
+
 from diagnostic_msgs.msg import DiagnosticArray
 from liedyn_interfaces.msg import TreeEffort
 from nav_msgs.msg import Odometry
@@ -64,6 +66,28 @@ def test_commands_are_what_the_server_answers(bench):
         [0, 0, 0, 0, 0, HOVER], atol=1e-9)
     np.testing.assert_allclose([dict(zip(torques.name, torques.effort))[j] for j in JOINTS[::-1]],
                                [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+
+
+def test_answers_keep_the_order_of_their_own_question(bench):
+    """Two questions with joints in different orders wait at once."""
+    controller = Controller(bench)
+    wanted = dict(zip(JOINTS, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))
+
+    def answer(answer):
+        hover(answer)
+        answer.efforts[0].joints = [wanted[n] for n in controller.queries[-1].state.joint_names]
+
+    controller.serve(answer)
+    looks = count()
+
+    def both():
+        if next(looks) % 10 == 0:
+            for names in (JOINTS, JOINTS[::-1]):
+                controller.send(names=names)
+
+    bench.until(lambda: len(controller.torques) > 7, 'commands', both)
+    for torques in controller.torques:
+        assert dict(zip(torques.name, torques.effort)) == pytest.approx(wanted)
 
 
 def test_errors_ask_for_an_acceleration_back(bench):
