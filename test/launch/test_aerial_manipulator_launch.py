@@ -22,14 +22,26 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.launch_bench import described_arguments, launched, wait_unconfigured
 from support.pose_bench import ns
+import yaml
 
 from liedyn_ros.nodes.aerial_manipulator_controller import BEGUN
+from liedyn_ros.resources import config_file
 
 pytestmark = pytest.mark.ros
 FILE = 'aerial_manipulator.launch.py'
 NODES = ('dynamics_server', 'aerial_manipulator_simulator', 'aerial_manipulator_controller')
 COMPILED = 180.0  # s; until three processes have compiled their kernels, each for itself
 SETTLED_NS, WATCHED_NS = 2_000_000_000, 4_000_000_000  # after the reference has begun
+
+
+@pytest.fixture
+def params_file(tmp_path):
+    """Return the argument of a parameter file like ours, with a rate for busy machines."""
+    parameters = yaml.safe_load(config_file('aerial_manipulator_nodes.yaml').read_text())
+    parameters['/**/aerial_manipulator_simulator']['ros__parameters']['publish_rate'] = 100.0
+    path = tmp_path / 'parameters.yaml'
+    path.write_text(yaml.safe_dump(parameters))
+    return f'params_file:={path}'
 
 
 def flies(bench, namespace=''):
@@ -54,15 +66,15 @@ def test_every_argument_is_described():
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/arm'])
-def test_it_follows_the_reference(bench, namespace):
-    with launched(FILE, f'namespace:={namespace}'):
+def test_it_follows_the_reference(bench, params_file, namespace):
+    with launched(FILE, params_file, f'namespace:={namespace}'):
         flies(bench, f'/{namespace}' if namespace else '')
 
 
-def test_sim_time(bench):
+def test_sim_time(bench, params_file):
     """The simulator publishes /clock and the others take the time from it."""
     clocks = bench.collect(Clock, '/clock')
-    with launched(FILE, 'use_sim_time:=true'):
+    with launched(FILE, params_file, 'use_sim_time:=true'):
         flies(bench)
         assert clocks
 
