@@ -14,11 +14,13 @@
 
 """What both Stewart nodes read from their parameters: the platform, its home, its actuators."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.validate_topic_name import validate_topic_name
 
+from liedyn_ros import checks
 from liedyn_ros.checks import Array
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.nodes.conversions import from_position_quaternion
@@ -52,6 +54,13 @@ class Platform:
                 geometry.leg_names if names == [''] else tuple(names),
                 parameters['actuator_scale'], parameters['actuator_offset'], ignore_others),
             parameters['base_frame'], parameters['platform_frame'])
+
+    def lengths_of(self, names: Sequence[str], values: Sequence[float]) -> Array:
+        """Return lengths (6,), m, in leg order; raise LiedynError where a request has others."""
+        order = checks.order_of('leg_names', self.geometry.leg_names, names)
+        lengths = checks.as_array('lengths', values, (6,))[order]
+        self.geometry.require_within_limits(lengths)
+        return lengths
 
 
 def actuator_topic(name: str) -> str:

@@ -28,6 +28,7 @@ from liedyn_ros.nodes.leg_input import LegInput
 from liedyn_ros.nodes.managed_node import ManagedNode, run
 from liedyn_ros.nodes.stewart_covariances import StewartCovariances
 from liedyn_ros.nodes.stewart_diagnostics import StewartDiagnostics
+from liedyn_ros.nodes.stewart_modes import StewartModes
 from liedyn_ros.nodes.stewart_outputs import describe, StewartOutputs
 from liedyn_ros.nodes.stewart_parameters import LEVENBERG_MARQUARDT, POSE
 from liedyn_ros.nodes.stewart_platform import Platform
@@ -73,7 +74,9 @@ class StewartPoseNode(ManagedNode):
             self, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
-        self._parts += [self._input, StewartServices(self, platform, method, self._tracker.reset)]
+        self._parts += [
+            self._input, StewartServices(self, platform, method, self._tracker.reset),
+            StewartModes(self, platform)]
         self.parameters_changed()
 
     def release(self) -> None:
@@ -82,6 +85,11 @@ class StewartPoseNode(ManagedNode):
             part.destroy()
         self._parts.clear()
         self._stop_timers()
+
+    def destroy_node(self) -> None:
+        """Close what is open, and with it the thread that searches assembly modes."""
+        self.release()
+        super().destroy_node()
 
     def activate(self) -> None:
         """Begin at home: what was tracked before may be long past."""

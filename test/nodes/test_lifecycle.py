@@ -75,14 +75,15 @@ def test_cleanup_closes_what_configure_opened(bench):
     node = bench.start(StewartPoseNode, autostart=False)
     before = interfaces_of(node)
     assert change(bench, Transition.TRANSITION_CONFIGURE)
-    during = interfaces_of(node)
+    during, aside = interfaces_of(node), f'{node.get_namespace()}/stewart_pose/assembly_modes'
+    bench.until(lambda: bench.partner.count_services(aside) == 1, aside)
     assert change(bench, Transition.TRANSITION_CLEANUP)
+    bench.until(lambda: bench.partner.count_services(aside) == 0, 'its end')
     assert interfaces_of(node) == before
     assert during - before - {'/tf'} == {  # which is opened where tf2_ros is installed
         '/diagnostics', *(f'{node.get_namespace()}/{name}' for name in (
             'pose', 'twist', 'status', 'markers', 'leg_states', 'stewart_pose/solve',
-            'stewart_pose/assembly_modes', 'stewart_pose/inverse_kinematics',
-            'stewart_pose/predict', 'stewart_pose/reset'))}
+            'stewart_pose/inverse_kinematics', 'stewart_pose/predict', 'stewart_pose/reset'))}
 
 
 def interfaces_of(node):

@@ -14,16 +14,18 @@
 
 """The pose node's services: solve once, all poses, inverse kinematics, reset; bad requests."""
 
+from threading import Event
+
 from geometry_msgs.msg import Point, Pose, Quaternion
 from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
 import numpy as np
 import pytest
 from std_srvs.srv import Trigger
-from support.pose_bench import FAR, GEOMETRY, LEGS, matrix, NEAR
+from support.pose_bench import FAR, GEOMETRY, HOME, LEGS, matrix, NEAR
 from transforms3d.quaternions import mat2quat
 
-from liedyn_ros.stewart import leg_lengths
+from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths
 
 pytestmark = pytest.mark.ros
 LENGTHS = leg_lengths(GEOMETRY, FAR).tolist()
@@ -169,3 +171,24 @@ def test_reset_starts_from_home(tracking):
     assert node.status_at(node.send_pose(NEAR)).start == StewartStatus.START_PREDICTED
     assert node.bench.call(Trigger, 'stewart_pose/reset').success
     assert node.status_at(node.send_pose(NEAR)).start == StewartStatus.START_HOME
+
+
+def test_tracking_goes_on_while_modes_are_searched(tracking, monkeypatch):
+    node, begun, go_on = tracking(), Event(), Event()
+    search = AssemblyModeSolver.solve
+
+    def slow(solver, lengths):
+        begun.set()
+        assert go_on.wait(60.0)
+        return search(solver, lengths)
+    monkeypatch.setattr(AssemblyModeSolver, 'solve', slow)
+    client = node.bench.partner.create_client(AssemblyModes, 'stewart_pose/assembly_modes')
+    node.bench.until(client.service_is_ready, 'the service')
+    future = client.call_async(AssemblyModes.Request(
+        leg_names=LEGS, lengths=leg_lengths(GEOMETRY, HOME).tolist()))
+    node.bench.until(begun.is_set, 'the search')
+    assert np.abs(node.pose_at(node.send_pose(NEAR)) - NEAR).max() < 1e-9
+    assert not future.done()
+    go_on.set()
+    node.bench.until(future.done, 'the modes')
+    assert future.result().success
