@@ -31,6 +31,7 @@ class Simulation:
 
     Until the base and the joints have had their first command the machine is held where it is,
     as on a stand, its actuators ready to hold it. A command that is refused changes nothing.
+    Joints have no stops: a position may pass its limits.
     """
 
     def __init__(self, machine: Machine, q: ArrayLike, dt: float = 1e-3,

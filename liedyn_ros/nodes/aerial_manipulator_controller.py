@@ -35,11 +35,10 @@ from liedyn_ros.flight import (
 from liedyn_ros.nodes import conversions
 from liedyn_ros.nodes.aerial_calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial_control_outputs import AerialControlOutputs
-from liedyn_ros.nodes.aerial_manipulator_simulator import machine_of
-from liedyn_ros.nodes.aerial_parameters import CONTROLLER, EFFORT_RATES
-from liedyn_ros.nodes.leg_input import sensor_data
+from liedyn_ros.nodes.aerial_parameters import CONTROLLER, EFFORT_RATES, machine_of
 from liedyn_ros.nodes.managed_node import ManagedNode, run
 from liedyn_ros.nodes.parameters import ParameterSet
+from liedyn_ros.nodes.qos import sensor_data
 from liedyn_ros.nodes.tree_messages import TreeMessages
 
 WATCH_PERIOD = 0.1  # s

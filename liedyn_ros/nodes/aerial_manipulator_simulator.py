@@ -15,7 +15,6 @@
 """The node that plays an aerial manipulator: commands in, its state out."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,15 +22,12 @@ from rclpy.timer import Timer
 from std_srvs.srv import Trigger
 
 from liedyn_ros import checks
-from liedyn_ros.errors import LiedynError, ShapeError
-from liedyn_ros.flight import Lags, Machine, Simulation
-from liedyn_ros.model import load_model
+from liedyn_ros.errors import LiedynError
+from liedyn_ros.flight import Lags, Simulation
 from liedyn_ros.nodes.aerial_commands import AerialCommands
 from liedyn_ros.nodes.aerial_outputs import AerialOutputs
-from liedyn_ros.nodes.aerial_parameters import SIMULATOR
+from liedyn_ros.nodes.aerial_parameters import machine_of, SIMULATOR, start_of
 from liedyn_ros.nodes.managed_node import ManagedNode, run
-from liedyn_ros.nodes.parameters import ParameterSet
-from liedyn_ros.resources import config_file
 
 JUMP_NS = 5_000_000_000  # a clock that leaps further, or back, was set: the flight starts anew
 
@@ -63,7 +59,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
             raise LiedynError('time_factor: expected 1 without publish_clock, which tells others '
                               f'the time, got {self._factor}')
         self._machine = machine_of(parameters)
-        self._start = self._machine.model.check_configuration(_start_of(parameters, self._machine))
+        self._start = self._machine.model.check_configuration(start_of(parameters, self._machine))
         self._warm_up()
         self._outputs = AerialOutputs(
             self, self._machine, parameters['world_frame'], with_clock)
@@ -172,20 +168,6 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         simulation.command_torques(np.zeros(len(self._machine.joints)))
         simulation.step()
         simulation.poses()
-
-
-def machine_of(parameters: ParameterSet) -> Machine:
-    """Return the machine of the parameters; raises LiedynError naming what is wrong."""
-    file = parameters['model_file']
-    return Machine(load_model(config_file(file) if Path(file).name == file else file))
-
-
-def _start_of(parameters: ParameterSet, machine: Machine) -> list[float]:
-    joints = parameters['start_joints']
-    if len(joints) != len(machine.joints):
-        raise ShapeError(f'start_joints: expected {len(machine.joints)} numbers, one for each of '
-                         f'{list(machine.joints)}, got {len(joints)}')
-    return [*parameters['start_position'], *parameters['start_orientation'], *joints]
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -15,9 +15,13 @@
 """The parameters of the aerial manipulator's nodes, in the order of the README's tables."""
 
 from math import pi
+from pathlib import Path
 
-from liedyn_ros.flight import Gains, Reference
-from liedyn_ros.nodes.parameters import Parameter
+from liedyn_ros.errors import LimitError, ShapeError
+from liedyn_ros.flight import Gains, Machine, Reference
+from liedyn_ros.model import load_model
+from liedyn_ros.nodes.parameters import Parameter, ParameterSet
+from liedyn_ros.resources import config_file
 
 ROTOR_SPEEDS = 'rotor_speeds'
 BASE_WRENCH = 'base_wrench'
@@ -100,3 +104,23 @@ CONTROLLER = MACHINE + (
               'integral of the error adds', 'rad/s^2, m/s^2', least=1e-3, most=100.0,
               run_time=True),
 )
+
+
+def machine_of(parameters: ParameterSet) -> Machine:
+    """Return the machine of the parameters; raises LiedynError naming what is wrong."""
+    file = parameters['model_file']
+    return Machine(load_model(config_file(file) if Path(file).name == file else file))
+
+
+def start_of(parameters: ParameterSet, machine: Machine) -> list[float]:
+    """Return the configuration of the parameters; raises ShapeError or LimitError."""
+    joints = parameters['start_joints']
+    if len(joints) != len(machine.joints):
+        raise ShapeError(f'start_joints: expected {len(machine.joints)} numbers, one for each of '
+                         f'{list(machine.joints)}, got {len(joints)}')
+    for name, start in zip(machine.joints, joints):
+        limits = machine.model.joint(name).limits
+        if not limits.lower[0] <= start <= limits.upper[0]:
+            raise LimitError(f'start_joints: {name}: expected {limits.lower[0]:g} to '
+                             f'{limits.upper[0]:g}, got {start:g}')
+    return [*parameters['start_position'], *parameters['start_orientation'], *joints]

@@ -19,7 +19,6 @@ from functools import partial
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
@@ -28,6 +27,7 @@ from std_msgs.msg import Float64
 from liedyn_ros.checks import Array
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.nodes.conversions import nanoseconds
+from liedyn_ros.nodes.qos import sensor_data
 from liedyn_ros.nodes.stewart_parameters import FLOAT64_TOPICS, JOINT_STATE
 from liedyn_ros.nodes.stewart_platform import actuator_topic, LEG_STATES
 from liedyn_ros.stewart import Actuators, ActuatorSynchronizer, Reading
@@ -146,8 +146,3 @@ def _only(name: str, what: str, names: list[str], values: Any) -> float:
 def _type_name(message_type: Any) -> str:
     package = message_type.__module__.split('.')[0]
     return f'{package}/msg/{message_type.__name__}'
-
-
-def sensor_data(depth: int) -> QoSProfile:
-    """Return the sensor-data profile (best effort, volatile) with a depth of its own."""
-    return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -27,8 +27,8 @@ from liedyn_ros.checks import Array
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.lie import so3
 from liedyn_ros.nodes.conversions import nanoseconds
-from liedyn_ros.nodes.leg_input import sensor_data
 from liedyn_ros.nodes.parameters import ParameterSet
+from liedyn_ros.nodes.qos import sensor_data
 from liedyn_ros.stewart import LengthSensor, OrientationSensor, Sensor
 
 DEPTH = 10

@@ -26,8 +26,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from liedyn_ros.nodes import conversions
-from liedyn_ros.nodes.leg_input import sensor_data
 from liedyn_ros.nodes.managed_node import ManagedNode, run
+from liedyn_ros.nodes.qos import sensor_data
 from liedyn_ros.nodes.stewart_parameters import FLOAT64_TOPICS, JOINT_STATE, SIMULATOR
 from liedyn_ros.nodes.stewart_platform import actuator_topic, LEG_STATES, Platform
 from liedyn_ros.stewart import LegSample, LegSimulation, SmoothTrajectory

@@ -184,6 +184,7 @@ def test_clock_runs_at_its_factor(bench):
     ({'time_factor': 2.0}, 'time_factor: expected 1 without publish_clock'),
     ({'publish_clock': True, 'use_sim_time': True}, 'publish_clock: expected use_sim_time false'),
     ({'start_joints': [0.0]}, 'start_joints: expected 6 numbers'),
+    ({'start_joints': [9.0] * 6}, 'start_joints: left_shoulder_roll: expected -1.6 to 1.6, got 9'),
     ({'start_orientation': [0.0, 0.0, 0.0, 0.5]}, 'expected a quaternion x, y, z, w of norm 1'),
     ({'model_file': 'stewart_geometry.yaml'}, 'stewart_geometry.yaml'),
 ])
