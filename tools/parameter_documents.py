@@ -18,7 +18,7 @@ Write what documents the parameters of the nodes from where they are declared.
     python -m tools.parameter_documents
 
 rewrites each table of README.md, between `<!-- parameters: <node> -->` and `<!-- end -->`, and
-the files config/stewart.yaml and config/aerial_manipulator_nodes.yaml.
+the parameter files of config/.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,22 +35,19 @@ from liedyn_ros.nodes.parameters import as_markdown, Parameter
 from liedyn_ros.nodes.stewart_parameters import PLATFORM, POSE, SIMULATOR
 
 ROOT = Path(__file__).resolve().parents[1]
-README, STEWART_YAML = ROOT / 'README.md', ROOT / 'config' / 'stewart.yaml'
-AERIAL_YAML = ROOT / 'config' / 'aerial_manipulator_nodes.yaml'
+README, CONFIG = ROOT / 'README.md', ROOT / 'config'
 TABLE = re.compile(r'(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
-NODES: Mapping[str, Sequence[Parameter]] = {
+STEWART_NODES: Mapping[str, Sequence[Parameter]] = {
     'stewart_pose': (AUTOSTART, *POSE),
     'stewart_simulator': (AUTOSTART, *SIMULATOR),
 }
-SHARED = (AUTOSTART, *PLATFORM)
 AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
     'aerial_manipulator_simulator': (AUTOSTART, *aerial.SIMULATOR),
     'aerial_manipulator_controller': (AUTOSTART, *aerial.CONTROLLER),
 }
-AERIAL_SHARED = (AUTOSTART, *aerial.MACHINE)
-IN_README: Mapping[str, Sequence[Parameter]] = {
-    **NODES, 'dynamics_server': (AUTOSTART, *DYNAMICS_SERVER), **AERIAL_NODES}
+SERVER: Mapping[str, Sequence[Parameter]] = {'dynamics_server': (AUTOSTART, *DYNAMICS_SERVER)}
+IN_README = {**STEWART_NODES, **SERVER, **AERIAL_NODES}
 
 
 def with_tables(text: str) -> str:
@@ -58,31 +55,34 @@ def with_tables(text: str) -> str:
     return TABLE.sub(lambda m: f'{m[1]}{as_markdown(IN_README[m[2]])}\n{m[3]}', text)
 
 
-def stewart_yaml() -> str:
-    """Return the parameter file of the Stewart nodes: every parameter, at its default."""
-    return _file('Stewart nodes', 'Both nodes: the platform and its actuators.', SHARED, NODES)
+def parameter_files() -> Mapping[Path, str]:
+    """Return the text of each parameter file: every parameter, at its default."""
+    return {
+        CONFIG / 'stewart.yaml': _file(
+            'Stewart nodes', STEWART_NODES, (AUTOSTART, *PLATFORM),
+            'Both nodes: the platform and its actuators.'),
+        CONFIG / 'dynamics_server.yaml': _file('dynamics server', SERVER),
+        CONFIG / 'aerial_manipulator_nodes.yaml': _file(
+            "aerial manipulator's nodes", AERIAL_NODES, (AUTOSTART, *aerial.MACHINE),
+            'All nodes; the model file is also the one that dynamics_server serves.')}
 
 
-def aerial_yaml() -> str:
-    """Return the parameter file of the aerial manipulator's nodes, likewise."""
-    return _file("aerial manipulator's nodes", 'All nodes; the model file is also the one that '
-                 'dynamics_server serves.', AERIAL_SHARED, AERIAL_NODES)
-
-
-def _file(whose: str, what_all_share: str, shared: Sequence[Parameter],
-          nodes: Mapping[str, Sequence[Parameter]]) -> str:
+def _file(whose: str, nodes: Mapping[str, Sequence[Parameter]],
+          shared: Sequence[Parameter] = (), what_all_share: str = '') -> str:
     blocks = [f'# Every parameter of the {whose} at its default, in any namespace.\n'
-              '# Written by python -m tools.parameter_documents.\n',
-              _block('/**', what_all_share, shared)]
+              '# Written by python -m tools.parameter_documents.\n']
+    if shared:
+        blocks.append(f'# {what_all_share}\n' + _block('/**', shared))
     for node, parameters in nodes.items():
         own = [parameter for parameter in parameters if parameter not in shared]
-        blocks.append(_block(f'/**/{node}', f'{node} alone.', own))
+        title = f'# {node} alone.\n' if shared else ''
+        blocks.append(title + _block(f'/**/{node}', own))
     return '\n'.join(blocks)
 
 
-def _block(key: str, title: str, parameters: Sequence[Parameter]) -> str:
+def _block(key: str, parameters: Sequence[Parameter]) -> str:
     entries = '\n'.join(_entry(parameter) for parameter in parameters)
-    return f'# {title}\n{key}:\n  ros__parameters:\n{textwrap.indent(entries, " " * 4)}\n'
+    return f'{key}:\n  ros__parameters:\n{textwrap.indent(entries, " " * 4)}\n'
 
 
 def _entry(parameter: Parameter) -> str:
@@ -96,5 +96,5 @@ def _entry(parameter: Parameter) -> str:
 
 if __name__ == '__main__':
     README.write_text(with_tables(README.read_text(encoding='utf-8')), encoding='utf-8')
-    STEWART_YAML.write_text(stewart_yaml(), encoding='utf-8')
-    AERIAL_YAML.write_text(aerial_yaml(), encoding='utf-8')
+    for path, text in parameter_files().items():
+        path.write_text(text, encoding='utf-8')

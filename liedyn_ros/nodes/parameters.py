@@ -58,16 +58,16 @@ class Parameter:
     @property
     def range_text(self) -> str:
         """Return what values are allowed, to be read."""
-        parts = []
-        if self.size:
-            parts.append(f'{self.size} values')
+        size = f'{self.size} values' if self.size else ''
+        return ', '.join(part for part in (size, self._entry_text) if part) or 'any'
+
+    @property
+    def _entry_text(self) -> str:
         if self.choices:
-            parts.append(' or '.join(self.choices))
+            return ' or '.join(self.choices)
         if math.isfinite(self.least) and math.isfinite(self.most):
-            parts.append(f'{self.least:g} to {self.most:g}')
-        elif math.isfinite(self.least):
-            parts.append(f'{self.least:g} or more')
-        return ', '.join(parts) or 'any'
+            return f'{self.least:g} to {self.most:g}'
+        return f'{self.least:g} or more' if math.isfinite(self.least) else ''
 
     def accept(self, value: Any) -> Any:
         """
@@ -81,25 +81,28 @@ class Parameter:
             raise self._error(value)
         if len(value) != self.size and self.size:
             raise self._error(list(value))
-        return [self._accept_one(entry) for entry in value]
+        return [self._accept_one(entry, index) for index, entry in enumerate(value)]
 
-    def _accept_one(self, value: Any) -> Any:
+    def _accept_one(self, value: Any, index: int | None = None) -> Any:
         wanted = type(self.default[0] if isinstance(self.default, list) else self.default)
         if wanted is float and type(value) is int:
             value = float(value)
-        if type(value) is not wanted:
-            raise self._error(value)
+        if type(value) is not wanted or (self.choices and value not in self.choices):
+            raise self._error(value, index)
         if wanted in (int, float) and not (math.isfinite(value)
                                            and self.least <= value <= self.most):
-            raise self._error(value)
-        if self.choices and value not in self.choices:
-            raise self._error(value)
+            raise self._error(value, index)
         return value
 
-    def _error(self, value: Any) -> LiedynError:
+    def _error(self, value: Any, index: int | None = None) -> LiedynError:
+        name, kind, allowed = self.name, self.kind, self.range_text
+        if index is not None:  # of the entry that is wrong
+            name, kind = f'{name}[{index}]', kind.removesuffix('_array')
+            allowed = self._entry_text or 'any'
+        if isinstance(value, float) and not math.isfinite(value):
+            kind = f'finite {kind}'
         unit = f' in {self.unit}' if self.unit else ''
-        return LiedynError(f'parameter {self.name}: expected {self.kind}{unit} '
-                           f'({self.range_text}), got {value!r}')
+        return LiedynError(f'parameter {name}: expected {kind}{unit} ({allowed}), got {value!r}')
 
 
 class ParameterSet:

@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""README's tables and config/stewart.yaml say of the parameters what the code says."""
+"""README's tables and the files of config/ say of the parameters what the code says."""
 
 import re
 
 import pytest
 from tools.parameter_documents import (
-    IN_README, NODES, README, STEWART_YAML, stewart_yaml, TABLE, with_tables)
+    CONFIG, IN_README, parameter_files, README, TABLE, with_tables)
 import yaml
 
 from liedyn_ros.nodes.stewart_pose import StewartPoseNode
@@ -26,6 +26,7 @@ from liedyn_ros.nodes.stewart_simulator import StewartSimulatorNode
 
 CLASSES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode}
 REMEDY = 'run: python -m tools.parameter_documents'
+FILES = parameter_files()
 
 
 def test_readme_has_a_table_of_each_node():
@@ -37,16 +38,21 @@ def test_readme_tables():
     assert with_tables(text) == text, REMEDY
 
 
-def test_parameter_file():
-    assert STEWART_YAML.read_text() == stewart_yaml(), REMEDY
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
+def test_parameter_file(path):
+    assert path.read_text() == FILES[path], REMEDY
 
 
-def test_parameter_file_holds_the_defaults():
-    blocks = {key: block['ros__parameters']
-              for key, block in yaml.safe_load(STEWART_YAML.read_text()).items()}
-    for name, parameters in NODES.items():
-        given = {**blocks['/**'], **blocks[f'/**/{name}']}
-        assert given == {parameter.name: parameter.default for parameter in parameters}
+def test_parameter_files_hold_the_defaults():
+    described = {}
+    for path in FILES:
+        blocks = {key: block['ros__parameters']
+                  for key, block in yaml.safe_load(path.read_text()).items()}
+        shared = blocks.pop('/**', {})
+        described |= {key.removeprefix('/**/'): {**shared, **own} for key, own in blocks.items()}
+    assert described == {
+        name: {parameter.name: parameter.default for parameter in parameters}
+        for name, parameters in IN_README.items()}
 
 
 @pytest.mark.ros
@@ -55,7 +61,7 @@ def test_parameter_file_holds_the_defaults():
 def test_parameter_file_reaches_a_node_in_a_namespace(bench, tmp_path, name, own, value):
     """By the wildcards in its keys: what is shared, and what is the node's own."""
     path = tmp_path / 'stewart.yaml'
-    path.write_text(re.sub(rf'\b{own}: .*', f'{own}: {value}', STEWART_YAML.read_text())
-                    .replace('base_frame: stewart_base', 'base_frame: floor'))
+    text = FILES[CONFIG / 'stewart.yaml'].replace('base_frame: stewart_base', 'base_frame: floor')
+    path.write_text(re.sub(rf'\b{own}: .*', f'{own}: {value}', text))
     node = bench.start(CLASSES[name], ['--ros-args', '--params-file', str(path)])
     assert (node.parameters['base_frame'], node.parameters[own]) == ('floor', value)
