@@ -21,9 +21,10 @@ from liedyn_interfaces.msg import TreeEffort
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.aerial_bench import Controller, HOVER, JOINTS, MACHINE, PERIOD_NS, ROTORS, SERVICE
-from support.pose_bench import ns
+from support.pose_bench import ns, stamp_of
 
 from liedyn_ros.nodes.aerial_manipulator_controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial_manipulator_simulator import AerialManipulatorSimulatorNode
@@ -167,6 +168,19 @@ def test_silence_is_reported(bench):
     controller = Controller(bench, state_timeout=0.05)
     logged = bench.until(lambda: bench.logged(controller.node), 'a complaint')
     assert 'expected odometry and joint_states of one stamp every 0.05 s' in logged[0]
+
+
+def test_silence_is_counted_from_when_the_clock_starts(bench):
+    clock, now_ns = bench.publisher(Clock, '/clock'), 100_000_000_000
+    controller = Controller(bench, use_sim_time=True, state_timeout=0.5)
+
+    def step():
+        nonlocal now_ns
+        now_ns += 10_000_000
+        clock.publish(Clock(clock=stamp_of(now_ns)))
+
+    logged = bench.until(lambda: bench.logged(controller.node), 'a complaint', step)
+    assert ', got none for 0.' in logged[0]
 
 
 def test_time_set_back_begins_the_reference_anew(bench):
