@@ -40,6 +40,7 @@ from liedyn_ros.stewart import (
     Sensor, TrackedPose, Watch)
 
 WATCH_PERIOD = 0.1  # s
+ANY_NOISE = 1e-5  # m and m/s, to compile with
 
 
 class StewartPoseNode(ManagedNode):
@@ -75,7 +76,8 @@ class StewartPoseNode(ManagedNode):
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
         self._parts += [
-            self._input, StewartServices(self, platform, method, self._tracker.reset),
+            self._input,
+            StewartServices(self, platform, method, watch.warn_below, self._tracker.reset),
             StewartModes(self, platform)]
         self.parameters_changed()
 
@@ -174,16 +176,16 @@ class StewartPoseNode(ManagedNode):
         self.get_logger().info('compiling kernels, or loading them from the cache ...')
         tracker = SafeTracker(platform.geometry, platform.home, method, watch)
         lengths = leg_lengths(platform.geometry, platform.home)
+        estimator = MotionEstimator(platform.geometry, ANY_NOISE, ANY_NOISE)
         try:
-            for k, rates in enumerate((0.0 * lengths, 0.0 * lengths, None, None)):
+            for k, rates in enumerate((0.0 * lengths, None)):
                 tracked = tracker.update(1_000_000 * k, lengths, rates).tracked
+                if not tracked.solution.converged:
+                    raise LiedynError(describe(tracked.solution))
+                estimator.of(tracked)
         except LiedynError as error:
             raise LiedynError(f'home pose: {error}') from error
-        if not tracked.solution.converged:
-            raise LiedynError(f'home pose: {describe(tracked.solution)}')
         to_pose(tracked.solution.pose, Pose())
-        if watch.leg_noise:
-            MotionEstimator(platform.geometry, watch.leg_noise, watch.leg_noise).of(tracked)
 
     def _stop_timers(self) -> None:
         for timer in self._timers_of_ours:

@@ -57,6 +57,25 @@ class LegNoise:
         return covariance
 
 
+def of_measured(
+        geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
+        of_pose: Array, of_rates: Array) -> tuple[Array, Array]:
+    """
+    Return the covariance of a body twist J^-1 Ldot of measured rates, and of pose with twist.
+
+    of_pose: (6, 6), the covariance of the pose (4, 4), m, that J is taken at. of_rates: (6, 6),
+    what the rates' noise gives the twist (6,), rad/s and m/s. The second result (6, 6) is the
+    covariance of the pose's error (rows) with the twist's. Raises SingularError.
+    """
+    pose = np.array(pose_base_platform, dtype=float)
+    by_pose = np.empty((6, 6))
+    if not kernels.twist_by_pose(
+            geometry.joints, pose, np.array(twist, dtype=float), by_pose, np.empty(kernels.WORK)):
+        raise SingularError('pose: expected one that is not singular, '
+                            'got dL/d(twist) without an inverse')
+    return of_rates + by_pose @ of_pose @ by_pose.T, of_pose @ by_pose.T
+
+
 def of_difference(
         change: ArrayLike, seconds: float, before: ArrayLike, after: ArrayLike
 ) -> tuple[Array, Array]:

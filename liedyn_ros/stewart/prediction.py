@@ -21,7 +21,7 @@ import numpy as np
 from liedyn_ros.checks import Array
 from liedyn_ros.errors import LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.covariance import LegNoise, of_difference
+from liedyn_ros.stewart.covariance import LegNoise, of_difference, of_measured
 from liedyn_ros.stewart.geometry import StewartGeometry
 from liedyn_ros.stewart.tracker import TrackedPose
 
@@ -81,6 +81,7 @@ class MotionEstimator:
 
     def __init__(self, geometry: StewartGeometry, leg_noise: float, rate_noise: float) -> None:
         """Take standard deviations of a length (m) and a measured rate (m/s); 0 if not known."""
+        self._geometry = geometry
         self._lengths = LegNoise(geometry, np.full(6, leg_noise))
         self._rates = LegNoise(geometry, np.full(6, rate_noise))
         self._known = leg_noise > 0.0, rate_noise > 0.0
@@ -94,8 +95,8 @@ class MotionEstimator:
         Return the motion of a pose that has a twist, and its covariance if all noise is known.
 
         A twist that is a difference of poses shares the last one's error; one from measured
-        rates has an error of its own, and that of the pose it is computed at is left out as
-        small beside it. Raises LimitError without a twist, SingularError at a singularity.
+        rates has an error of its own beside what that of its pose makes of it. Raises LimitError
+        without a twist, SingularError at a singularity.
         """
         pose, twist, span = tracked.solution.pose, tracked.twist, tracked.twist_span
         if twist is None:
@@ -104,7 +105,9 @@ class MotionEstimator:
         if at_pose is None or not (span or self._known[1]):
             return Motion(pose, twist)
         if not span:
-            return Motion(pose, twist, joint_covariance(at_pose, self._rates.covariance(pose)))
+            covariance, cross = of_measured(
+                self._geometry, pose, twist, at_pose, self._rates.covariance(pose))
+            return Motion(pose, twist, joint_covariance(at_pose, covariance, cross))
         before = se3.compose(pose, se3.exp(-span * twist))
         covariance, cross = of_difference(
             span * twist, span, self._lengths.covariance(before), at_pose)

@@ -22,7 +22,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     in_fixed_axes, joint_covariance, leg_lengths, leg_rates, LegNoise, length_jacobian,
     linear_first, Motion, MotionEstimator, PoseSolver, PoseTracker)
-from liedyn_ros.stewart.covariance import of_difference
+from liedyn_ros.stewart.covariance import of_difference, of_measured
 
 DRAWS = 40_000
 DEVIATIONS = np.array([1.0, 2.0, 1.5, 0.5, 1.0, 3.0]) * 1e-5  # m
@@ -76,6 +76,36 @@ def test_agrees_with_numpy(geometry, random_poses):
         assert np.array_equal(covariance, covariance.T)
 
 
+@pytest.fixture(scope='module')
+def measured(geometry, random_poses):
+    """Return a pose and twist with the (12, 12) of both, and what noisy legs make of them."""
+    pose, twist = random_poses[5], np.array([0.5, -0.4, 0.8, 0.2, -0.1, 0.1])
+    poses = noisy_poses(geometry, pose, 5)[:20_000]
+    rates = leg_rates(geometry, pose, twist)
+    noise = 1e-5 * np.random.default_rng(6).normal(size=(len(poses), 6))
+    jacobians = np.stack([length_jacobian(geometry, noisy) for noisy in poses])
+    twists = np.linalg.solve(jacobians, (rates + noise)[..., None])[..., 0]
+    of_pose = LegNoise(geometry, DEVIATIONS).covariance(pose)
+    of_rates = LegNoise(geometry, np.full(6, 1e-5)).covariance(pose)
+    covariance, cross = of_measured(geometry, pose, twist, of_pose, of_rates)
+    assert np.diag(covariance).min() > 1.2 * np.diag(of_rates).min(), 'the pose was to matter'
+    return pose, twist, joint_covariance(of_pose, covariance, cross), poses, twists
+
+
+def test_twist_from_rates_shares_the_error_of_its_pose(measured):
+    pose, _, covariance, poses, twists = measured
+    assert spread(np.hstack((errors(pose, poses), twists)), covariance) < 0.05
+
+
+@pytest.mark.parametrize('seconds', [-0.2, 0.3])
+def test_prediction_with_a_twist_from_rates(measured, seconds):
+    pose, twist, covariance, poses, twists = measured
+    ahead = Motion(pose, twist, covariance).after(seconds)
+    moved = se3.compose(poses, se3.exp(seconds * twists))
+    samples = np.hstack((errors(ahead.pose, moved), twists - twist))
+    assert spread(samples, ahead.covariance) < 0.05
+
+
 def test_twist_from_rates(geometry, random_poses):
     pose, rng = random_poses[3], np.random.default_rng(3)
     rates = 0.1 + 1e-3 * rng.normal(size=(DRAWS, 6))
@@ -127,7 +157,8 @@ def test_motion_of_a_tracked_pose(geometry, random_poses, measured):
     assert np.allclose(motion.pose_covariance, second, rtol=1e-6, atol=1e-15)
     expected, cross = of_difference(seconds * twist, seconds, first, second)
     if measured:
-        expected, cross = LegNoise(geometry, np.full(6, 1e-3)).covariance(poses[1]), 0.0
+        of_rates = LegNoise(geometry, np.full(6, 1e-3)).covariance(poses[1])
+        expected, cross = of_measured(geometry, poses[1], twist, second, of_rates)
     assert np.allclose(motion.twist_covariance, expected, rtol=1e-6, atol=1e-12)
     assert np.allclose(motion.covariance[:6, 6:], cross, rtol=1e-6, atol=1e-13)
 
@@ -162,5 +193,7 @@ def test_what_has_no_covariance_is_refused(geometry):
     flat = np.eye(4)  # all legs in one plane
     with pytest.raises(SingularError, match='not singular'):
         LegNoise(geometry, DEVIATIONS).covariance(flat)
+    with pytest.raises(SingularError, match='not singular'):
+        of_measured(geometry, flat, np.ones(6), np.eye(6), np.eye(6))
     with pytest.raises(LimitError, match='deviations'):
         LegNoise(geometry, -DEVIATIONS)

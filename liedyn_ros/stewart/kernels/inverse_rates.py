@@ -15,6 +15,7 @@
 """What J^-1 makes of the legs: a twist of their rates, a covariance of their noise."""
 
 from liedyn_ros.compile import kernel
+from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.kernels import legs
 from liedyn_ros.stewart.kernels.predict import split
 
@@ -32,6 +33,37 @@ def twist_of_rates(joints, pose, rates, twist, work):
         for k in range(6):
             total += inverse[6 * i + k] * rates[k]
         twist[i] = total
+    return True
+
+
+@kernel
+def twist_by_pose(joints, pose, twist, out, work):
+    """
+    Write the derivative, 6 by 6, of J^-1 Ldot by the pose's body twist, Ldot = J twist fixed.
+
+    It is -J^-1 d(J twist), and a leg's rate u . s, of unit vector u and velocity s of its joint
+    on the platform, changes by s across the leg over its length times the leg vector's change.
+    Returns False where J has no inverse.
+    """
+    inverse = work[36:72]
+    if not inverse_jacobian(joints, pose, work):
+        return False
+    r, p = split(pose)
+    change, w, v = work[0:36], vec3.load(twist, 0), vec3.load(twist, 3)
+    for i in range(6):
+        b, leg = legs.platform_joint(joints, i), mat3.apply_t(r, legs.leg_vector(joints, i, r, p))
+        s = vec3.add(v, vec3.cross(w, b))
+        square = vec3.dot(leg, leg)
+        across = vec3.scale(
+            1.0 / square ** 0.5, vec3.axpy(-vec3.dot(leg, s) / square, leg, s))
+        vec3.store(change, 6 * i, vec3.cross(vec3.sub(b, leg), across))
+        vec3.store(change, 6 * i + 3, across)
+    for i in range(6):
+        for j in range(6):
+            total = 0.0
+            for k in range(6):
+                total += inverse[6 * i + k] * change[6 * k + j]
+            out[i, j] = -total
     return True
 
 
