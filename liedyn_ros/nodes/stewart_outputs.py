@@ -106,12 +106,10 @@ class StewartOutputs:
 
     def reject(self, stamp_ns: int, reason: str) -> None:
         """Publish the status of input that was refused."""
-        status = StewartStatus(status=StewartStatus.REJECTED, message=reason)
+        status = StewartStatus()
         status.header.stamp = conversions.stamp_of(stamp_ns)
         status.header.frame_id = self._status.header.frame_id
-        status.residual = status.smallest_singular_value = status.solve_time = UNKNOWN
-        status.prediction_gap = status.time_to_singularity = UNKNOWN
-        status.length = [UNKNOWN] * 6
+        fill_refusal(status, reason)
         self._publish_status(status)
 
     def publish_markers(self, tracked: TrackedPose) -> None:
@@ -130,6 +128,14 @@ def fill_status(
     status.residual = solution.residual
     status.smallest_singular_value = solution.smallest_singular_value
     status.solve_time = solve_time
+
+
+def fill_refusal(status: StewartStatus, reason: str) -> None:
+    """Write why nothing was solved."""
+    status.status, status.message = StewartStatus.REJECTED, reason
+    status.residual = status.smallest_singular_value = status.solve_time = UNKNOWN
+    status.prediction_gap = status.time_to_singularity = UNKNOWN
+    status.length = [UNKNOWN] * 6
 
 
 def describe(solution: Solution) -> str:

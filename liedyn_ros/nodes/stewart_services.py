@@ -17,27 +17,38 @@
 from collections.abc import Callable
 import time
 
+from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
 import numpy as np
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
+from liedyn_ros.checks import Array
 from liedyn_ros.errors import LiedynError, NotFiniteError
 from liedyn_ros.nodes import conversions
-from liedyn_ros.nodes.stewart_outputs import describe, fill_status
+from liedyn_ros.nodes.stewart_outputs import describe, fill_refusal, fill_status, UNKNOWN
 from liedyn_ros.nodes.stewart_platform import Platform
-from liedyn_ros.stewart import leg_lengths, Method, PoseSolver, Start
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, LimitGauge, Method, PoseSolver, SingularityMeter, Start)
+from liedyn_ros.stewart.safe_tracker import exceeded_by
 
 
 class StewartServices:
     """Answers every request: success, or a message that names the fault."""
 
     def __init__(
-            self, node: Node, platform: Platform, method: Method,
+            self, node: Node, platform: Platform, method: Method, warn_below: float,
             reset: Callable[[], None]) -> None:
-        """Open the services; `reset` makes the tracking start from home."""
+        """
+        Open the services.
+
+        A pose whose smallest singular value is less than warn_below is near a singularity; reset
+        makes the tracking start from home.
+        """
         self._node, self._platform, self._reset = node, platform, reset
-        self._solver = PoseSolver(platform.geometry, method)
+        self._solver, self._warn_below = PoseSolver(platform.geometry, method), warn_below
+        self._singularity = SingularityMeter(platform.geometry)
+        self._limits = LimitGauge(platform.geometry)
         self._services = [
             node.create_service(SolveStewartPose, '~/solve', self._solve),
             node.create_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert),
@@ -62,18 +73,28 @@ class StewartServices:
             seconds = time.perf_counter() - begin
         except LiedynError as error:
             response.message = str(error)
-            response.status.status = response.status.REJECTED
-            response.status.message = response.message
+            fill_refusal(response.status, response.message)
             return response
         fill_status(response.status, solution, int(start), seconds)
         response.status.length = lengths
+        response.status.prediction_gap = response.status.time_to_singularity = UNKNOWN
         response.success, response.message = solution.converged, describe(solution)
         response.pose.header.frame_id = self._platform.base_frame
         response.pose.header.stamp = self._node.get_clock().now().to_msg()
         response.status.header = response.pose.header
         if solution.converged:
             conversions.to_pose(solution.pose, response.pose.pose)
+            self._judge(response.status, solution.pose)
         return response
+
+    def _judge(self, status: StewartStatus, pose: Array) -> None:
+        """Write what speaks against a pose that no motion has led to."""
+        singularity, (margins, _) = self._singularity.measure(pose), self._limits.measure(pose)
+        flags = exceeded_by(margins)
+        if singularity.smallest_singular_value < self._warn_below:
+            flags |= Flag.NEAR_SINGULARITY
+        status.flags, status.determinant_sign = int(flags), singularity.determinant_sign
+        status.exceeded_limits = margins.exceeded(self._platform.geometry.leg_names)
 
     def _invert(
             self, request: StewartInverseKinematics.Request,

@@ -24,8 +24,10 @@ import pytest
 from std_srvs.srv import Trigger
 from support.pose_bench import FAR, GEOMETRY, HOME, LEGS, matrix, NEAR
 from transforms3d.quaternions import mat2quat
+import yaml
 
-from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths
+from liedyn_ros.resources import config_file
+from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths, length_jacobian
 
 pytestmark = pytest.mark.ros
 LENGTHS = leg_lengths(GEOMETRY, FAR).tolist()
@@ -56,6 +58,21 @@ def test_solve_from_home(tracking):
     assert response.status.start == StewartStatus.START_HOME
     np.testing.assert_allclose(matrix(response.pose.pose), FAR, atol=1e-9)
     np.testing.assert_allclose(response.status.length, LENGTHS, atol=1e-15)
+
+
+def test_solve_tells_what_one_pose_shows_and_no_more(tracking, tmp_path):
+    content = yaml.safe_load(config_file('stewart_geometry.yaml').read_text(encoding='utf-8'))
+    content['legs']['leg_2']['base_cone'] = {'axis': [0.0, 0.0, 1.0], 'angle': 0.01}
+    path = tmp_path / 'geometry.yaml'
+    path.write_text(yaml.safe_dump(content), encoding='utf-8')
+    status = solve(tracking(geometry_file=str(path), singularity_warning=0.9)).status
+    assert status.flags == (
+        StewartStatus.FLAG_NEAR_SINGULARITY | StewartStatus.FLAG_JOINT_ANGLE)
+    assert status.exceeded_limits == ['base joint of leg_2']
+    assert 0.05 < status.smallest_singular_value < 0.9
+    assert status.determinant_sign == np.sign(np.linalg.det(length_jacobian(GEOMETRY, FAR)))
+    assert status.expected_determinant_sign == 0
+    assert np.isnan([status.prediction_gap, status.time_to_singularity]).all()
 
 
 def test_solve_from_a_guess_with_names_in_another_order(tracking):
@@ -95,6 +112,10 @@ def test_bad_solve(tracking, request_, reason):
     assert reason in response.message
     assert response.status.status == StewartStatus.REJECTED
     assert response.status.message == response.message
+    status = response.status
+    assert np.isnan([status.residual, status.smallest_singular_value, status.solve_time,
+                     status.prediction_gap, status.time_to_singularity, *status.length]).all()
+    assert (status.flags, status.determinant_sign) == (0, 0)
 
 
 def test_solve_of_lengths_that_no_pose_has(tracking):
@@ -102,6 +123,9 @@ def test_solve_of_lengths_that_no_pose_has(tracking):
     assert not response.success
     assert 'expected lengths of a regular pose' in response.message
     assert response.status.status not in (StewartStatus.CONVERGED, StewartStatus.REJECTED)
+    assert response.status.residual > 1e-3
+    assert (response.status.flags, response.status.determinant_sign) == (0, 0)
+    assert np.isnan(response.status.time_to_singularity)
 
 
 def test_assembly_modes(tracking):
