@@ -56,7 +56,7 @@ class ModelError(LiedynError):
 
 
 class DescriptionError(ModelError):
-    """A file or text that describes no model, or more than can be read from it."""
+    """A file or text that describes no model or platform, or more than can be read from it."""
 
 
 class SingularError(LiedynError):
