@@ -40,10 +40,10 @@ def to_urdf(model: Model) -> str:
     Return a model as the text of a URDF, with simple visuals.
 
     A single root that is free, or fixed at the origin, becomes the root link; otherwise there is
-    a root link world. Visuals of rotors are drawn on their body. Limits, damping and friction are
-    left out where URDF defines none, at planar and floating joints. Raises DescriptionError for
-    what URDF lacks: helical, universal, cylindrical and spherical joints, and a second axis of a
-    planar joint other than the default.
+    a root link world. Left out is what URDF cannot say: gravity; rotors, whose visuals are drawn
+    on their body; limits, damping and friction at planar and floating joints. Raises
+    DescriptionError for joints that URDF lacks: helical, universal, cylindrical and spherical
+    ones, and planar ones with another second axis than the default.
     """
     robot = Element('robot', name=model.name)
     roots = [joint for joint in model.joint_list if joint.parent is None]

@@ -17,6 +17,8 @@
 from collections.abc import Callable, Sequence
 import gc
 import signal
+import time
+import traceback
 from typing import Any
 
 import rclpy
@@ -24,6 +26,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
+from liedyn_ros.errors import LiedynError
 from liedyn_ros.nodes.parameters import Parameter, ParameterSet
 
 AUTOSTART = Parameter(
@@ -31,6 +34,7 @@ AUTOSTART = Parameter(
 RCLError = rclpy_implementation.RCLError
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
+END_PERIOD = 0.001  # s; of looking whether rclpy has ended
 
 
 class ManagedNode(LifecycleNode):
@@ -89,7 +93,8 @@ class ManagedNode(LifecycleNode):
             self.parameters.require_valid()
             self.configure()
         except Exception as error:  # rclpy would pass over it without a word
-            self.get_logger().error(f'not configured: {error}')
+            ours = '' if isinstance(error, LiedynError) else f'\n{traceback.format_exc()}'
+            self.get_logger().error(f'not configured: {error}{ours}')
             self.release()
             return TransitionCallbackReturn.FAILURE
         self._configured = True
@@ -130,17 +135,22 @@ class ManagedNode(LifecycleNode):
 
 def run(node_class: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> None:
     """Run one node until the process is told to end."""
-    interruptible = True
+    building = True
 
-    def interrupt(*_: object) -> None:
-        if interruptible:
+    def end(*_: object) -> None:
+        if building:
             raise KeyboardInterrupt
+        # In a callback an exception could come out of C++ as any other, so the context has to
+        # end; which rclpy does only after it has woken the executor, and that would wait again.
+        while node.context.handle.ok():
+            time.sleep(END_PERIOD)
 
-    signal.signal(signal.SIGINT, interrupt)  # which rclpy calls after it has ended the spinning
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)  # rclpy takes both over, and calls this too
     rclpy.init(args=args)
     try:
         node = node_class()
-        interruptible = False  # in a callback, or in C++, an exception could come out as any other
+        building = False
         try:
             rclpy.spin(node)
         finally:

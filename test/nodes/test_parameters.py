@@ -127,6 +127,7 @@ def test_an_actuator_name_that_is_no_topic_is_named(bench):
     node = bench.start(StewartPoseNode, actuators='float64_topics',
                        actuator_names=['a', 'b', 'c', 'd', 'e', 'no topic'])
     bench.until_logged(node, "actuator 'no topic': expected a name that can be a topic")
+    assert 'Traceback' not in bench.logged(node)[0]
     assert state(bench, 'stewart_pose') == State.PRIMARY_STATE_UNCONFIGURED
     assert not [s for s in node.subscriptions if 'leg_states' in s.topic_name]
 
@@ -140,6 +141,7 @@ def test_an_error_of_rclpy_is_not_lost(bench, monkeypatch):
     monkeypatch.setattr(node, 'create_subscription', refuse)
     assert not configure(bench, 'stewart_pose')
     bench.until_logged(node, 'not configured: no more topics')
+    assert 'Traceback' in bench.logged(node)[0]
     monkeypatch.undo()
     assert configure(bench, 'stewart_pose')
 
