@@ -143,15 +143,16 @@ def test_processes_start_and_end_cleanly(bench, namespace):
             process.kill()
 
 
+@pytest.mark.parametrize('number', ['SIGINT', 'SIGTERM'])
 @pytest.mark.parametrize(('method', 'ends'), [('configure', False), ('work', True)])
-def test_an_interrupt_ends_the_start_at_once_but_no_callback(namespace, method, ends):
+def test_an_interrupt_ends_the_start_at_once_but_no_callback(namespace, number, method, ends):
     """An exception in the middle of a callback could come out as any other."""
     code = f"""
 import os, signal
 from liedyn_ros.nodes.managed_node import ManagedNode, run
 
 def interrupted(self):
-    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.{number})
     sum(range(10))
     print('went on')
 
