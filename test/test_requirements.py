@@ -1,0 +1,52 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What pip and rosdep install for the package is one set, and the pins are within its ranges."""
+
+import ast
+from pathlib import Path
+
+from catkin_pkg.package import parse_package
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+KEYS = {'pyyaml': 'python3-yaml'}  # rosdep keys that are not python3-<name>
+
+
+def declared():
+    """Return the requirements that setup.py declares."""
+    argument = next(
+        node.value for node in ast.walk(ast.parse((ROOT / 'setup.py').read_text()))
+        if isinstance(node, ast.keyword) and node.arg == 'install_requires')
+    return [Requirement(text) for text in ast.literal_eval(argument)]
+
+
+def pinned():
+    """Return the versions of requirements/runtime.txt by name, what these bring left out."""
+    own = (ROOT / 'requirements' / 'runtime.txt').read_text().partition('# Brought in')[0]
+    return dict(line.split('==') for line in own.splitlines() if '==' in line)
+
+
+def test_pins_are_within_the_ranges():
+    versions = pinned()
+    assert {each.name.lower() for each in declared()} == set(versions)
+    for each in declared():
+        assert each.specifier.contains(versions[each.name.lower()]), each
+
+
+def test_rosdep_brings_the_same():
+    package = parse_package(str(ROOT / 'package.xml'))
+    keys = {depend.name for depend in package.exec_depends}
+    for each in declared():
+        assert KEYS.get(each.name.lower(), f'python3-{each.name.lower()}') in keys
