@@ -114,8 +114,7 @@ class DynamicsServerNode(ManagedNode):
 
     def parameters_changed(self) -> None:
         """Take over the model by which the new parameters were judged."""
-        served = None if self._answers is None else self._answers.model
-        self._adopt(self._next or served)
+        self._adopt(self._next)
 
     def _start_no_more(self) -> None:
         """Leave the node's life to whoever has begun to manage it, this node or another."""
@@ -184,10 +183,10 @@ class DynamicsServerNode(ManagedNode):
             description)
 
     def _adopt(self, model: Model | None) -> None:
-        """Serve a model from now on, if there is one."""
-        if model is not None:
-            self._answers = DynamicsAnswers(model, dissipation=self.parameters['dissipation'])
-            self.get_logger().info(f'serving {model}')
+        """Serve a model from now on, or none where the parameters name none any more."""
+        self._answers = None if model is None else DynamicsAnswers(
+            model, dissipation=self.parameters['dissipation'])
+        self.get_logger().info(f'serving {model or "no model yet"}')
 
     def _take_description(self, message: String) -> None:
         """Serve the model of the topic, unless the parameters name one."""

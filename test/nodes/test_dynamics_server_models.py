@@ -121,6 +121,14 @@ def test_a_parameter_keeps_the_topic_out(bench):
                 'the model of the topic', act=lambda: server.configure(dissipation=False))
 
 
+def test_a_model_that_is_named_no_more_is_served_no_more(bench):
+    server = ServerBench(bench, model_file='aerial_manipulator.yaml')
+    assert server.configure(model_file='').successful
+    answer = described(server)
+    assert not answer.success
+    assert 'expected a model, got none yet' in answer.message
+
+
 @pytest.mark.smoke
 def test_a_parameter_replaces_the_model_at_run_time(bench, tmp_path):
     server = ServerBench(bench, model_file='aerial_manipulator.yaml')
