@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.checks import Array
-from liedyn_ros.demo.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
+from liedyn_ros.tables import print_table
 
 OUT = Path('out/bench/assembly_modes.json')
 PLATFORMS = 1000

@@ -29,10 +29,10 @@ from liedyn_ros.demo import aerial_plots
 from liedyn_ros.demo.aerial_flight import Flight
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.recorder import deep, Recorder, wait_for
-from liedyn_ros.demo.tables import print_table
 from liedyn_ros.flight import Machine, Reference
 from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
 from liedyn_ros.resources import config_file
+from liedyn_ros.tables import print_table
 
 DURATION = 12.0  # s of flight
 MASS_ERROR = 0.05  # of all masses and inertias that the server, and so the controller, knows

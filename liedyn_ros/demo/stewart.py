@@ -25,11 +25,11 @@ from liedyn_ros.checks import Array
 from liedyn_ros.demo import stewart_plots
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.recorder import deep, Recorder, wait_for
-from liedyn_ros.demo.tables import print_table
 from liedyn_ros.demo.tracking import Tracking
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
+from liedyn_ros.tables import print_table
 
 DEPTH = 1000  # messages that are kept for a process that is late on a busy machine
 RATE, DURATION = 1000.0, 10.0  # Hz, s

@@ -27,11 +27,11 @@ import sys
 
 import numpy as np
 
-from liedyn_ros.demo.tables import print_table
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.flight import Lags
 from liedyn_ros.studies import actuator_lag_figures
 from liedyn_ros.studies.actuator_lag_flights import Flight, SETTLED, Study
+from liedyn_ros.tables import print_table
 
 LAGS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # s
 KNOWN = (0.5, 0.8, 1.2, 1.5)  # what the controller takes the lag for, over what it is

@@ -28,7 +28,6 @@ import sys
 import numpy as np
 
 from liedyn_ros.checks import Array
-from liedyn_ros.demo.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.flight.reference import Reference
 from liedyn_ros.model import load_yaml
@@ -36,6 +35,7 @@ from liedyn_ros.resources import config_file
 from liedyn_ros.studies import higher_order_figures, higher_order_timing
 from liedyn_ros.studies.higher_order_reference import SmoothReference
 from liedyn_ros.studies.higher_order_timing import Timing
+from liedyn_ros.tables import print_table
 
 FOLDER = Path('out/higher_order')
 ORDER = 5

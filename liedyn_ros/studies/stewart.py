@@ -24,12 +24,12 @@ from pathlib import Path
 import sys
 import time
 
-from liedyn_ros.demo.tables import print_table
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import StewartGeometry
 from liedyn_ros.studies import stewart_figures
 from liedyn_ros.studies.stewart_figures import Cells
 from liedyn_ros.studies.stewart_paper import STATES, Study, Table, TABLES
+from liedyn_ros.tables import print_table
 
 FOLDER = Path('out/stewart_study')
 NEAR = 4.0  # percentage points: two solves of fifty

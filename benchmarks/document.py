@@ -1,0 +1,145 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Write docs/figures.md from what the benchmarks have kept: python -m benchmarks.document."""
+
+from collections.abc import Sequence
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.record import FOLDER
+
+PAGE = Path('docs/figures.md')
+TITLE = """# Figures
+
+Written by `python -m benchmarks.document` from what `make bench` has measured; both work on your
+machine too. Other libraries ran in the same run, taking turns with ours, so read the ratios. Those
+of the tracker and its safety are in [stewart.md](stewart.md).
+"""
+DYNAMICS = """
+## Inverse and forward dynamics beside Pinocchio
+
+Pinocchio {pinocchio}, called from Python with arrays of numpy. A kernel is our compiled function
+on tables that are ready; a call is that of `Dynamics`, which checks its input and makes the array
+it returns. Times in us; a state of a batch is one of 1000 on all cores.
+"""
+HIGHER = """
+## Time derivatives
+
+To an order and all before it; ratios are those to Pinocchio {pinocchio}'s `rnea` and `aba`, which
+have order zero alone. The last column is a state of a batch of 512 as a part of a single call.
+"""
+CASADI = """
+CasADi's automatic differentiation (SX, jtimes, no JIT) of the same quantities:
+"""
+GROWTH = """
+How the time of a kernel grows: with the bodies of five branches, to 501, at order 5; and with the
+order r of 101 bodies, to 16, where the fit of a quadratic is off by the last column at most. The
+exponent over the upper orders stays below 2 while the linear term is the larger.
+"""
+SERVICES = """
+## Services
+
+Round trips of `dynamics_server` about the aerial manipulator ({rmw}), us, from the client's call
+to its answer, {rounds} each. The handler is what is ours of it; the echo is an empty
+std_srvs/Trigger.
+"""
+MODES = """
+## Assembly modes
+
+Random platforms at random poses, each solved twice with other random numbers.
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    parts = [TITLE, *_dynamics(_read('dynamics')), *_higher(_read('higher_order')),
+             *_services(_read('services')), *_modes(_read('assembly_modes'))]
+    PAGE.write_text(''.join(parts))
+    print(f'in {PAGE}')
+
+
+def _dynamics(data: dict[str, Any]) -> list[str]:
+    rows = [(row['machine'], row['algorithm'], f'{row["pinocchio"]:.2f}', f'{row["kernel"]:.2f}',
+             f'{row["ratio"]:.2f}', _bound(row['target']), f'{row["call"]:.2f}',
+             f'{row["call_ratio"]:.2f}', '' if row['batch'] is None else f'{row["batch"]:.2f}')
+            for row in data['rows']]
+    return [DYNAMICS.format(**data), _table((
+        'machine', 'algorithm', 'Pinocchio', 'kernel', 'ratio', 'wanted', 'call', 'ratio',
+        'batch, a state'), rows), _origin(data)]
+
+
+def _higher(data: dict[str, Any]) -> list[str]:
+    rows = [(row['machine'], row['algorithm'], row['order'], f'{row["kernel"]:.2f}',
+             f'{row["ratio"]:.2f}', _bound(row['target']), f'{row["method"]:.2f}',
+             f'{row["checked"]:.2f}', f'{row["batch"]:.2f}') for row in data['rows']]
+    casadi = [(row['machine'], row['algorithm'], row['order'], f'{row["casadi"]:.0f}',
+               f'{row["times_faster"]:.0f}') for row in data['casadi']]
+    growth = [(row['algorithm'], f'{row["in_bodies"]:.2f}', f'{row["in_order"]:.2f}',
+               '{:.1f} + {:.1f} (r+1) + {:.2f} (r+1)^2'.format(*row['quadratic_us']),
+               f'{100.0 * row["quadratic_error"]:.0f} %') for row in data['growth']]
+    return [HIGHER.format(**data), _table((
+        'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'batch'),
+        rows), CASADI, _table((
+            'machine', 'algorithm', 'order', 'CasADi, us', 'times our call'), casadi),
+        GROWTH, _table(('algorithm', 'exponent in bodies', 'in r + 1, from 8', 'us', 'off'),
+                       growth), _origin(data)]
+
+
+def _services(data: dict[str, Any]) -> list[str]:
+    rows = [(row['service'], f'{row["median"]:.0f}', f'{row["p99"]:.0f}',
+             *(('', '', '') if row['share'] is None else (
+                 f'{row["handler_median"]:.1f}', f'{row["handler_p99"]:.1f}',
+                 f'{100.0 * row["share"]:.0f} %'))) for row in data['rows']]
+    return [SERVICES.format(**data), _table((
+        'service', 'median', '99th percentile', 'handler, median', '99th percentile',
+        'share that is ours'), rows), _origin(data)]
+
+
+def _modes(data: dict[str, Any]) -> list[str]:
+    kinds = data['figures']
+    names = list(next(iter(kinds.values())))
+    rows = [(name, *(kinds[kind][name] for kind in kinds)) for name in names]
+    return [MODES, _table(('', *kinds), rows), _origin(data)]
+
+
+def _read(name: str) -> dict[str, Any]:
+    path = FOLDER / f'{name}.json'
+    if not path.is_file():
+        raise SystemExit(f'{path}: expected the figures of benchmarks.{name}, got no file: '
+                         'run make bench first')
+    data: dict[str, Any] = json.loads(path.read_text())
+    return data
+
+
+def _bound(target: float | None) -> str:
+    return '' if target is None else f'<= {target:g}'
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [header, ['---'] * len(header), *rows]
+    return '\n' + ''.join('| ' + ' | '.join(map(str, line)) + ' |\n' for line in lines)
+
+
+def _origin(data: dict[str, Any]) -> str:
+    """Return the line that says where figures come from."""
+    measured = data['measured']
+    return (f'\nMeasured {measured["date"][:10]} at {measured["commit"]} on {measured["cores"]} '
+            f'cores of {measured["processor"]}, load {measured["load"][0]:.1f}, Python '
+            f'{measured["python"]}, numba {measured["numba"]}.\n')
+
+
+if __name__ == '__main__':
+    main()
