@@ -32,7 +32,7 @@ LAYERS = {  # what each part of the core may import of the package
     'dynamics': BASE | {'lie', 'model'},
     'flight': BASE | {'lie', 'model', 'dynamics'},
 }
-OUTER = {'nodes', 'demo', 'studies'}
+OUTER = {'nodes', 'demo', 'studies', 'tables'}
 ROS = ('ament_index_python', 'builtin_interfaces', 'diagnostic_msgs', 'geometry_msgs', 'launch',
        'launch_ros', 'lifecycle_msgs', 'liedyn_interfaces', 'nav_msgs', 'rcl_interfaces', 'rclpy',
        'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs', 'tf2_ros',
