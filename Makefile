@@ -26,6 +26,10 @@ ENV := . tools/env.sh $(DISTRO)
 TEST_DOMAIN_ID ?= $(shell echo '$(CURDIR)' | cksum | awk '{print 1 + $$1 % 100}')
 LOCAL := export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_DOMAIN_ID=$(TEST_DOMAIN_ID)
 
+# Processes that share the tests, each of them whole files.
+TEST_JOBS ?= 2
+JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile
+
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
@@ -33,7 +37,7 @@ SHELL := bash
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo 'variables: DISTRO=kilted|jazzy (wheels), PYTHON=python3.12, TEST_ARGS=..., TEST_DOMAIN_ID=...'
+	@echo 'variables: DISTRO=kilted|jazzy (wheels), PYTHON=python3.12, TEST_ARGS=..., TEST_JOBS=2, TEST_DOMAIN_ID=...'
 
 setup: $(VENV)/.installed  ## make the virtual environment with everything pinned
 
@@ -49,10 +53,10 @@ $(OVERLAY)/.built: $(VENV)/.installed $(shell find liedyn_interfaces -type f)
 	@touch $@
 
 test: build  ## run every test; TEST_ARGS go to pytest
-	@$(ENV) && $(LOCAL) && python -m pytest $(TEST_ARGS)
+	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) $(TEST_ARGS)
 
 smoke: build  ## run the short selection that shows a ROS 2 release works
-	@$(ENV) && $(LOCAL) && python -m pytest -m smoke $(TEST_ARGS)
+	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) -m smoke $(TEST_ARGS)
 
 lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py

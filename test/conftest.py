@@ -15,9 +15,16 @@
 """Which tests run where: the core's everywhere, the nodes' where there is a ROS 2."""
 
 from importlib.util import find_spec
+import os
 
 HAS_ROS = find_spec('rclpy') is not None
 collect_ignore = [] if HAS_ROS else ['interfaces', 'nodes', 'launch']
+
+# Processes that share the tests have a ROS domain each.
+WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')
+if WORKER != '0' and 'ROS_DOMAIN_ID' in os.environ:
+    os.environ['ROS_DOMAIN_ID'] = str(
+        1 + (int(os.environ['ROS_DOMAIN_ID']) + 50 * int(WORKER)) % 100)
 
 
 def pytest_report_header() -> str:

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / 'liedyn_ros'
 BASE = {'checks', 'compile', 'errors', 'resources', 'yaml_nodes'}
 LAYERS = {  # what each part of the core may import of the package
-    **dict.fromkeys(BASE, BASE),
+    **dict.fromkeys(sorted(BASE), BASE),
     'lie': BASE,
     'stewart': BASE | {'lie'},
     'model': BASE | {'lie'},
