@@ -16,6 +16,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 import os
 from queue import SimpleQueue
 
@@ -33,7 +34,7 @@ from liedyn_ros.model import Layout
 
 # Shares of a batch per core, so that a core that others use too does not hold up the rest, and
 # the fewest states worth a share.
-SHARES, SMALLEST = 2, 2 * LANES
+SHARES, SMALLEST = 4, 4 * LANES
 
 
 class LaneTables:
@@ -90,9 +91,10 @@ class LaneThreads:
     """Threads and tables for each of them."""
 
     def __init__(self, layout: Layout, dissipation: bool) -> None:
-        """Start as many threads as this process may use cores."""
+        """Start threads, with the caller's as many as this process may use cores."""
         self._cores = len(os.sched_getaffinity(0))
-        self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix='liedyn_lanes')
+        self._pool = ThreadPoolExecutor(
+            max(1, self._cores - 1), thread_name_prefix='liedyn_lanes')
         self._tables: SimpleQueue[LaneTables] = SimpleQueue()
         for _ in range(self._cores):
             self._tables.put(LaneTables(layout, dissipation))
@@ -100,16 +102,24 @@ class LaneThreads:
     def run(self, task: Callable[..., tuple[int, int]], *arrays: Array) -> tuple[int, int]:
         """Run a task on shares of all arrays; return the first state to fail, and its code."""
         states = len(arrays[0])
-        shares = max(1, min(SHARES * self._cores, states // SMALLEST))
-        bounds = np.linspace(0, -(-states // LANES), shares + 1).astype(int) * LANES
+        count = max(1, min(SHARES * self._cores, states // SMALLEST))
+        bounds = np.linspace(0, -(-states // LANES), count + 1).astype(int) * LANES
+        shares = iter(list(pairwise(bounds)))
 
-        def work(start: int, stop: int) -> tuple[int, int]:
-            tables = self._tables.get()
+        def work() -> list[tuple[int, int]]:
+            """Do shares while there are any."""
+            tables, failed = self._tables.get(), []
             try:
-                state, code = task(tables, *(array[start:stop] for array in arrays))
+                for start, stop in shares:
+                    state, code = task(tables, *(array[start:stop] for array in arrays))
+                    if code != DONE:
+                        failed.append((start + state, code))
             finally:
                 self._tables.put(tables)
-            return start + state, code
+            return failed
 
-        results = list(self._pool.map(work, bounds[:-1], bounds[1:]))
-        return next((result for result in results if result[1] != DONE), (states, DONE))
+        helpers = [self._pool.submit(work) for _ in range(min(self._cores, count) - 1)]
+        failed = work()
+        for helper in helpers:
+            failed += helper.result()
+        return min(failed, default=(states, DONE))
