@@ -21,9 +21,7 @@ numbers. The times are of one solve each, in ms, on one thread.
 """
 
 from collections import Counter
-import json
 from pathlib import Path
-import platform
 from time import perf_counter
 from typing import Any
 
@@ -34,7 +32,6 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
 from liedyn_ros.tables import print_table
 
-OUT = Path('out/bench/assembly_modes.json')
 PLATFORMS = 1000
 SEEDS = (0, 1)
 SAME = 1e-6  # rad and m, of platforms about a metre wide
@@ -58,9 +55,8 @@ def main() -> None:
     figures = {kind: summarize(found) for kind, found in rows.items()}
     names = list(figures[KINDS[0]])
     print_table(['', *KINDS], [[name, *(figures[kind][name] for kind in KINDS)] for name in names])
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps({'machine': platform.processor(), 'figures': figures}, indent=2))
-    print(f'in {OUT}; {perf_counter() - begin:.0f} s')
+    path = keep('assembly_modes', {'figures': figures})
+    print(f'in {path}; {perf_counter() - begin:.0f} s')
 
 
 def random_geometry(rng: np.random.Generator, kind: str) -> StewartGeometry:
