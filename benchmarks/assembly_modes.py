@@ -21,12 +21,12 @@ numbers. The times are of one solve each, in ms, on one thread.
 """
 
 from collections import Counter
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from benchmarks.record import keep
 from liedyn_ros.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
