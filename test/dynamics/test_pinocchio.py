@@ -44,9 +44,9 @@ FAULTY = {'alex_psyonic_hands': 'expected a leader of', 'ur3': 'expected an attr
 
 def test_random_trees(case: Case) -> None:
     twin = pinocchio_twin.to_pinocchio(case.model)
-    compare_dynamics(case.model, twin, case.rng)
-    compare_forward_dynamics(case.model, twin, case.rng)
-    compare_kinematics(case.model, twin, case.rng)
+    assert_same_dynamics(case.model, twin, case.rng)
+    assert_same_forward_dynamics(case.model, twin, case.rng)
+    assert_same_kinematics(case.model, twin, case.rng)
 
 
 @pytest.mark.parametrize('floating', [False, True])
@@ -63,13 +63,13 @@ def test_example_robots(paths: list[str], floating: bool) -> None:
         if model.nv == 0:  # a quadrotor that is held
             continue
         twin = pinocchio_twin.parsed_by_pinocchio(file, model)
-        compare_dynamics(model, twin, rng)
-        compare_kinematics(model, twin, rng)
+        assert_same_dynamics(model, twin, rng)
+        assert_same_kinematics(model, twin, rng)
         if file.stem in MASSLESS:
             with pytest.raises(SingularError, match=f'^{MASSLESS[file.stem]}: expected inertia'):
-                compare_forward_dynamics(model, twin, rng)
+                assert_same_forward_dynamics(model, twin, rng)
         else:
-            compare_forward_dynamics(model, twin, rng)
+            assert_same_forward_dynamics(model, twin, rng)
 
 
 def test_the_documents_name_the_files_that_are_special() -> None:
@@ -86,7 +86,8 @@ def load(file: Path, floating: bool) -> Model:
     return load_urdf(file, floating=floating, mimic='independent', physical=False)
 
 
-def compare_dynamics(model: Model, twin: pinocchio_twin.Twin, rng: np.random.Generator) -> None:
+def assert_same_dynamics(
+        model: Model, twin: pinocchio_twin.Twin, rng: np.random.Generator) -> None:
     d, other, data = Dynamics(model, dissipation=False), twin.model, twin.model.createData()
     q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     pq, pv, pa = twin.to_configuration(q), twin.to_velocity(v), twin.to_velocity(a)
@@ -99,7 +100,7 @@ def compare_dynamics(model: Model, twin: pinocchio_twin.Twin, rng: np.random.Gen
     assert_same(np.triu(d.mass_matrix(q)[np.ix_(order, order)]), upper)
 
 
-def compare_forward_dynamics(
+def assert_same_forward_dynamics(
         model: Model, twin: pinocchio_twin.Twin, rng: np.random.Generator) -> None:
     """Compare under the forces of a motion; no solver is nearer than rounding and condition."""
     d, data = Dynamics(model, dissipation=False), twin.model.createData()
@@ -111,7 +112,8 @@ def compare_forward_dynamics(
                 max(TOLERANCE, np.finfo(float).eps * np.linalg.cond(d.mass_matrix(q))))
 
 
-def compare_kinematics(model: Model, twin: pinocchio_twin.Twin, rng: np.random.Generator) -> None:
+def assert_same_kinematics(
+        model: Model, twin: pinocchio_twin.Twin, rng: np.random.Generator) -> None:
     d, other, data = Dynamics(model), twin.model, twin.model.createData()
     q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     pq, pv = twin.to_configuration(q), twin.to_velocity(v)

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from support.launch_bench import described_arguments, launched, wait_unconfigured
+from support.launch_bench import assert_unconfigured, described_arguments, launched
 from support.pose_bench import ns
 import yaml
 
@@ -44,7 +44,7 @@ def params_file(tmp_path):
     return f'params_file:={path}'
 
 
-def flies(bench, namespace=''):
+def assert_flies(bench, namespace=''):
     """Wait for a piece of flight and see that it follows the reference."""
     errors = bench.collect(JointState, f'{namespace}/tracking_error')
     diagnostics = bench.collect(DiagnosticArray, '/diagnostics')
@@ -68,14 +68,14 @@ def test_every_argument_is_described():
 @pytest.mark.parametrize('namespace', ['', 'left/arm'])
 def test_it_follows_the_reference(bench, params_file, namespace):
     with launched(FILE, params_file, f'namespace:={namespace}'):
-        flies(bench, f'/{namespace}' if namespace else '')
+        assert_flies(bench, f'/{namespace}' if namespace else '')
 
 
 def test_sim_time(bench, params_file):
     """The simulator publishes /clock and the others take the time from it."""
     clocks = bench.collect(Clock, '/clock')
     with launched(FILE, params_file, 'use_sim_time:=true'):
-        flies(bench)
+        assert_flies(bench)
         assert clocks
 
 
@@ -90,4 +90,4 @@ def test_without_controller_the_machine_stands(bench):
 
 def test_without_autostart_the_nodes_wait_to_be_configured(bench):
     with launched(FILE, 'autostart:=false'):
-        wait_unconfigured(bench, *(f'/{node}' for node in NODES))
+        assert_unconfigured(bench, *(f'/{node}' for node in NODES))

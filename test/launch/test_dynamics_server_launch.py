@@ -18,7 +18,7 @@ from liedyn_interfaces.srv import DescribeModel
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-from support.launch_bench import described_arguments, launched, wait_unconfigured
+from support.launch_bench import assert_unconfigured, described_arguments, launched
 import yaml
 
 pytestmark = pytest.mark.ros
@@ -34,7 +34,7 @@ URDF = f"""
 </robot>"""
 
 
-def until_served(bench, namespace, name):
+def assert_served(bench, namespace, name):
     """Wait until a server in a namespace serves the model of a name."""
     service = f'{namespace}/dynamics_server/describe_model'
     bench.until(lambda: bench.call(DescribeModel, service).name == name, f'model {name}')
@@ -52,8 +52,8 @@ def test_a_model_of_the_parameters(bench, tmp_path, namespace, source):
     path.write_text(yaml.safe_dump(
         {'/**/dynamics_server': {'ros__parameters': {source: values[source]}}}))
     with launched(FILE, f'params_file:={path}', f'namespace:={namespace}'):
-        until_served(bench, f'/{namespace}' if namespace else '',
-                     'aerial_manipulator' if source == 'model_file' else 'arm')
+        assert_served(bench, f'/{namespace}' if namespace else '',
+                      'aerial_manipulator' if source == 'model_file' else 'arm')
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/arm'])
@@ -61,11 +61,11 @@ def test_a_model_of_the_topic(bench, namespace):
     prefix = f'/{namespace}' if namespace else ''
     bench.publisher(String, f'{prefix}/robot_description', LATCHED).publish(String(data=URDF))
     with launched(FILE, f'namespace:={namespace}', 'use_sim_time:=true'):
-        until_served(bench, prefix, 'arm')
+        assert_served(bench, prefix, 'arm')
 
 
 def test_without_autostart_the_node_waits_to_be_configured(bench):
     with launched(FILE, 'autostart:=false'):
-        wait_unconfigured(bench, '/dynamics_server')
+        assert_unconfigured(bench, '/dynamics_server')
         message = bench.call(DescribeModel, '/dynamics_server/describe_model').message
         assert message.endswith('expected the node to be active, got not configured')

@@ -18,14 +18,14 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
-from support.launch_bench import described_arguments, launched, wait_unconfigured
+from support.launch_bench import assert_unconfigured, described_arguments, launched
 from support.pose_bench import matrix, ns, stamp_of
 
 pytestmark = pytest.mark.ros
 FILE = 'stewart.launch.py'
 
 
-def tracks(bench, namespace, act=lambda: None):
+def assert_tracks(bench, namespace, act=lambda: None):
     """Wait for poses in a namespace and compare them with the simulator's."""
     poses = bench.collect(PoseStamped, f'{namespace}/pose')
     truths = bench.collect(PoseStamped, f'{namespace}/true_pose')
@@ -46,7 +46,7 @@ def test_every_argument_is_described():
 @pytest.mark.parametrize('namespace', ['', 'left/platform'])
 def test_the_pose_of_the_simulated_platform_is_published(bench, namespace):
     with launched(FILE, 'simulator:=true', f'namespace:={namespace}'):
-        tracks(bench, f'/{namespace}' if namespace else '')
+        assert_tracks(bench, f'/{namespace}' if namespace else '')
 
 
 def test_sim_time(bench):
@@ -60,13 +60,13 @@ def test_sim_time(bench):
 
     with launched(FILE, 'simulator:=true', 'use_sim_time:=true'):
         poses = bench.collect(PoseStamped, '/pose')
-        tracks(bench, '', act=step)
+        assert_tracks(bench, '', act=step)
         assert all(100_000_000_000 < ns(pose) <= now_ns for pose in poses)
 
 
 def test_without_autostart_the_nodes_wait_to_be_configured(bench):
     with launched(FILE, 'simulator:=true', 'autostart:=false'):
-        wait_unconfigured(bench, '/stewart_pose', '/stewart_simulator')
+        assert_unconfigured(bench, '/stewart_pose', '/stewart_simulator')
 
 
 def test_parameters_come_from_the_file_given(bench, tmp_path):

@@ -33,7 +33,7 @@ def coordinates(largest=3.0):
     return arrays(float, 6, elements=st.floats(-largest, largest))
 
 
-def close(value, expected, scale=1.0):
+def assert_close(value, expected, scale=1.0):
     np.testing.assert_allclose(value, expected, rtol=0.0, atol=1e-13 * scale)
 
 
@@ -44,14 +44,15 @@ def test_group_axioms(group, x, y, z):
     n = DIMENSION[group]
     a, b, c = group.exp(x[:n]), group.exp(y[:n]), group.exp(z[:n])
     one = np.eye(len(a))
-    close(group.compose(group.compose(a, b), c), group.compose(a, group.compose(b, c)), 10.0)
-    close(group.compose(a, group.inverse(a)), one, 10.0)
-    close(group.inverse(group.inverse(a)), a, 10.0)
+    assert_close(group.compose(group.compose(a, b), c),
+                 group.compose(a, group.compose(b, c)), 10.0)
+    assert_close(group.compose(a, group.inverse(a)), one, 10.0)
+    assert_close(group.inverse(group.inverse(a)), a, 10.0)
     np.testing.assert_array_equal(group.compose(a, one), a)
     np.testing.assert_array_equal(group.exp(np.zeros(n)), one)
-    close(group.inverse(a), group.exp(-x[:n]), 10.0)
-    close(a[:3, :3].T @ a[:3, :3], np.eye(3))
-    close(np.linalg.det(a), 1.0)
+    assert_close(group.inverse(a), group.exp(-x[:n]), 10.0)
+    assert_close(a[:3, :3].T @ a[:3, :3], np.eye(3))
+    assert_close(np.linalg.det(a), 1.0)
 
 
 @both_groups
@@ -60,7 +61,7 @@ def test_group_axioms(group, x, y, z):
 def test_log_undoes_exp_below_pi(group, x):
     n = DIMENSION[group]
     # Far from pi; test_accuracy has the approach to it.
-    close(group.log(group.exp(x[:n])), x[:n], 100.0)
+    assert_close(group.log(group.exp(x[:n])), x[:n], 100.0)
 
 
 @both_groups
@@ -70,7 +71,7 @@ def test_exp_undoes_log_everywhere(group, x):
     pose = group.exp(x[:DIMENSION[group]])
     w = group.log(pose)[:3]
     assert np.linalg.norm(w) <= np.pi * (1.0 + 1e-15)
-    close(group.exp(group.log(pose)), pose, 100.0)
+    assert_close(group.exp(group.log(pose)), pose, 100.0)
 
 
 @both_groups
@@ -79,7 +80,7 @@ def test_half_turns(group, diagonal):
     turn = np.eye(3 if group is so3 else 4)
     turn[:3, :3] = np.diag(diagonal)
     assert np.linalg.norm(group.log(turn)) == pytest.approx(np.pi, rel=1e-15)
-    close(group.exp(group.log(turn)), turn, 10.0)
+    assert_close(group.exp(group.log(turn)), turn, 10.0)
 
 
 @both_groups
@@ -88,10 +89,10 @@ def test_half_turns(group, diagonal):
 def test_adjoint(group, x, y, z):
     n = DIMENSION[group]
     a, b, xi = group.exp(x[:n]), group.exp(y[:n]), z[:n]
-    close(group.adjoint(group.compose(a, b)), group.adjoint(a) @ group.adjoint(b), 100.0)
-    close(group.hat(group.adjoint(a) @ xi), a @ group.hat(xi) @ group.inverse(a), 100.0)
-    close(group.compose(group.compose(a, group.exp(xi)), group.inverse(a)),
-          group.exp(group.adjoint(a) @ xi), 1000.0)
+    assert_close(group.adjoint(group.compose(a, b)), group.adjoint(a) @ group.adjoint(b), 100.0)
+    assert_close(group.hat(group.adjoint(a) @ xi), a @ group.hat(xi) @ group.inverse(a), 100.0)
+    assert_close(group.compose(group.compose(a, group.exp(xi)), group.inverse(a)),
+                 group.exp(group.adjoint(a) @ xi), 1000.0)
     np.testing.assert_array_equal(group.adjoint_dual(a), group.adjoint(a).T)
 
 
@@ -102,10 +103,10 @@ def test_bracket(group, x, y, z):
     n = DIMENSION[group]
     x, y, z = x[:n], y[:n], z[:n]
     bracket = group.hat(x) @ group.hat(y) - group.hat(y) @ group.hat(x)
-    close(group.ad(x) @ y, group.vee(bracket), 100.0)
-    close(group.ad(x) @ x, np.zeros(n), 10.0)
-    close(group.ad(group.ad(x) @ y),
-          group.ad(x) @ group.ad(y) - group.ad(y) @ group.ad(x), 100.0)  # Jacobi's identity
+    assert_close(group.ad(x) @ y, group.vee(bracket), 100.0)
+    assert_close(group.ad(x) @ x, np.zeros(n), 10.0)
+    assert_close(group.ad(group.ad(x) @ y),
+                 group.ad(x) @ group.ad(y) - group.ad(y) @ group.ad(x), 100.0)  # Jacobi's identity
     np.testing.assert_array_equal(group.ad_dual(x), group.ad(x).T)
     np.testing.assert_array_equal(group.vee(group.hat(x)), x)
 
@@ -118,8 +119,8 @@ def test_jacobians_are_linked(group, x):
     left, right = group.left_jacobian(xi), group.right_jacobian(xi)
     one = np.eye(len(xi))
     adjoint = group.adjoint(group.exp(xi))
-    close(left, adjoint @ right, 100.0)
-    close(adjoint, one + group.ad(xi) @ left, 100.0)  # the series of exp(ad) and of J
+    assert_close(left, adjoint @ right, 100.0)
+    assert_close(adjoint, one + group.ad(xi) @ left, 100.0)  # the series of exp(ad) and of J
     if np.linalg.norm(xi[:3]) < 5.0:  # J is singular at 2 pi
-        close(left @ group.left_jacobian_inverse(xi), one, 1000.0)
-        close(right @ group.right_jacobian_inverse(xi), one, 1000.0)
+        assert_close(left @ group.left_jacobian_inverse(xi), one, 1000.0)
+        assert_close(right @ group.right_jacobian_inverse(xi), one, 1000.0)

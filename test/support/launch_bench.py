@@ -77,7 +77,7 @@ def described_arguments(file):
     return [argument.name for argument in arguments]
 
 
-def wait_unconfigured(bench, *nodes):
+def assert_unconfigured(bench, *nodes):
     """See that nodes are there and wait to be configured."""
     for node in nodes:
         state = bench.call(GetState, f'{node}/get_state').current_state
