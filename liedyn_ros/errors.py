@@ -44,7 +44,7 @@ class LimitError(LiedynError):
 
 
 class StampError(LiedynError):
-    """A time that is not after the one before it."""
+    """A time that is none, or not after the one before it."""
 
 
 class InertiaError(LiedynError):

@@ -94,8 +94,8 @@ class PoseTracker:
 
         rates: (6,), m/s, where they are measured; the twist then comes from them, else from the
         difference of two poses. Raises ShapeError, NotFiniteError, LimitError for lengths
-        beyond the limits, and StampError for a time not after the last; a time before the last
-        also forgets the motion, as the clock may have been set back.
+        beyond the limits, and StampError for a time that is not a whole number or not after the
+        last; a time before the last also forgets the motion, as the clock may have been set back.
         """
         return self.advance(stamp_ns, *self.accept(stamp_ns, lengths, rates))
 
@@ -125,6 +125,8 @@ class PoseTracker:
         return tracked
 
     def _require_later(self, stamp_ns: int) -> None:
+        if not isinstance(stamp_ns, (int, np.integer)):
+            raise StampError(f'stamp: expected a whole number of ns, got {stamp_ns!r}')
         if self.last is None or stamp_ns > self.last.stamp_ns:
             return
         last_ns = self.last.stamp_ns

@@ -20,7 +20,7 @@ import pytest
 from liedyn_ros.errors import LimitError, NotFiniteError, ShapeError, StampError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, PoseTracker, SmoothTrajectory, Start, Status)
+    leg_lengths, leg_rates, PoseTracker, SafeTracker, SmoothTrajectory, Start, Status)
 
 
 @pytest.fixture
@@ -103,6 +103,13 @@ def test_refused_rates_leave_the_state(geometry, home):
     with pytest.raises(NotFiniteError, match='rates'):
         tracker.update(nanoseconds(0.0), leg_lengths(geometry, home), [np.nan] * 6)
     assert tracker.update(nanoseconds(0.0), leg_lengths(geometry, home)).solution.converged
+
+
+@pytest.mark.parametrize('tracker', [PoseTracker, SafeTracker])
+@pytest.mark.parametrize('stamp', [0.5, '1', None, float('nan')])
+def test_time_is_a_whole_number_of_ns(geometry, home, tracker, stamp):
+    with pytest.raises(StampError, match='expected a whole number of ns, got'):
+        tracker(geometry, home).update(stamp, leg_lengths(geometry, home))
 
 
 def test_time_must_go_forward_and_a_jump_back_starts_anew(geometry, home, trajectory):
