@@ -29,6 +29,7 @@ from typing import Any
 
 import numba
 from numba.core import config
+from numba.core.errors import NumbaError
 
 PACKAGE = Path(__file__).parent
 
@@ -111,7 +112,7 @@ def _attempt(compiled: Callable[..., Any]) -> Callable[..., Any]:
     def attempt(*arguments: Any) -> Any:
         try:
             return compiled(*arguments)
-        except TypeError:
+        except (TypeError, ValueError, NumbaError):  # of numba's look at the types
             return None
 
     return attempt

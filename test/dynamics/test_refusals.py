@@ -135,6 +135,22 @@ def test_kernels_that_are_compiled_take_no_other_size(
                 method(*good[:k], np.resize(value, size), *good[k + 1:], *order)
 
 
+@pytest.mark.parametrize('odd', [
+    [], (), {}, {1}, None, 'fast', b'fast', 1.0, 1j * np.ones(3), np.array('fast'), iter([]),
+    np.ma.array([1.0, 2.0]), np.zeros(3, 'M8[s]'), np.zeros(3, 'V8'), np.zeros(3, '>f8'),
+], ids=lambda odd: type(odd).__name__)
+def test_kernels_that_are_compiled_meet_no_other_type(tree: Case, odd: object) -> None:
+    """What numba says of an argument that it does not know reaches nobody."""
+    d, rows = tree.dynamics, np.tile(tree.a, (4, 1))
+    calls = [lambda v: d.inverse(tree.q, v, tree.a), lambda v: d.forward(tree.q, v, tree.a),
+             lambda v: d.inverse_series(tree.q, v, 2), lambda q: d.mass_matrix(q),
+             lambda v: d.forward_series(tree.q, v, rows[:3], 2)]
+    for call, good in zip(calls, (tree.v, tree.v, rows, tree.q, tree.v)):
+        call(good)
+        with pytest.raises(LiedynError, match=r'expected .*, got '):
+            call(odd)
+
+
 def test_out_is_written_and_returned(tree: Case) -> None:
     d, n = tree.dynamics, tree.model.nv
     out, matrix = np.empty(n), np.empty((n, n))
