@@ -14,7 +14,8 @@
 
 """What all our nodes share: lifecycle, parameters, autostart, and a process that ends cleanly."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 import gc
 import signal
 import time
@@ -22,6 +23,7 @@ import traceback
 from typing import Any
 
 import rclpy
+from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -133,6 +135,18 @@ class ManagedNode(LifecycleNode):
         self.release()
 
 
+@contextmanager
+def until_shutdown(context: Context) -> Iterator[None]:
+    """Leave the block quietly when the context ends, wherever in rclpy that is noticed."""
+    try:
+        yield
+    except ExternalShutdownException:
+        pass
+    except RCLError:
+        if context.ok():  # else something was publishing, or about to wait, when it ended
+            raise
+
+
 def run(node_class: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> None:
     """Run one node until the process is told to end."""
     building = True
@@ -149,16 +163,14 @@ def run(node_class: Callable[[], ManagedNode], args: Sequence[str] | None = None
         signal.signal(number, end)  # rclpy takes both over, and calls this too
     rclpy.init(args=args)
     try:
-        node = node_class()
-        building = False
-        try:
-            rclpy.spin(node)
-        finally:
-            node.destroy_node()
-    except (KeyboardInterrupt, ExternalShutdownException):
+        with until_shutdown(rclpy.get_default_context()):
+            node = node_class()
+            building = False
+            try:
+                rclpy.spin(node)
+            finally:
+                node.destroy_node()
+    except KeyboardInterrupt:
         pass
-    except RCLError:
-        if rclpy.ok():  # else a callback was publishing while the process was told to end
-            raise
     finally:
         rclpy.try_shutdown()

@@ -19,11 +19,12 @@ import time
 
 from geometry_msgs.msg import Pose
 from liedyn_interfaces.srv import AssemblyModes
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.nodes import conversions
+from liedyn_ros.nodes.managed_node import until_shutdown
 from liedyn_ros.nodes.stewart_platform import Platform
 from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths
 
@@ -61,11 +62,9 @@ class StewartModes:
         self._hidden.destroy_node()
 
     def _spin(self) -> None:
-        try:
+        with until_shutdown(self._node.context):
             while not self._ended:
                 self._executor.spin_once()
-        except ExternalShutdownException:
-            pass
 
     def _end(self) -> None:
         self._ended = True

@@ -14,7 +14,7 @@
 
 """The pose node's services: solve once, all poses, inverse kinematics, reset; bad requests."""
 
-from threading import Event
+from threading import enumerate as enumerate_threads, Event
 
 from geometry_msgs.msg import Point, Pose, Quaternion
 from liedyn_interfaces.msg import StewartStatus
@@ -26,6 +26,7 @@ from support.pose_bench import FAR, GEOMETRY, HOME, LEGS, matrix, NEAR
 from transforms3d.quaternions import mat2quat
 import yaml
 
+from liedyn_ros.nodes.stewart_pose import StewartPoseNode
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths, length_jacobian
 
@@ -216,3 +217,23 @@ def test_tracking_goes_on_while_modes_are_searched(tracking, monkeypatch):
     go_on.set()
     node.bench.until(future.done, 'the modes')
     assert future.result().success
+
+
+@pytest.mark.smoke
+def test_the_end_comes_while_modes_are_searched(bench, other_context, namespace, monkeypatch):
+    """Wherever the thread of the search is when the context ends, it ends without a word."""
+    node = StewartPoseNode(context=other_context, namespace=namespace)
+    thread, = (thread for thread in enumerate_threads() if thread.name == 'assembly_modes')
+    search, failures = AssemblyModeSolver.solve, []
+
+    def interrupted(solver, lengths):
+        other_context.handle.shutdown()  # as a signal does
+        return search(solver, lengths)
+    monkeypatch.setattr(AssemblyModeSolver, 'solve', interrupted)
+    monkeypatch.setattr('threading.excepthook', failures.append)
+    client = bench.partner.create_client(AssemblyModes, 'stewart_pose/assembly_modes')
+    bench.until(client.service_is_ready, 'the service')
+    client.call_async(AssemblyModes.Request(leg_names=LEGS, lengths=LENGTHS))
+    bench.until(lambda: not thread.is_alive(), 'the end')
+    node.destroy_node()
+    assert not failures
