@@ -25,6 +25,7 @@ import functools
 import hashlib
 import os
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numba
@@ -40,6 +41,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     'model': ('lie', 'model'),
     'dynamics': ('lie', 'model', 'dynamics'),
 }
+_FIRST_CALL = Lock()
 
 
 def cache_root() -> Path:
@@ -67,55 +69,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     'contract' lets LLVM use fused multiply-adds and nothing else of fast-math: NaN and infinity
     keep their meaning. Numba's runtime, which counts references, is left out: counting costs more
     than the arithmetic of a small function, and a kernel that would allocate does not compile.
+    Python's lock is kept: to let other threads run costs as much as a tenth of a small kernel.
     """
-    layer = Path(function.__code__.co_filename).relative_to(PACKAGE).parts[0]
-    outer = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_root() / digest(layer))
-    try:
-        return numba.njit(
-            function, cache=True, nogil=True, error_model='numpy', fastmath={'contract'},
-            _nrt=False)
-    finally:
-        config.CACHE_DIR = outer
+    return _compiled(function, nogil=False)
 
 
-class Entry:
-    """
-    A kernel as Python calls it, for arguments of the types of its first call and no others.
-
-    Numba looks at the types of all arguments at every call; to check them before takes as long as
-    a small kernel runs. So `attempt` runs the kernel on arguments as they come, and returns None
-    where one is of another type, or where no call has compiled the kernel yet.
-    """
-
-    __slots__ = ('_compiled', 'attempt')
-
-    def __init__(self, compiled: Any) -> None:
-        """Take a kernel."""
-        self._compiled = compiled
-        self.attempt: Callable[..., Any] = _not_compiled
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Run on arguments of the right types; the first call compiles for them alone."""
-        result = self._compiled(*arguments)
-        if self.attempt is _not_compiled:
-            self._compiled.disable_compile()
-            self.attempt = _attempt(self._compiled)
-        return result
-
-
-def _not_compiled(*arguments: Any) -> None:
-    return None
-
-
-def _attempt(compiled: Callable[..., Any]) -> Callable[..., Any]:
-    def attempt(*arguments: Any) -> Any:
-        try:
-            return compiled(*arguments)
-        except (TypeError, ValueError, NumbaError):  # of numba's look at the types
-            return None
-
-    return attempt
+def long_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a kernel that takes long, or that threads share: other threads run meanwhile."""
+    return _compiled(function, nogil=True)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,3 +84,57 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     compiled: Any = kernel(function)
     compiled.targetoptions['forceinline'] = True
     return compiled
+
+
+def _compiled(function: Callable[..., Any], nogil: bool) -> Callable[..., Any]:
+    layer = Path(function.__code__.co_filename).relative_to(PACKAGE).parts[0]
+    outer = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_root() / digest(layer))
+    try:
+        return numba.njit(
+            function, cache=True, nogil=nogil, error_model='numpy', fastmath={'contract'},
+            _nrt=False)
+    finally:
+        config.CACHE_DIR = outer
+
+
+class Entry:
+    """
+    A kernel on the tables of one object, for arguments of the types of the first call alone.
+
+    Numba looks at the types of all arguments at every call; to check them before takes as long as
+    a small kernel runs. So `attempt` runs the kernel on arguments as they come, and returns None
+    where one is of another type, or where no call has compiled the kernel yet.
+    """
+
+    __slots__ = ('_compiled', '_run', 'attempt')
+
+    def __init__(self, compiled: Any, *tables: Any) -> None:
+        """Take a kernel and its first arguments."""
+        self._compiled = compiled
+        self._run = functools.partial(compiled, *tables)
+        self.attempt: Callable[..., Any] = _not_compiled
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run on arguments of the right types; the first call compiles for them alone."""
+        if self.attempt is not _not_compiled:
+            return self._run(*arguments)
+        with _FIRST_CALL:  # else one thread would end compilation while another waits for it
+            result = self._run(*arguments)
+            self._compiled.disable_compile()
+        self.attempt = _attempt(self._run)
+        return result
+
+
+def _not_compiled(*arguments: Any) -> None:
+    return None
+
+
+def _attempt(run: Callable[..., Any]) -> Callable[..., Any]:
+    def attempt(*arguments: Any) -> Any:
+        try:
+            return run(*arguments)
+        except (TypeError, ValueError, NumbaError):  # of numba's look at the types
+            return None
+
+    return attempt

@@ -37,8 +37,6 @@ from liedyn_ros.dynamics.workspace import Workspace
 from liedyn_ros.errors import SingularError
 from liedyn_ros.model import Model
 
-_INVERSE, _HYBRID, _MASS_MATRIX = Entry(inverse), Entry(hybrid), Entry(mass_matrix)
-
 
 class Kinematics(NamedTuple):
     """
@@ -75,8 +73,10 @@ class Dynamics:
         self.model = model
         self.dissipation = dissipation
         self.workspace = Workspace(model.layout, dissipation)
-        self._tables = (
-            self.workspace.topology, self.workspace.links, self.workspace.coordinates)
+        topology, links = self.workspace.topology, self.workspace.links
+        self._inverse = Entry(inverse, topology, links, self.workspace.coordinates)
+        self._hybrid = Entry(hybrid, topology, links, self.workspace.coordinates)
+        self._mass_matrix = Entry(mass_matrix, topology, links)
         self._q_shape, self._v_shape = (model.nq,), (model.nv,)
         self._bodies = len(model.bodies)
         self._zero = np.zeros(model.nv)
@@ -85,10 +85,10 @@ class Dynamics:
                 external: ArrayLike | None = None, out: Array | None = None) -> Array:
         """Return the joint forces tau (nv,) of a motion (Kim, Table 2)."""
         tau = output(out, self._v_shape)
-        if external is None and _INVERSE.attempt(*self._tables, q, v, a, tau):
+        if external is None and self._inverse.attempt(q, v, a, tau):
             return tau
         q, v, a = self._position(q), self._rate('v', v), self._rate('a', a)
-        if not self._run(_INVERSE, external, q, v, a, tau):
+        if not self._run(self._inverse, external, q, v, a, tau):
             refuse(self.model, '', q, v=v, a=a)
         return tau
 
@@ -100,10 +100,10 @@ class Dynamics:
         Raises SingularError naming a coordinate that moves no inertia.
         """
         a = output(out, self._v_shape)
-        if external is None and _HYBRID.attempt(*self._tables, q, v, a, tau) == DONE:
+        if external is None and self._hybrid.attempt(q, v, a, tau) == DONE:
             return a
         q, v, tau = self._position(q), self._rate('v', v), self._rate('tau', tau)
-        code = self._run(_HYBRID, external, q, v, a, tau)
+        code = self._run(self._hybrid, external, q, v, a, tau)
         if code != DONE:
             stop(self.model, code, '', q, v=v, tau=tau)
         return a
@@ -122,7 +122,7 @@ class Dynamics:
         a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
         self.workspace.prescribe(given)
         try:
-            code = self._run(_HYBRID, external, q, v, a, tau)
+            code = self._run(self._hybrid, external, q, v, a, tau)
         finally:
             self.workspace.prescribe(False)
         if code != DONE:
@@ -198,11 +198,11 @@ class Dynamics:
 
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
-        matrix, tables = output(out, 2 * self._v_shape), self._tables[:2]
-        if _MASS_MATRIX.attempt(*tables, q, matrix):
+        matrix = output(out, 2 * self._v_shape)
+        if self._mass_matrix.attempt(q, matrix):
             return matrix
         q = self._position(q)
-        if not _MASS_MATRIX(*tables, q, matrix):
+        if not self._mass_matrix(q, matrix):
             refuse(self.model, '', q)
         return matrix
 
@@ -295,12 +295,12 @@ class Dynamics:
     def _run(self, kernel: Entry, external: ArrayLike | None, *arguments: Array) -> Any:
         space = self.workspace
         if external is None:
-            return kernel(*self._tables, *arguments)
+            return kernel(*arguments)
         wrenches = borrowed('external', external, (self._bodies, 6))
         try:
             if not space.apply_wrenches(wrenches):
                 require_finite('external', wrenches)
-            return kernel(*self._tables, *arguments)
+            return kernel(*arguments)
         finally:
             space.clear_wrenches()
 

@@ -34,7 +34,6 @@ from liedyn_ros.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.model import Model
 
 LARGEST_ORDER = 30
-_INVERSE, _HYBRID = Entry(inverse_series), Entry(hybrid_series)
 
 
 class HigherOrder:
@@ -57,11 +56,11 @@ class HigherOrder:
         if type(order) is not int or not 0 <= order <= self._largest:
             order = self._prepared(order)
         tau = np.empty((order + 1, self._nv))
-        if external is None and _INVERSE.attempt(*self._tables, q, motion, tau):
+        if external is None and self._inverse.attempt(q, motion, tau):
             return tau
         q = borrowed('q', q, (self._nq,))
         motion = derivatives('motion', motion, order + 2, self._nv)
-        if not self._run(_INVERSE, order, external, q, motion, tau):
+        if not self._run(self._inverse, order, external, q, motion, tau):
             refuse(self.model, '', q, motion=motion)
         return tau
 
@@ -71,11 +70,11 @@ class HigherOrder:
         if type(order) is not int or not 0 <= order <= self._largest:
             order = self._prepared(order)
         a = np.empty((order + 1, self._nv))
-        if external is None and _HYBRID.attempt(*self._tables, q, v, a, tau) == DONE:
+        if external is None and self._hybrid.attempt(q, v, a, tau) == DONE:
             return a
         q, v = borrowed('q', q, (self._nq,)), borrowed('v', v, (self._nv,))
         tau = derivatives('tau', tau, order + 1, self._nv)
-        code = self._run(_HYBRID, order, external, q, v, a, tau)
+        code = self._run(self._hybrid, order, external, q, v, a, tau)
         if code != DONE:
             stop(self.model, code, '', q, v=v, tau=tau)
         return a
@@ -91,7 +90,7 @@ class HigherOrder:
         tau = derivatives('tau', tau, order + 1, self._nv, copied)
         self._space.prescribe(given)
         try:
-            code = self._run(_HYBRID, order, external, q, v, a, tau)
+            code = self._run(self._hybrid, order, external, q, v, a, tau)
         finally:
             self._space.prescribe(False)
         if code != DONE:
@@ -100,16 +99,16 @@ class HigherOrder:
 
     def _run(self, kernel: Entry, order: int, external: ArrayLike | None,
              *arguments: Array) -> Any:
-        space, tables = self._space, self._tables
+        space = self._space
         if external is None:
-            return kernel(*tables, *arguments)
+            return kernel(*arguments)
         wrenches = borrowed('external', external, (order + 1, len(self.model.bodies), 6))
         try:
             space.apply_wrenches(wrenches[0])
             if not apply_wrenches(self._series, space.body_row, space.body_placement, wrenches,
                                   order + 2):
                 require_finite('external', wrenches)
-            return kernel(*tables, *arguments)
+            return kernel(*arguments)
         finally:
             space.clear_wrenches()
             self._series[:, table.EXTERNAL:table.EXTERNAL + 6] = 0.0
@@ -126,7 +125,8 @@ class HigherOrder:
         space, size = self._space, order + 2
         self._series = np.zeros((len(space.links) * size, table.WIDTH))
         rates = np.zeros((self._nv * size, table.RATES_WIDTH))
-        self._tables = space.topology, space.links, space.coordinates, self._series, rates
+        tables = space.topology, space.links, space.coordinates, self._series, rates
+        self._inverse, self._hybrid = Entry(inverse_series, *tables), Entry(hybrid_series, *tables)
         self._largest = order
 
 

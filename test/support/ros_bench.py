@@ -29,7 +29,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-TIMEOUT = 60.0  # s; only a failing test, or one that compiles kernels, waits that long
+TIMEOUT = 240.0  # s; only a failing test waits that long, or one that compiles kernels
 
 # This machine only, in one domain, which the processes that tests start inherit.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')

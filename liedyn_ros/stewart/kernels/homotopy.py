@@ -28,7 +28,7 @@ the sixth leg, 4 by 4, row by row, in one flat array.
 
 from typing import Any, NamedTuple
 
-from liedyn_ros.compile import kernel
+from liedyn_ros.compile import kernel, long_kernel
 
 UNKNOWNS = 9
 LEGS = 6
@@ -268,7 +268,7 @@ def copy(values, out):
         out[i] = values[i]
 
 
-@kernel
+@long_kernel
 def track_all(start, target, gamma, near, points, times, work):
     """Move every row of points (n, 9) towards the target; write the t each came to."""
     homotopy = Homotopy(start, target, gamma)

@@ -14,7 +14,7 @@
 
 """The recursions at every order over many states, LANES of them side by side."""
 
-from liedyn_ros.compile import kernel
+from liedyn_ros.compile import long_kernel
 from liedyn_ros.dynamics.kernels import hybrid, joints
 from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
 from liedyn_ros.dynamics.kernels.series import border, factors, forward, inverse
@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.kernels.series.lanes import LANES
 from liedyn_ros.dynamics.kernels.series.table import EFFORT, RATE
 
 
-@kernel
+@long_kernel
 def inverse_lanes(topology, links, coordinates, body_row, body_placement, series, rates,
                   q, motion, tau, external):
     """Run inverse_series on each state, external may have none; return the first to fail."""
@@ -47,7 +47,7 @@ def inverse_lanes(topology, links, coordinates, body_row, body_placement, series
     return states, DONE
 
 
-@kernel
+@long_kernel
 def hybrid_lanes(topology, links, coordinates, body_row, body_placement, series, rates,
                  state, pivots, q, v, a, tau, external):
     """Run hybrid_series on each state, external may have none; return the first to fail."""
