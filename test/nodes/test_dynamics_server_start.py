@@ -130,7 +130,7 @@ def test_a_process_tells_and_ends_while_it_compiles(bench, namespace, tmp_path):
         response = bench.call(DescribeModel, f'{SERVER}/describe_model')
         assert (response.success, response.message) == (False, f'dynamics_server: {WAIT}')
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=60)
         assert process.returncode == 0, output
         assert 'Traceback' not in output
     finally:

@@ -135,7 +135,7 @@ def test_processes_start_and_end_cleanly(bench, namespace):
             assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
         for process in processes.values():
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=10)
+            output, _ = process.communicate(timeout=60)
             assert process.returncode == 0, output
             assert 'Traceback' not in output
     finally:

@@ -58,7 +58,7 @@ def launched(file, *arguments):
     try:
         yield
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=60)
     finally:
         with suppress(ProcessLookupError):  # nothing is left of what has ended well
             os.killpg(process.pid, signal.SIGKILL)
