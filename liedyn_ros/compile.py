@@ -34,6 +34,8 @@ from numba.core.errors import NumbaError
 
 PACKAGE = Path(__file__).parent
 
+# Files that every kernel is compiled by: how, and for which type of number.
+BELOW = ('compile.py', 'lanes.py')
 # Folders whose kernels a folder's kernels may call (imports point one way).
 LAYERS: dict[str, tuple[str, ...]] = {
     'lie': ('lie',),
@@ -55,10 +57,12 @@ def cache_root() -> Path:
 @functools.cache
 def digest(layer: str) -> str:
     """Return the digest of all sources that kernels of a layer can reach."""
-    state = hashlib.sha256(numba.__version__.encode() + Path(__file__).read_bytes())
+    sources = [PACKAGE / name for name in BELOW]
     for folder in LAYERS[layer]:
-        for source in sorted((PACKAGE / folder).rglob('*.py')):
-            state.update(source.read_bytes())
+        sources += sorted((PACKAGE / folder).rglob('*.py'))
+    state = hashlib.sha256(numba.__version__.encode())
+    for source in sources:
+        state.update(source.read_bytes())
     return state.hexdigest()[:16]
 
 

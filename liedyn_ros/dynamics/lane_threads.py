@@ -28,8 +28,8 @@ from liedyn_ros.dynamics.kernels import rows
 from liedyn_ros.dynamics.kernels.hybrid import DONE
 from liedyn_ros.dynamics.kernels.series import table
 from liedyn_ros.dynamics.kernels.series.batch import hybrid_lanes, inverse_lanes
-from liedyn_ros.dynamics.kernels.series.lanes import LANES
 from liedyn_ros.dynamics.workspace import Workspace
+from liedyn_ros.lanes import LANES
 from liedyn_ros.model import Layout
 
 # Shares of a batch per core, so that a core that others use too does not hold up the rest, and

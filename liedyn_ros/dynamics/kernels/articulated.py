@@ -32,18 +32,18 @@ def of_rigid(body):
 
 
 @inlined
-def load(links, i):
+def load(state, i):
     """Return the articulated inertia of link i."""
-    return (load6(links, i, ARTICULATED), load9(links, i, ARTICULATED + 6),
-            load6(links, i, ARTICULATED + 15))
+    return (load6(state, i, ARTICULATED), load9(state, i, ARTICULATED + 6),
+            load6(state, i, ARTICULATED + 15))
 
 
 @inlined
-def store(links, i, inertia):
+def store(state, i, inertia):
     """Write the articulated inertia of link i."""
-    store6(links, i, ARTICULATED, inertia[0])
-    store9(links, i, ARTICULATED + 6, inertia[1])
-    store6(links, i, ARTICULATED + 15, inertia[2])
+    store6(state, i, ARTICULATED, inertia[0])
+    store9(state, i, ARTICULATED + 6, inertia[1])
+    store6(state, i, ARTICULATED + 15, inertia[2])
 
 
 @inlined

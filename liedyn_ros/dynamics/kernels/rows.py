@@ -22,6 +22,7 @@ that they cost nothing.
 """
 
 from liedyn_ros.compile import inlined
+from liedyn_ros.lanes import get, put
 
 # Columns of topology.
 KIND, PARENT, QI, VI = range(4)
@@ -49,48 +50,58 @@ COORDINATE_WIDTH = GAIN + 6
 @inlined
 def load3(table, i, at):
     """Return three entries of row i from a column on."""
-    return (table[i, at], table[i, at + 1], table[i, at + 2])
+    return get(table, i, at), get(table, i, at + 1), get(table, i, at + 2)
 
 
 @inlined
 def load6(table, i, at):
     """Return six entries of row i from a column on."""
-    return (table[i, at], table[i, at + 1], table[i, at + 2],
-            table[i, at + 3], table[i, at + 4], table[i, at + 5])
+    return (get(table, i, at), get(table, i, at + 1), get(table, i, at + 2),
+            get(table, i, at + 3), get(table, i, at + 4), get(table, i, at + 5))
 
 
 @inlined
 def load9(table, i, at):
     """Return nine entries of row i from a column on."""
-    return (table[i, at], table[i, at + 1], table[i, at + 2],
-            table[i, at + 3], table[i, at + 4], table[i, at + 5],
-            table[i, at + 6], table[i, at + 7], table[i, at + 8])
+    return (get(table, i, at), get(table, i, at + 1), get(table, i, at + 2),
+            get(table, i, at + 3), get(table, i, at + 4), get(table, i, at + 5),
+            get(table, i, at + 6), get(table, i, at + 7), get(table, i, at + 8))
 
 
 @inlined
 def store3(table, i, at, x):
     """Write three numbers into row i from a column on."""
-    table[i, at], table[i, at + 1], table[i, at + 2] = x
-
-
-@inlined
-def add3(table, i, at, x):
-    """Add three numbers to row i from a column on."""
-    table[i, at] += x[0]
-    table[i, at + 1] += x[1]
-    table[i, at + 2] += x[2]
+    put(table, i, at, x[0])
+    put(table, i, at + 1, x[1])
+    put(table, i, at + 2, x[2])
 
 
 @inlined
 def store6(table, i, at, x):
     """Write six numbers into row i from a column on."""
-    (table[i, at], table[i, at + 1], table[i, at + 2],
-     table[i, at + 3], table[i, at + 4], table[i, at + 5]) = x
+    store3(table, i, at, x[0:3])
+    store3(table, i, at + 3, x[3:6])
 
 
 @inlined
 def store9(table, i, at, x):
     """Write nine numbers into row i from a column on."""
-    (table[i, at], table[i, at + 1], table[i, at + 2],
-     table[i, at + 3], table[i, at + 4], table[i, at + 5],
-     table[i, at + 6], table[i, at + 7], table[i, at + 8]) = x
+    store3(table, i, at, x[0:3])
+    store3(table, i, at + 3, x[3:6])
+    store3(table, i, at + 6, x[6:9])
+
+
+@inlined
+def add3(table, i, at, x):
+    """Add three numbers to row i from a column on."""
+    put(table, i, at, get(table, i, at) + x[0])
+    put(table, i, at + 1, get(table, i, at + 1) + x[1])
+    put(table, i, at + 2, get(table, i, at + 2) + x[2])
+
+
+@inlined
+def add9(table, i, at, x):
+    """Add nine numbers to row i from a column on."""
+    add3(table, i, at, x[0:3])
+    add3(table, i, at + 3, x[3:6])
+    add3(table, i, at + 6, x[6:9])

@@ -18,8 +18,8 @@ from liedyn_ros.compile import long_kernel
 from liedyn_ros.dynamics.kernels import hybrid, joints
 from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
 from liedyn_ros.dynamics.kernels.series import border, factors, forward, inverse
-from liedyn_ros.dynamics.kernels.series.lanes import LANES
 from liedyn_ros.dynamics.kernels.series.table import EFFORT, RATE
+from liedyn_ros.lanes import LANES
 
 
 @long_kernel

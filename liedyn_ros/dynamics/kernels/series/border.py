@@ -21,12 +21,12 @@ A derivative x^(k) is k! times a coefficient.
 from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints
 from liedyn_ros.dynamics.kernels.rows import (
-    ACCELERATION, FRICTION, KIND, load3, load9, PRESCRIBED, QI)
+    ACCELERATION, FRICTION, KIND, load3, load9, PRESCRIBED, QI, store3, store6)
 from liedyn_ros.dynamics.kernels.series.joints import lead
-from liedyn_ros.dynamics.kernels.series.lanes import get_lane, put_lane
 from liedyn_ros.dynamics.kernels.series.table import (
-    COSINE, CURVE, EFFORT, EXTERNAL, LIFT, put3, put6, RATE, SHIFT, SINE, SPIN, TRAVEL, TURN)
+    COSINE, CURVE, EFFORT, EXTERNAL, LIFT, RATE, SHIFT, SINE, SPIN, TRAVEL, TURN)
 from liedyn_ros.dynamics.kernels.trigonometry import sine_cosine
+from liedyn_ros.lanes import get_lane, put_lane
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -35,10 +35,10 @@ from liedyn_ros.model.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 def ground(links, series, size):
     """Write the motion of the ground, whose acceleration stands for gravity."""
     for k in range(size):
-        put3(series, k, SPIN, vec3.ZERO)
-        put3(series, k, LIFT, vec3.ZERO)
-        put6(series, k, CURVE, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    put3(series, 0, LIFT, load3(links, 0, ACCELERATION + 3))  # (3.0)
+        store3(series, k, SPIN, vec3.ZERO)
+        store3(series, k, LIFT, vec3.ZERO)
+        store6(series, k, CURVE, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    store3(series, 0, LIFT, load3(links, 0, ACCELERATION + 3))  # (3.0)
 
 
 @inlined

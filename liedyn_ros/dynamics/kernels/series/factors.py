@@ -21,11 +21,10 @@ They, the gains and the pivots depend on the pose alone and serve every order (L
 from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import articulated, hybrid, joints, rigid
 from liedyn_ros.dynamics.kernels.rows import (
-    ARTICULATED, GAIN, INERTIA, INVERSE_PIVOT, KIND, load3, load9, PARENT, PITCH, PLACEMENT,
-    PRESCRIBED, RESIDUAL, VI)
-from liedyn_ros.dynamics.kernels.series.lanes import get, get_lane, nought, put
-from liedyn_ros.dynamics.kernels.series.table import (
-    COSINE, get3, get6, get9, put3, put6, put9, SHIFT, SINE, TRAVEL, TURN)
+    GAIN, INERTIA, INVERSE_PIVOT, KIND, load3, load9, PARENT, PITCH, PLACEMENT, PRESCRIBED,
+    RESIDUAL, store3, VI)
+from liedyn_ros.dynamics.kernels.series.table import COSINE, SHIFT, SINE, TRAVEL, TURN
+from liedyn_ros.lanes import get, get_lane, nought, put
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -34,10 +33,10 @@ from liedyn_ros.model.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 def factor(topology, links, coordinates, state, pivots, series, size):
     """Write articulated inertias, gains and inverse pivots; the residuals are for `singular`."""
     for i in range(1, len(links)):
-        store(state, i, articulated.of_rigid(rigid.load(links, i, INERTIA)))
+        articulated.store(state, i, articulated.of_rigid(rigid.load(links, i, INERTIA)))
     for i in range(len(links) - 1, 0, -1):
         kind, parent, pitch = topology[i, KIND], topology[i, PARENT], links[i, PITCH]
-        body = load(state, i)  # (3.7)
+        body = articulated.load(state, i)  # (3.7)
         smallest = hybrid.SMALLEST_PIVOT * hybrid.scale(kind, pitch, body)
         for k in range(joints.degrees(kind) - 1, -1, -1):
             j = topology[i, VI] + k
@@ -47,14 +46,14 @@ def factor(topology, links, coordinates, state, pivots, series, size):
                 inverse_pivot = 1.0 / pivot
                 put(pivots, j, RESIDUAL, pivot - smallest)
                 put(pivots, j, INVERSE_PIVOT, inverse_pivot)
-                put3(pivots, j, GAIN, gm)
-                put3(pivots, j, GAIN + 3, gf)
+                store3(pivots, j, GAIN, gm)
+                store3(pivots, j, GAIN + 3, gf)
                 body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
         if parent > 0:
             r = rotation(kind, links, series, i, i * size)
             p = position(kind, links, series, i, i * size)
-            store(state, parent, articulated.add(
-                load(state, parent), articulated.transport(r, p, body)))  # (3.11)
+            articulated.store(state, parent, articulated.add(
+                articulated.load(state, parent), articulated.transport(r, p, body)))  # (3.11)
 
 
 @inlined
@@ -74,7 +73,7 @@ def rotation(kind, links, series, i, row):
         return (zero + e[0], zero + e[1], zero + e[2], zero + e[3], zero + e[4], zero + e[5],
                 zero + e[6], zero + e[7], zero + e[8])
     if kind >= SPHERICAL:
-        return mat3.mul(e, get9(series, row, TURN))
+        return mat3.mul(e, load9(series, row, TURN))
     s, c = get(series, row, SINE), get(series, row, COSINE)
     return (c * e[0] + s * e[1], c * e[1] - s * e[0], zero + e[2],
             c * e[3] + s * e[4], c * e[4] - s * e[3], zero + e[5],
@@ -86,22 +85,7 @@ def position(kind, links, series, i, row):
     """Return the position of link i in its parent."""
     e, p, zero = load9(links, i, PLACEMENT), load3(links, i, PLACEMENT + 9), nought(series)
     if kind == FREE:
-        return vec3.add(p, mat3.apply(e, get3(series, row, SHIFT)))
+        return vec3.add(p, mat3.apply(e, load3(series, row, SHIFT)))
     if kind == REVOLUTE or kind == SPHERICAL:
         return zero + p[0], zero + p[1], zero + p[2]
     return joints.advance(e, get(series, row, TRAVEL), p)
-
-
-@inlined
-def load(state, i):
-    """Return the articulated inertia of link i."""
-    return (get6(state, i, ARTICULATED), get9(state, i, ARTICULATED + 6),
-            get6(state, i, ARTICULATED + 15))
-
-
-@inlined
-def store(state, i, inertia):
-    """Write the articulated inertia of link i."""
-    put6(state, i, ARTICULATED, inertia[0])
-    put9(state, i, ARTICULATED + 6, inertia[1])
-    put6(state, i, ARTICULATED + 15, inertia[2])

@@ -24,10 +24,10 @@ its first velocity coordinate in rates, where the next coefficient is count rows
 """
 
 from liedyn_ros.compile import inlined
-from liedyn_ros.dynamics.kernels.rows import PITCH
-from liedyn_ros.dynamics.kernels.series.lanes import get, nought, put
+from liedyn_ros.dynamics.kernels.rows import load3, load9, PITCH, store3, store9
 from liedyn_ros.dynamics.kernels.series.table import (
-    COSINE, get3, get9, HAT_LIFT, HAT_SPIN, put3, put9, RATE, SHIFT, SINE, TRAVEL, TURN)
+    COSINE, HAT_LIFT, HAT_SPIN, RATE, SHIFT, SINE, TRAVEL, TURN)
+from liedyn_ros.lanes import get, nought, put
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -48,7 +48,7 @@ def into(kind, lead, series, row, rates, rate, k, count):
     if kind != REVOLUTE and kind < SPHERICAL:
         put(series, row + k + 1, TRAVEL, (lead / (k + 1)) * get(rates, rate + k * count, RATE))
     if kind == PRISMATIC:
-        return get3(series, row + k + 1, HAT_SPIN), get3(series, row + k, HAT_LIFT)
+        return load3(series, row + k + 1, HAT_SPIN), load3(series, row + k, HAT_LIFT)
     if kind < SPHERICAL:
         return turn_back(series, row, rates, rate, k, count)
     roll(series, row, rates, rate, count, k + 1)
@@ -80,21 +80,21 @@ def turn_back(series, row, rates, rate, k, count):
 @inlined
 def roll(series, row, rates, rate, count, n):
     """Write coefficient n of the rotation of a ball, R' = R [w]."""
-    r = times_hat(get9(series, row, TURN), rate3(rates, rate + (n - 1) * count))
+    r = times_hat(load9(series, row, TURN), rate3(rates, rate + (n - 1) * count))
     for j in range(1, n):
         r = mat3.add(r, times_hat(
-            get9(series, row + j, TURN), rate3(rates, rate + (n - 1 - j) * count)))
-    put9(series, row + n, TURN, mat3.scale(1.0 / n, r))
+            load9(series, row + j, TURN), rate3(rates, rate + (n - 1 - j) * count)))
+    store9(series, row + n, TURN, mat3.scale(1.0 / n, r))
 
 
 @inlined
 def shift(series, row, rates, rate, count, n):
     """Write coefficient n of the shift of a free link, p' = R v."""
-    p = mat3.apply(get9(series, row, TURN), rate3(rates, rate + (n - 1) * count + 3))
+    p = mat3.apply(load9(series, row, TURN), rate3(rates, rate + (n - 1) * count + 3))
     for j in range(1, n):
         p = vec3.add(p, mat3.apply(
-            get9(series, row + j, TURN), rate3(rates, rate + (n - 1 - j) * count + 3)))
-    put3(series, row + n, SHIFT, vec3.scale(1.0 / n, p))
+            load9(series, row + j, TURN), rate3(rates, rate + (n - 1 - j) * count + 3)))
+    store3(series, row + n, SHIFT, vec3.scale(1.0 / n, p))
 
 
 @inlined
@@ -113,10 +113,10 @@ def rate3(rates, at):
 @inlined
 def rolled_back(series, row, column, n):
     """Return coefficient n of R^T x, x being three columns of series."""
-    x = mat3.apply_t(get9(series, row, TURN), get3(series, row + n, column))
+    x = mat3.apply_t(load9(series, row, TURN), load3(series, row + n, column))
     for j in range(1, n + 1):
         x = vec3.add(x, mat3.apply_t(
-            get9(series, row + j, TURN), get3(series, row + n - j, column)))
+            load9(series, row + j, TURN), load3(series, row + n - j, column)))
     return x
 
 
@@ -124,16 +124,16 @@ def rolled_back(series, row, column, n):
 def out_of(kind, series, row, column, n):
     """Return coefficient n of J x and of J y, y being the three columns after x."""
     if kind == PRISMATIC:
-        return get3(series, row + n, column), get3(series, row + n, column + 3)
+        return load3(series, row + n, column), load3(series, row + n, column + 3)
     if kind < SPHERICAL:
         return turned(series, row, column, n)
-    r = get9(series, row, TURN)
-    x = mat3.apply(r, get3(series, row + n, column))
-    y = mat3.apply(r, get3(series, row + n, column + 3))
+    r = load9(series, row, TURN)
+    x = mat3.apply(r, load3(series, row + n, column))
+    y = mat3.apply(r, load3(series, row + n, column + 3))
     for j in range(1, n + 1):
-        r = get9(series, row + j, TURN)
-        x = vec3.add(x, mat3.apply(r, get3(series, row + n - j, column)))
-        y = vec3.add(y, mat3.apply(r, get3(series, row + n - j, column + 3)))
+        r = load9(series, row + j, TURN)
+        x = vec3.add(x, mat3.apply(r, load3(series, row + n - j, column)))
+        y = vec3.add(y, mat3.apply(r, load3(series, row + n - j, column + 3)))
     return x, y
 
 
@@ -162,7 +162,7 @@ def into_at_rest(kind, series, row, x):
     if kind < SPHERICAL:
         c, s = get(series, row, COSINE), get(series, row, SINE)
         return c * x[0] + s * x[1], c * x[1] - s * x[0], x[2]
-    return mat3.apply_t(get9(series, row, TURN), x)
+    return mat3.apply_t(load9(series, row, TURN), x)
 
 
 @inlined
@@ -173,4 +173,4 @@ def out_of_at_rest(kind, series, row, x):
     if kind < SPHERICAL:
         c, s = get(series, row, COSINE), get(series, row, SINE)
         return c * x[0] - s * x[1], c * x[1] + s * x[0], x[2]
-    return mat3.apply(get9(series, row, TURN), x)
+    return mat3.apply(load9(series, row, TURN), x)

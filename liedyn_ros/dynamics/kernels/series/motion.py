@@ -24,12 +24,11 @@ only the symmetric w w^T, less than half of the brackets of (7.24).
 from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import symmetric
 from liedyn_ros.dynamics.kernels.rows import (
-    ACCELERATION, KIND, load3, load9, PARENT, PLACEMENT, VI)
+    ACCELERATION, KIND, load3, load6, load9, PARENT, PLACEMENT, store3, store6, store9, VI)
 from liedyn_ros.dynamics.kernels.series import joints
-from liedyn_ros.dynamics.kernels.series.lanes import get, nought
 from liedyn_ros.dynamics.kernels.series.table import (
-    BEND, CURVE, get3, get6, get9, HAT_LIFT, HAT_SPIN, LIFT, PULL, put3, put6, put9, RATE, SHIFT,
-    SPIN, TRAVEL, TURN)
+    BEND, CURVE, HAT_LIFT, HAT_SPIN, LIFT, PULL, RATE, SHIFT, SPIN, TRAVEL, TURN)
+from liedyn_ros.lanes import get, nought
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -38,9 +37,9 @@ from liedyn_ros.model.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 def begin(topology, links, series, rates, i, size):
     """Write the angular velocity of link i."""
     kind, rate, row = topology[i, KIND], topology[i, VI], i * size
-    hat = mat3.apply_t(load9(links, i, PLACEMENT), get3(series, topology[i, PARENT] * size, SPIN))
-    put3(series, row, HAT_SPIN, hat)
-    put3(series, row, SPIN, add_spin(
+    hat = mat3.apply_t(load9(links, i, PLACEMENT), load3(series, topology[i, PARENT] * size, SPIN))
+    store3(series, row, HAT_SPIN, hat)
+    store3(series, row, SPIN, add_spin(
         kind, rates, rate, joints.into_at_rest(kind, series, row, hat)))
 
 
@@ -54,16 +53,16 @@ def move(topology, links, series, rates, i, k, size, count):
         w, a = (zero, zero, zero), falling(links, series, i, row, k)
     else:
         e = load9(links, i, PLACEMENT)
-        put3(series, row + k + 1, HAT_SPIN, mat3.apply_t(e, get3(series, parent + k + 1, SPIN)))
-        put3(series, row + k, HAT_LIFT, carried(
+        store3(series, row + k + 1, HAT_SPIN, mat3.apply_t(e, load3(series, parent + k + 1, SPIN)))
+        store3(series, row + k, HAT_LIFT, carried(
             kind, links, series, rates, rate, i, parent, row, k, count))
         w, a = joints.into(
             kind, joints.lead(kind, links, i), series, row, rates, rate, k, count)
-    put3(series, row + k + 1, SPIN, add_spin(kind, rates, rate + (k + 1) * count, w))
+    store3(series, row + k + 1, SPIN, add_spin(kind, rates, rate + (k + 1) * count, w))
     if kind == FREE:
         a = vec3.add(a, thrown(series, row, rates, rate, k, count))
-    put3(series, row + k, LIFT, a)
-    put6(series, row + k, CURVE, curve(series, row, k))
+    store3(series, row + k, LIFT, a)
+    store6(series, row + k, CURVE, curve(series, row, k))
 
 
 @inlined
@@ -81,14 +80,14 @@ def falling(links, series, i, row, k):
     """Write and return coefficient k of minus gravity g as the link sees it, g' = -w x g."""
     if k == 0:
         g = mat3.apply_t(load9(links, i, PLACEMENT), load3(links, 0, ACCELERATION + 3))
-        x = mat3.apply_t(get9(series, row, TURN), g)
+        x = mat3.apply_t(load9(series, row, TURN), g)
     else:
-        x = vec3.cross(get3(series, row, HAT_LIFT), get3(series, row + k - 1, SPIN))
+        x = vec3.cross(load3(series, row, HAT_LIFT), load3(series, row + k - 1, SPIN))
         for j in range(1, k):
             x = vec3.add(x, vec3.cross(
-                get3(series, row + j, HAT_LIFT), get3(series, row + k - 1 - j, SPIN)))
+                load3(series, row + j, HAT_LIFT), load3(series, row + k - 1 - j, SPIN)))
         x = vec3.scale(1.0 / k, x)
-    put3(series, row + k, HAT_LIFT, x)
+    store3(series, row + k, HAT_LIFT, x)
     return x
 
 
@@ -96,15 +95,15 @@ def falling(links, series, i, row, k):
 def carried(kind, links, series, rates, rate, i, parent, row, k, count):
     """Return coefficient k of the acceleration of the origin of the link, in the joint frame."""
     e, p = load9(links, i, PLACEMENT), load3(links, i, PLACEMENT + 9)
-    dw, bend = spin_rate(series, parent, k), get6(series, parent + k, CURVE)
-    y = mat3.apply_t(e, vec3.add(get3(series, parent + k, LIFT), bent(dw, bend, p)))
+    dw, bend = spin_rate(series, parent, k), load6(series, parent + k, CURVE)
+    y = mat3.apply_t(e, vec3.add(load3(series, parent + k, LIFT), bent(dw, bend, p)))
     if kind == REVOLUTE or kind == SPHERICAL:
         return y
     if kind == FREE:
-        put9(series, row + k, BEND, seen(e, dw, bend))
+        store9(series, row + k, BEND, seen(e, dw, bend))
         return vec3.add(y, pulled_free(series, row, k))
     pull = mat3.apply_t(e, bent(dw, bend, (e[2], e[5], e[8])))
-    put3(series, row + k, PULL, pull)
+    store3(series, row + k, PULL, pull)
     pitch = joints.lead(kind, links, i)
     return vec3.add(y, pulled(pitch, series, rates, rate, row, k, count))
 
@@ -112,7 +111,7 @@ def carried(kind, links, series, rates, rate, i, parent, row, k, count):
 @inlined
 def spin_rate(series, row, k):
     """Return coefficient k of w'."""
-    return vec3.scale(k + 1.0, get3(series, row + k + 1, SPIN))
+    return vec3.scale(k + 1.0, load3(series, row + k + 1, SPIN))
 
 
 @inlined
@@ -134,13 +133,13 @@ def seen(e, dw, c):
 def pulled(pitch, series, rates, rate, row, k, count):
     """Return coefficient k of travel t along z: ([w'] + [w]^2) z t + 2 w x z t' + z t''."""
     at = rate + k * count
-    pull, t, speed = get3(series, row, PULL), get(series, row + k, TRAVEL), get(rates, at, RATE)
+    pull, t, speed = load3(series, row, PULL), get(series, row + k, TRAVEL), get(rates, at, RATE)
     wx, wy = get(series, row, HAT_SPIN), get(series, row, HAT_SPIN + 1)
     x, y, z = t * pull[0], t * pull[1], t * pull[2]
     u, v = speed * wy, speed * wx
     for j in range(1, k + 1):
         at -= count
-        pull, t = get3(series, row + j, PULL), get(series, row + k - j, TRAVEL)
+        pull, t = load3(series, row + j, PULL), get(series, row + k - j, TRAVEL)
         speed = get(rates, at, RATE)
         wx, wy = get(series, row + j, HAT_SPIN), get(series, row + j, HAT_SPIN + 1)
         x, y, z = x + t * pull[0], y + t * pull[1], z + t * pull[2]
@@ -153,9 +152,10 @@ def pulled(pitch, series, rates, rate, row, k, count):
 @inlined
 def pulled_free(series, row, k):
     """Return coefficient k of ([w'] + [w]^2) p for the shift p of a free link."""
-    x = mat3.apply(get9(series, row, BEND), get3(series, row + k, SHIFT))
+    x = mat3.apply(load9(series, row, BEND), load3(series, row + k, SHIFT))
     for j in range(1, k + 1):
-        x = vec3.add(x, mat3.apply(get9(series, row + j, BEND), get3(series, row + k - j, SHIFT)))
+        x = vec3.add(x, mat3.apply(
+            load9(series, row + j, BEND), load3(series, row + k - j, SHIFT)))
     return x
 
 
@@ -165,7 +165,7 @@ def thrown(series, row, rates, rate, k, count):
     at = rate + k * count
     x = vec3.scale(k + 1.0, joints.rate3(rates, at + count + 3))
     for j in range(k + 1):
-        w, own = get3(series, row + j, SPIN), joints.rate3(rates, rate + j * count)
+        w, own = load3(series, row + j, SPIN), joints.rate3(rates, rate + j * count)
         x = vec3.add(x, vec3.cross(
             vec3.sub(vec3.scale(2.0, w), own), joints.rate3(rates, at - j * count + 3)))
     return x
@@ -175,14 +175,14 @@ def thrown(series, row, rates, rate, k, count):
 def curve(series, row, k):
     """Return coefficient k of [w]^2 = w w^T - (w . w) 1."""
     half = k // 2
-    a = get3(series, row + half, SPIN)
-    b = get3(series, row + k - half, SPIN)
+    a = load3(series, row + half, SPIN)
+    b = load3(series, row + k - half, SPIN)
     if 2 * half == k:  # the middle term, once
         b = vec3.scale(0.5, b)
     xx, yy, zz = a[0] * b[0], a[1] * b[1], a[2] * b[2]
     xy, xz, yz = a[0] * b[1] + a[1] * b[0], a[0] * b[2] + a[2] * b[0], a[1] * b[2] + a[2] * b[1]
     for j in range(half):
-        a, b = get3(series, row + j, SPIN), get3(series, row + k - j, SPIN)
+        a, b = load3(series, row + j, SPIN), load3(series, row + k - j, SPIN)
         xx, yy, zz = xx + a[0] * b[0], yy + a[1] * b[1], zz + a[2] * b[2]
         xy = xy + (a[0] * b[1] + a[1] * b[0])
         xz = xz + (a[0] * b[2] + a[2] * b[0])

@@ -24,13 +24,12 @@ from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import articulated
 from liedyn_ros.dynamics.kernels.joints import along, degrees, screw
 from liedyn_ros.dynamics.kernels.rows import (
-    DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, PARENT, PITCH, PLACEMENT,
-    PRESCRIBED, RESIDUAL, TWIST, VI, WRENCH)
-from liedyn_ros.dynamics.kernels.series import factors, joints, table
-from liedyn_ros.dynamics.kernels.series.lanes import get, put
+    add3, add9, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, PARENT, PITCH, PLACEMENT,
+    PRESCRIBED, RESIDUAL, store3, TWIST, VI, WRENCH)
+from liedyn_ros.dynamics.kernels.series import joints, table
 from liedyn_ros.dynamics.kernels.series.table import (
-    add3, EFFORT, get3, HAT_FORCE, HAT_LIFT, HAT_SPIN, LIFT, put3, RATE, SHIFT, SPIN,
-    TRAVEL)
+    EFFORT, HAT_FORCE, HAT_LIFT, HAT_SPIN, LIFT, RATE, SHIFT, SPIN, TRAVEL)
+from liedyn_ros.lanes import get, put
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kinds import FREE, REVOLUTE, SPHERICAL
 
@@ -41,9 +40,9 @@ CHANGE = TWIST  # in state: what the solution adds to w' and a of a link; the gr
 def eliminate(topology, links, coordinates, state, pivots, series, rates, i, k, size, count):
     """Take the coordinates of link i out of coefficient k of the wrench that it hands on."""
     kind, pitch, vi, row = topology[i, KIND], links[i, PITCH], topology[i, VI], i * size + k
-    m, f = get3(series, row, table.WRENCH), get3(series, row, table.WRENCH + 3)
-    put3(state, i, WRENCH, m)
-    put3(state, i, WRENCH + 3, f)
+    m, f = load3(series, row, table.WRENCH), load3(series, row, table.WRENCH + 3)
+    store3(state, i, WRENCH, m)
+    store3(state, i, WRENCH + 3, f)
     for j in range(vi + degrees(kind) - 1, vi - 1, -1):
         if coordinates[j, PRESCRIBED] == 0.0:
             at = k * count + j
@@ -51,33 +50,33 @@ def eliminate(topology, links, coordinates, state, pivots, series, rates, i, k, 
                         - along(kind, pitch, j - vi, m, f))
             put(pivots, j, RESIDUAL, residual)
             step = get(pivots, j, INVERSE_PIVOT) * residual
-            m = vec3.axpy(step, get3(pivots, j, GAIN), m)
-            f = vec3.axpy(step, get3(pivots, j, GAIN + 3), f)
-    put3(series, row, table.WRENCH, m)
-    put3(series, row, table.WRENCH + 3, f)
+            m = vec3.axpy(step, load3(pivots, j, GAIN), m)
+            f = vec3.axpy(step, load3(pivots, j, GAIN + 3), f)
+    store3(series, row, table.WRENCH, m)
+    store3(series, row, table.WRENCH + 3, f)
 
 
 @inlined
 def solve(topology, links, coordinates, state, pivots, series, rates, i, k, size, count):
     """Solve for the coordinates of link i, and complete its motion and its wrench."""
     kind, row, parent = topology[i, KIND], i * size, topology[i, PARENT]
-    dw, da = get3(state, parent, CHANGE), get3(state, parent, CHANGE + 3)
+    dw, da = load3(state, parent, CHANGE), load3(state, parent, CHANGE + 3)
     if parent > 0:
         dw, da = follow(kind, links, series, i, row, k, dw, da)
     dw, da = advance(
         topology, links, coordinates, pivots, series, rates, i, k, size, count, dw, da)
-    put3(state, i, CHANGE, dw)
-    put3(state, i, CHANGE + 3, da)
+    store3(state, i, CHANGE, dw)
+    store3(state, i, CHANGE + 3, da)
     add3(series, row + k + 1, SPIN, vec3.scale(1.0 / (k + 1.0), dw))
     add3(series, row + k, LIFT, da)
-    m, f = articulated.apply(factors.load(state, i), dw, da)
-    m = vec3.add(m, get3(state, i, WRENCH))  # Lemma 2 (7.16)
-    f = vec3.add(f, get3(state, i, WRENCH + 3))
+    m, f = articulated.apply(articulated.load(state, i), dw, da)
+    m = vec3.add(m, load3(state, i, WRENCH))  # Lemma 2 (7.16)
+    f = vec3.add(f, load3(state, i, WRENCH + 3))
     if kind != REVOLUTE and kind != SPHERICAL:
-        change = vec3.sub(f, get3(series, row + k, table.WRENCH + 3))
+        change = vec3.sub(f, load3(series, row + k, table.WRENCH + 3))
         add3(series, row + k, HAT_FORCE, joints.out_of_at_rest(kind, series, row, change))
-    put3(series, row + k, table.WRENCH, m)
-    put3(series, row + k, table.WRENCH + 3, f)
+    store3(series, row + k, table.WRENCH, m)
+    store3(series, row + k, table.WRENCH + 3, f)
 
 
 @inlined
@@ -87,8 +86,8 @@ def follow(kind, links, series, i, row, k, dw, da):
     da = mat3.apply_t(e, vec3.add(da, vec3.cross(dw, p)))
     dw = mat3.apply_t(e, dw)
     if kind == FREE:
-        table.add9(series, row + k, table.BEND, mat3.hat(dw))
-        da = vec3.add(da, vec3.cross(dw, get3(series, row, SHIFT)))
+        add9(series, row + k, table.BEND, mat3.hat(dw))
+        da = vec3.add(da, vec3.cross(dw, load3(series, row, SHIFT)))
     elif kind != REVOLUTE and kind != SPHERICAL:
         x, y, t = dw[1], -dw[0], get(series, row, TRAVEL)  # w' x z
         put(series, row + k, table.PULL, get(series, row + k, table.PULL) + x)
@@ -106,7 +105,7 @@ def advance(topology, links, coordinates, pivots, series, rates, i, k, size, cou
     kind, pitch, vi, row = topology[i, KIND], links[i, PITCH], topology[i, VI], i * size + k
     for j in range(vi, vi + degrees(kind)):
         if coordinates[j, PRESCRIBED] == 0.0:
-            gm, gf = get3(pivots, j, GAIN), get3(pivots, j, GAIN + 3)
+            gm, gf = load3(pivots, j, GAIN), load3(pivots, j, GAIN + 3)
             y = get(pivots, j, INVERSE_PIVOT) * (
                 get(pivots, j, RESIDUAL) - (vec3.dot(gm, dw) + vec3.dot(gf, da)))
             w, u = screw(kind, pitch, j - vi)

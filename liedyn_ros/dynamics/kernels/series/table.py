@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-The tables of the recursions at every order in time, and how to read and write them.
+The tables of the recursions at every order in time.
 
 All that changes in time is a series of normalised Taylor coefficients x^(k) / k!: products are
 Cauchy products, without binomials. series has, for each link and the ground, a row for each of
@@ -21,9 +21,6 @@ the orders 0 to order + 1, row i * (order + 2) + k for coefficient k of link i; 
 number. rates has a row for each velocity coordinate and order, row k * nv + j, in columns RATE
 and EFFORT. Both hold one state or LANES of them, see lanes.py.
 """
-
-from liedyn_ros.compile import inlined
-from liedyn_ros.dynamics.kernels.series.lanes import get, put
 
 # Columns of series. Hatted vectors are seen from the joint frame, before the joint has moved.
 COSINE, SINE = 0, 1
@@ -45,63 +42,3 @@ WIDTH = 60
 # Columns of rates.
 RATE, EFFORT = range(2)
 RATES_WIDTH = 2
-
-
-@inlined
-def get3(table, row, column):
-    """Return three entries of a row from a column on."""
-    return get(table, row, column), get(table, row, column + 1), get(table, row, column + 2)
-
-
-@inlined
-def get6(table, row, column):
-    """Return six entries of a row from a column on."""
-    return (get(table, row, column), get(table, row, column + 1), get(table, row, column + 2),
-            get(table, row, column + 3), get(table, row, column + 4), get(table, row, column + 5))
-
-
-@inlined
-def get9(table, row, column):
-    """Return nine entries of a row from a column on."""
-    return (get(table, row, column), get(table, row, column + 1), get(table, row, column + 2),
-            get(table, row, column + 3), get(table, row, column + 4), get(table, row, column + 5),
-            get(table, row, column + 6), get(table, row, column + 7), get(table, row, column + 8))
-
-
-@inlined
-def put3(table, row, column, x):
-    """Write three numbers into a row from a column on."""
-    put(table, row, column, x[0])
-    put(table, row, column + 1, x[1])
-    put(table, row, column + 2, x[2])
-
-
-@inlined
-def put6(table, row, column, x):
-    """Write six numbers into a row from a column on."""
-    put3(table, row, column, x[0:3])
-    put3(table, row, column + 3, x[3:6])
-
-
-@inlined
-def put9(table, row, column, x):
-    """Write nine numbers into a row from a column on."""
-    put3(table, row, column, x[0:3])
-    put3(table, row, column + 3, x[3:6])
-    put3(table, row, column + 6, x[6:9])
-
-
-@inlined
-def add3(table, row, column, x):
-    """Add three numbers to a row from a column on."""
-    put(table, row, column, get(table, row, column) + x[0])
-    put(table, row, column + 1, get(table, row, column + 1) + x[1])
-    put(table, row, column + 2, get(table, row, column + 2) + x[2])
-
-
-@inlined
-def add9(table, row, column, x):
-    """Add nine numbers to a row from a column on."""
-    add3(table, row, column, x[0:3])
-    add3(table, row, column + 3, x[3:6])
-    add3(table, row, column + 6, x[6:9])

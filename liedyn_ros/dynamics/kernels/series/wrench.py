@@ -18,12 +18,12 @@ from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import rigid, symmetric
 from liedyn_ros.dynamics.kernels.joints import along, degrees
 from liedyn_ros.dynamics.kernels.rows import (
-    DAMPING, INERTIA, KIND, load3, load9, PARENT, PITCH, PLACEMENT, VI)
+    add3, DAMPING, INERTIA, KIND, load3, load6, load9, PARENT, PITCH, PLACEMENT, store3, VI)
 from liedyn_ros.dynamics.kernels.series import joints
-from liedyn_ros.dynamics.kernels.series.lanes import get, put
 from liedyn_ros.dynamics.kernels.series.motion import bent, move, spin_rate
 from liedyn_ros.dynamics.kernels.series.table import (
-    add3, CURVE, EFFORT, EXTERNAL, get3, get6, HAT_FORCE, LIFT, put3, RATE, SHIFT, TRAVEL, WRENCH)
+    CURVE, EFFORT, EXTERNAL, HAT_FORCE, LIFT, RATE, SHIFT, TRAVEL, WRENCH)
+from liedyn_ros.lanes import get, put
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kinds import FREE, REVOLUTE, SPHERICAL
 
@@ -40,11 +40,12 @@ def press(links, series, i, k, size):
     """Write coefficient k of the wrench that the motion of link i alone needs."""
     row = i * size
     mass, h, j = rigid.load(links, i, INERTIA)
-    dw, c, a = spin_rate(series, row, k), get6(series, row + k, CURVE), get3(series, row + k, LIFT)
+    dw, c = spin_rate(series, row, k), load6(series, row + k, CURVE)
+    a = load3(series, row + k, LIFT)
     f = vec3.axpy(mass, a, bent(dw, c, h))
     m = vec3.add(vec3.add(vec3.cross(h, a), symmetric.apply(j, dw)), gyration(j, c))
-    put3(series, row + k, WRENCH, vec3.sub(m, get3(series, row + k, EXTERNAL)))
-    put3(series, row + k, WRENCH + 3, vec3.sub(f, get3(series, row + k, EXTERNAL + 3)))
+    store3(series, row + k, WRENCH, vec3.sub(m, load3(series, row + k, EXTERNAL)))
+    store3(series, row + k, WRENCH + 3, vec3.sub(f, load3(series, row + k, EXTERNAL + 3)))
 
 
 @inlined
@@ -64,10 +65,10 @@ def hand_on(topology, links, series, i, k, size):
     e, p = load9(links, i, PLACEMENT), load3(links, i, PLACEMENT + 9)
     m, f = joints.out_of(kind, series, row, WRENCH, k)
     if kind == FREE:
-        put3(series, row + k, HAT_FORCE, f)
+        store3(series, row + k, HAT_FORCE, f)
         m = vec3.add(m, levered_by_shift(series, row, k))
     elif kind != REVOLUTE and kind != SPHERICAL:
-        put3(series, row + k, HAT_FORCE, f)
+        store3(series, row + k, HAT_FORCE, f)
         m = levered_by_travel(series, row, k, m)
     f = mat3.apply(e, f)
     add3(series, parent + k, WRENCH, vec3.add(mat3.apply(e, m), vec3.cross(p, f)))  # (7.24)
@@ -88,10 +89,10 @@ def levered_by_travel(series, row, k, m):
 @inlined
 def levered_by_shift(series, row, k):
     """Return coefficient k of p x f for the shift p of a free link."""
-    m = vec3.cross(get3(series, row, SHIFT), get3(series, row + k, HAT_FORCE))
+    m = vec3.cross(load3(series, row, SHIFT), load3(series, row + k, HAT_FORCE))
     for j in range(1, k + 1):
         m = vec3.add(m, vec3.cross(
-            get3(series, row + j, SHIFT), get3(series, row + k - j, HAT_FORCE)))
+            load3(series, row + j, SHIFT), load3(series, row + k - j, HAT_FORCE)))
     return m
 
 
@@ -100,7 +101,7 @@ def felt(topology, links, coordinates, series, rates, i, k, size, count):
     """Write coefficient k of the forces of the joint of link i."""
     kind, pitch, vi = topology[i, KIND], links[i, PITCH], topology[i, VI]
     row, rate = i * size + k, k * count + vi
-    m, f = get3(series, row, WRENCH), get3(series, row, WRENCH + 3)
+    m, f = load3(series, row, WRENCH), load3(series, row, WRENCH + 3)
     for j in range(degrees(kind)):
         damped = coordinates[vi + j, DAMPING] * get(rates, rate + j, RATE)
         put(rates, rate + j, EFFORT, damped + along(kind, pitch, j, m, f))  # (7.25)
