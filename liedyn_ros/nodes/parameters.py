@@ -116,7 +116,7 @@ class ParameterSet:
 
         A start-up value that is refused is kept as a fault, which `require_valid` raises: the
         node lives, says what was wrong, and can be set right. `changed` is called after a
-        run-time change.
+        run-time change of any of them.
         """
         self._node = node
         self._parameters = {parameter.name: parameter for parameter in parameters}
@@ -170,7 +170,8 @@ class ParameterSet:
     def _apply(self, changes: Sequence[RosParameter]) -> None:
         for change in changes:
             self._faults.pop(change.name, None)
-        if self._is_configured():
+        ours = any(change.name in self._parameters for change in changes)  # not use_sim_time
+        if ours and self._is_configured():
             self._changed()
 
 

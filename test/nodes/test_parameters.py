@@ -21,6 +21,9 @@ import pytest
 from rcl_interfaces.srv import DescribeParameters
 from support.pose_bench import FAR, GEOMETRY, NEAR, PoseBench
 
+from liedyn_ros.nodes.aerial_manipulator_controller import AerialManipulatorControllerNode
+from liedyn_ros.nodes.aerial_manipulator_simulator import AerialManipulatorSimulatorNode
+from liedyn_ros.nodes.dynamics_server import DynamicsServerNode
 from liedyn_ros.nodes.managed_node import AUTOSTART
 from liedyn_ros.nodes.stewart_parameters import POSE, SIMULATOR
 from liedyn_ros.nodes.stewart_pose import StewartPoseNode
@@ -194,6 +197,28 @@ def test_what_is_unsafe_or_wrong_is_refused_with_a_reason(tracking, parameter, v
     assert f'parameter {parameter}: {reason}' in result.reason
     assert node.node.get_parameter(parameter).value == before
     node.pose_at(node.send(leg_lengths(GEOMETRY, FAR)))
+
+
+@pytest.mark.parametrize(('node_class', 'parameter', 'value'), [
+    (StewartPoseNode, 'marker_rate', 20.0), (StewartSimulatorNode, None, None),
+    (DynamicsServerNode, 'dissipation', False),
+    (AerialManipulatorSimulatorNode, 'max_age', 2.0),
+    (AerialManipulatorControllerNode, 'max_age', 2.0)])
+def test_only_parameters_of_the_node_are_taken_over(
+        bench, monkeypatch, node_class, parameter, value):
+    """Not use_sim_time, which every node has."""
+    take_over, changes = node_class.parameters_changed, []
+    monkeypatch.setattr(
+        node_class, 'parameters_changed', lambda node: changes.append(take_over(node)))
+    node = bench.start(node_class)
+    bench.until(lambda: node.active, 'an active node')
+    changes.clear()
+    assert bench.set_parameters(node, use_sim_time=True)[0].successful
+    assert changes == []
+    assert state(bench, node.get_name()) == State.PRIMARY_STATE_ACTIVE
+    if parameter is not None:
+        assert bench.set_parameters(node, **{parameter: value})[0].successful
+        assert len(changes) == 1
 
 
 def test_another_type_is_refused_by_ros(tracking):
