@@ -37,6 +37,7 @@ RCLError = rclpy_implementation.RCLError
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
 END_PERIOD = 0.001  # s; of looking whether rclpy has ended
+SIGNALS = signal.SIGINT, signal.SIGTERM  # that tell a process to end
 
 
 class ManagedNode(LifecycleNode):
@@ -44,8 +45,8 @@ class ManagedNode(LifecycleNode):
     A lifecycle node whose transitions are four methods of the subclass.
 
     `configure` validates and builds, raising LiedynError to stay unconfigured; `release` undoes
-    it. `activate` and `deactivate` switch the work on and off. `parameters_changed` is called
-    after a run-time change.
+    it. `activate` and `deactivate` switch the work on and off; an error keeps it off.
+    `parameters_changed` is called after a run-time change.
     """
 
     def __init__(self, name: str, parameters: Sequence[Parameter], **options: Any) -> None:
@@ -80,7 +81,7 @@ class ManagedNode(LifecycleNode):
         """Begin to work."""
 
     def deactivate(self) -> None:
-        """Cease to work."""
+        """Cease to work, wholly or partly begun."""
 
     def parameters_changed(self) -> None:
         """Take over parameters that were set at run time."""
@@ -94,9 +95,8 @@ class ManagedNode(LifecycleNode):
         try:
             self.parameters.require_valid()
             self.configure()
-        except Exception as error:  # rclpy would pass over it without a word
-            ours = '' if isinstance(error, LiedynError) else f'\n{traceback.format_exc()}'
-            self.get_logger().error(f'not configured: {error}{ours}')
+        except Exception as error:
+            self._tell('not configured', error)
             self.release()
             return TransitionCallbackReturn.FAILURE
         self._configured = True
@@ -105,10 +105,15 @@ class ManagedNode(LifecycleNode):
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start publishing."""
+        """Start publishing, or say why not and stay inactive."""
         result = super().on_activate(state)
         self.active = True
-        self.activate()
+        try:
+            self.activate()
+        except Exception as error:
+            self._tell('not activated', error)
+            self.on_deactivate(state)
+            return TransitionCallbackReturn.FAILURE
         self.get_logger().info('active')
         return result
 
@@ -130,6 +135,11 @@ class ManagedNode(LifecycleNode):
         self._stop()
         return result
 
+    def _tell(self, what: str, error: Exception) -> None:
+        """Log an error in a transition, which rclpy would pass over without a word."""
+        ours = '' if isinstance(error, LiedynError) else f'\n{traceback.format_exc()}'
+        self.get_logger().error(f'{what}: {error}{ours}')
+
     def _stop(self) -> None:
         self.active = self._configured = False
         self.release()
@@ -149,21 +159,22 @@ def until_shutdown(context: Context) -> Iterator[None]:
 
 def run(node_class: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> None:
     """Run one node until the process is told to end."""
-    building = True
+    context, building = rclpy.get_default_context(), True
 
     def end(*_: object) -> None:
         if building:
+            ignore_signals()
             raise KeyboardInterrupt
         # In a callback an exception could come out of C++ as any other, so the context has to
         # end; which rclpy does only after it has woken the executor, and that would wait again.
-        while node.context.handle.ok():
+        while context.handle.ok():
             time.sleep(END_PERIOD)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)  # rclpy takes both over, and calls this too
-    rclpy.init(args=args)
+    for number in SIGNALS:
+        signal.signal(number, end)
     try:
-        with until_shutdown(rclpy.get_default_context()):
+        rclpy.init(args=args)  # which takes the signals over, and calls this too
+        with until_shutdown(context):
             node = node_class()
             building = False
             try:
@@ -173,4 +184,11 @@ def run(node_class: Callable[[], ManagedNode], args: Sequence[str] | None = None
     except KeyboardInterrupt:
         pass
     finally:
-        rclpy.try_shutdown()
+        ignore_signals()
+        context.try_shutdown()  # rclpy.try_shutdown would listen again
+
+
+def ignore_signals() -> None:
+    """Let nothing disturb the end: Python, when it is over, would die of a second interrupt."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

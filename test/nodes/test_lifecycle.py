@@ -71,6 +71,22 @@ def test_an_active_node_can_be_shut_down(bench, name):
     assert state(bench, name) == State.PRIMARY_STATE_FINALIZED
 
 
+@pytest.mark.parametrize('name', NODES)
+def test_an_error_of_activate_is_told_and_leaves_the_node_inactive(bench, monkeypatch, name):
+    def fail(self):
+        raise RuntimeError('no more threads')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NODES[name], 'activate', fail)
+        node = bench.start(NODES[name])
+        bench.until_logged(node, 'not activated: no more threads')
+    assert 'Traceback' in bench.logged(node)[0]
+    assert not node.active
+    assert state(bench, name) == State.PRIMARY_STATE_INACTIVE
+    assert change(bench, Transition.TRANSITION_ACTIVATE, name)
+    assert node.active
+
+
 def test_cleanup_closes_what_configure_opened(bench):
     node = bench.start(StewartPoseNode, autostart=False)
     before = interfaces_of(node)
@@ -169,3 +185,34 @@ run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
     result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert (result.returncode, 'Traceback' in result.stderr) == (0, False), result.stderr
     assert ('went on' in result.stdout) == ends
+
+
+def test_more_interrupts_than_one_do_no_harm(namespace):
+    """While the node is destroyed, when Python ends, and when it has nearly ended."""
+    code = f"""
+import os, signal
+from liedyn_ros.nodes.managed_node import ManagedNode, run
+
+def interrupt(*_, kill=os.kill, own=os.getpid(), number=signal.SIGINT):
+    kill(own, number)
+
+class Node(ManagedNode):
+    configure = release = lambda self: None
+
+    def __init__(self):
+        super().__init__('node', ())
+        self.create_timer(0.01, interrupt)
+
+    def destroy_node(self):
+        interrupt()
+        super().destroy_node()
+
+class Last:
+    __del__ = interrupt
+
+last = Last()
+run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
+interrupt()
+"""
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert (result.returncode, result.stderr.count('Traceback')) == (0, 0), result.stderr
