@@ -15,6 +15,7 @@
 """The node that serves the dynamics of a tree, by services and by topics."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from functools import partial
 from threading import Thread
 import traceback
@@ -24,7 +25,7 @@ from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import Publisher
+from rclpy.lifecycle import LifecycleState, Publisher, TransitionCallbackReturn
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -40,6 +41,7 @@ from liedyn_ros.nodes.managed_node import ManagedNode, run
 
 DEPTH = 10
 LOOK_PERIOD = 0.02  # s; of looking whether the kernels are warm
+PATIENCE = 3.0  # s; in which they are loaded if they are cached
 Fill = Callable[[DynamicsAnswers, Any, Any], None]
 ALGORITHMS: dict[str, Fill] = {
     'inverse_dynamics': DynamicsAnswers.inverse, 'forward_dynamics': DynamicsAnswers.forward,
@@ -51,8 +53,9 @@ class DynamicsServerNode(ManagedNode):
     Queries in, answers out.
 
     The services are there in every state, so that a caller is told why there is no answer; the
-    topics as long as the node is configured. By itself the node starts once it is spun and its
-    kernels are warm: where they are not cached, that takes half a minute.
+    topics as long as the node is configured. The kernels are warmed up in a thread, which takes
+    half a minute where they are not cached: by itself the node starts after that, and a manager
+    who would configure it sooner is told to come back.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -62,10 +65,11 @@ class DynamicsServerNode(ManagedNode):
         self._next: Model | None = None
         self._input: list[Subscription] = []
         self._output: list[Publisher] = []
-        self._warm = False
+        self._warm: Future[None] = Future()
         self._starter: Timer | None = None
         super().__init__('dynamics_server', DYNAMICS_SERVER, **options)
         self.add_on_set_parameters_callback(self._judge_model)
+        Thread(target=self._warm_up, daemon=True).start()
         for name, fill in ALGORITHMS.items():
             self.create_service(Dynamics, f'~/{name}', partial(self._serve_query, fill))
         for service, name, fill in (
@@ -75,26 +79,27 @@ class DynamicsServerNode(ManagedNode):
 
     @property
     def starting(self) -> bool:
-        """Return whether the node will configure and activate itself when its kernels are warm."""
-        return self._starter is not None
+        """Return whether the kernels are being compiled, or the node is to start by itself."""
+        return self._starter is not None or not self._warm.done()
 
     def autostart(self) -> None:
-        """Warm the kernels up in a thread, which touches nothing else, and start after that."""
-        warming = Thread(target=self._warm_up, daemon=True)
-        warming.start()
-
+        """Configure and activate when the kernels are warm, unless a manager does so before."""
         def look() -> None:
-            if not warming.is_alive():
+            if self._warm.done():
+                self._start_no_more()
                 super(DynamicsServerNode, self).autostart()
 
         self._starter = self.create_timer(LOOK_PERIOD, look, clock=Clock(
             clock_type=ClockType.STEADY_TIME))
 
     def configure(self) -> None:
-        """Warm the kernels up, read the model if there is one yet, open the topics."""
+        """Read the model if there is one yet, open the topics."""
+        wait([self._warm], PATIENCE)
+        if not self._warm.done():
+            raise LiedynError('expected compiled kernels, got a request while they are being '
+                              'compiled; configure the node again in half a minute')
         self._start_no_more()
-        if not self._warm:
-            self._warm_up()
+        self._warm.result()
         self._adopt(self._read({}, self._description))
         self._input = [self.create_subscription(
             String, 'robot_description', self._take_description,
@@ -104,7 +109,6 @@ class DynamicsServerNode(ManagedNode):
 
     def release(self) -> None:
         """Close the topics and forget the model."""
-        self._start_no_more()
         for subscription in self._input:
             self.destroy_subscription(subscription)
         for publisher in self._output:
@@ -116,6 +120,11 @@ class DynamicsServerNode(ManagedNode):
         """Take over the model by which the new parameters were judged."""
         self._adopt(self._next)
 
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start no more, either."""
+        self._start_no_more()
+        return super().on_shutdown(state)
+
     def _start_no_more(self) -> None:
         """Leave the node's life to whoever has begun to manage it, this node or another."""
         if self._starter is not None:
@@ -123,9 +132,14 @@ class DynamicsServerNode(ManagedNode):
             self._starter = None
 
     def _warm_up(self) -> None:
+        """Compile the kernels in a thread, which touches nothing else."""
         self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        warm_up()
-        self._warm = True
+        try:
+            warm_up()
+        except Exception as error:  # raised again where the node is configured
+            self._warm.set_exception(error)
+        else:
+            self._warm.set_result(None)
 
     def _open(self, name: str, fill: Fill) -> None:
         """Open the topics of one algorithm."""
@@ -137,6 +151,8 @@ class DynamicsServerNode(ManagedNode):
         def take(query: DynamicsQuery) -> None:
             if self.active:
                 publisher.publish(self._answer_query(fill, query, DynamicsAnswer()))
+            else:  # a publisher that is not active either
+                self.complain(f'{name}/query: no answer; {self._asleep()}')
 
         self._input.append(self.create_subscription(
             DynamicsQuery, f'~/{name}/query', take, DEPTH,
@@ -166,15 +182,19 @@ class DynamicsServerNode(ManagedNode):
 
     def _ready(self) -> DynamicsAnswers:
         if not self.active:
-            state = 'inactive' if self._configured else 'not configured'
-            if self.starting:
-                state += ' yet: its kernels are being compiled'
-            raise LiedynError(f'{self.get_name()}: expected the node to be active, got {state}')
+            raise LiedynError(f'{self.get_name()}: {self._asleep()}')
         if self._answers is None:
             raise LiedynError(f'{self.get_name()}: expected a model, got none yet from the '
                               'parameters model_file and robot_description and the topic '
                               'robot_description')
         return self._answers
+
+    def _asleep(self) -> str:
+        """Return why nothing is answered while the node is not active."""
+        state = 'inactive' if self._configured else 'not configured'
+        if self.starting:
+            state += ' yet: its kernels are being compiled'
+        return f'expected the node to be active, got {state}'
 
     def _read(self, changed: Mapping[str, Any], description: str | None) -> Model | None:
         """Return the model of the parameters with changes, or of a description."""
@@ -189,14 +209,15 @@ class DynamicsServerNode(ManagedNode):
         self.get_logger().info(f'serving {model or "no model yet"}')
 
     def _take_description(self, message: String) -> None:
-        """Serve the model of the topic, unless the parameters name one."""
-        if not any(self.parameters[name] for name in SOURCES):
-            try:
-                self._adopt(self._read({}, message.data))
-            except LiedynError as error:
-                self.complain(f'{error}; the model stays as it was')
-                return
+        """Keep the topic's model if it can be read; serve it unless the parameters name one."""
+        try:
+            model = self._read(dict.fromkeys(SOURCES, ''), message.data)
+        except LiedynError as error:
+            self.complain(f'{error}; the model stays as it was')
+            return
         self._description = message.data
+        if not any(self.parameters[name] for name in SOURCES):
+            self._adopt(model)
 
     def _judge_model(self, changes: Sequence[RosParameter]) -> SetParametersResult:
         """Refuse a change of parameters by which no model can be read."""

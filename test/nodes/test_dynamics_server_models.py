@@ -121,6 +121,26 @@ def test_a_parameter_keeps_the_topic_out(bench):
                 'the model of the topic', act=lambda: server.configure(dissipation=False))
 
 
+@pytest.mark.smoke
+def test_a_bad_description_beside_a_file_is_told_and_forgotten(bench):
+    server, topic = ServerBench(bench), bench.publisher(String, 'robot_description', LATCHED)
+    topic.publish(String(data=urdf('first')))
+    until_served(server, 'first')
+    assert server.configure(model_file='aerial_manipulator.yaml').successful
+    topic.publish(String(data='not a robot'))
+    bench.until_logged(server.node, "starts with '<', got 'not a robot'")
+    assert described(server).name == 'aerial_manipulator'
+    assert server.configure(model_file='').successful
+    assert described(server).name == 'first'
+
+
+def test_a_parameter_of_every_node_leaves_the_model_alone(bench):
+    server = ServerBench(bench, model_file='aerial_manipulator.yaml')
+    for use_sim_time in (True, False):
+        assert server.configure(use_sim_time=use_sim_time).successful
+        assert described(server).name == 'aerial_manipulator'
+
+
 def test_a_model_that_is_named_no_more_is_served_no_more(bench):
     server = ServerBench(bench, model_file='aerial_manipulator.yaml')
     assert server.configure(model_file='').successful

@@ -18,8 +18,9 @@ import os
 import signal
 import subprocess
 import sys
-from threading import current_thread, Event, main_thread
+from threading import Event
 
+from liedyn_interfaces.msg import DynamicsQuery
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
@@ -35,22 +36,28 @@ WAIT = 'expected the node to be active, got not configured yet: its kernels are 
 class SlowStart(ServerBench):
     """A server whose kernels are being compiled until `finish` is called."""
 
-    def __init__(self, bench, monkeypatch):
+    def __init__(self, bench, monkeypatch, autostart=True):
         """Start the server and do not wait for it."""
         self._compiled, warm_up = Event(), dynamics_server.warm_up
 
         def slowly():
-            if current_thread() is not main_thread():
-                self._compiled.wait()
+            self._compiled.wait()
             warm_up()
 
         monkeypatch.setattr(dynamics_server, 'warm_up', slowly)
+        monkeypatch.setattr(dynamics_server, 'PATIENCE', 0.01)
         self.bench = bench
-        self.node = bench.start(dynamics_server.DynamicsServerNode, model_file=AERIAL.name)
+        self.node = bench.start(dynamics_server.DynamicsServerNode, model_file=AERIAL.name,
+                                autostart=autostart)
 
-    def finish(self):
+    def let_go(self):
         """Let the kernels be compiled."""
         self._compiled.set()
+
+    def finish(self):
+        """Let the kernels be compiled and wait until the node has started, or would not."""
+        self.let_go()
+        self.bench.until(lambda: not self.node.starting, 'the end of the start')
 
     def change(self, transition):
         """Return whether the server has made a transition."""
@@ -67,7 +74,7 @@ def server(bench, monkeypatch):
     """Return a server that does not finish its start by itself."""
     server = SlowStart(bench, monkeypatch)
     yield server
-    server.finish()
+    server.let_go()
 
 
 @pytest.mark.smoke
@@ -81,7 +88,6 @@ def test_callers_are_told_until_the_kernels_are_compiled(server):
         assert (response.success, response.message) == (False, f'dynamics_server: {WAIT}')
     assert server.state == State.PRIMARY_STATE_UNCONFIGURED
     server.finish()
-    server.bench.until(lambda: server.node.active, 'an active server')
     assert server.ask('inverse_dynamics', Motion(AERIAL).query()).success
     assert server.state == State.PRIMARY_STATE_ACTIVE
 
@@ -90,27 +96,52 @@ def test_parameters_set_meanwhile_count(server):
     assert not server.configure(dissipation=3).successful
     assert server.configure(model_file='').successful
     server.finish()
-    server.bench.until(lambda: server.node.active, 'an active server')
     assert 'expected a model, got none yet' in server.call(DescribeModel, 'describe_model').message
 
 
-def test_a_manager_who_comes_meanwhile_has_the_last_word(server):
-    assert server.change(Transition.TRANSITION_CONFIGURE)
-    assert not server.node.starting
-    server.finish()
-    assert server.state == State.PRIMARY_STATE_INACTIVE
-    assert server.change(Transition.TRANSITION_ACTIVATE)
+@pytest.mark.parametrize('autostart', [False, True])
+def test_a_manager_who_comes_meanwhile_is_told_to_come_back(bench, monkeypatch, autostart):
+    server = SlowStart(bench, monkeypatch, autostart)
+    try:
+        assert not server.change(Transition.TRANSITION_CONFIGURE)
+        bench.until_logged(server.node, 'configure the node again in half a minute')
+        assert server.call(DescribeModel, 'describe_model').message.endswith(WAIT)
+    finally:
+        server.finish()
+    if not autostart:
+        assert server.state == State.PRIMARY_STATE_UNCONFIGURED
+        assert server.change(Transition.TRANSITION_CONFIGURE)
+        assert server.change(Transition.TRANSITION_ACTIVATE)
     assert server.ask('inverse_dynamics', Motion(AERIAL).query()).success
 
 
 def test_a_shutdown_meanwhile_ends_the_start(server):
     assert server.change(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
-    assert not server.node.starting
     server.finish()
     assert server.state == State.PRIMARY_STATE_FINALIZED
+    assert not server.bench.logged(server.node)
 
 
-@pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
+def test_wrong_parameters_are_told_once(bench, monkeypatch):
+    server = SlowStart(bench, monkeypatch, autostart=True)
+    server.node.parameters.require_valid = lambda: 1 // 0
+    server.finish()
+    bench.until_logged(server.node, 'not configured: ')
+    assert server.state == State.PRIMARY_STATE_UNCONFIGURED
+    assert len(bench.logged(server.node)) == 1
+
+
+def test_a_query_that_gets_no_answer_is_logged(bench):
+    server = ServerBench(bench, model_file=AERIAL.name)
+    assert server.call(ChangeState, 'change_state', transition=Transition(
+        id=Transition.TRANSITION_DEACTIVATE)).success
+    queries = bench.publisher(DynamicsQuery, f'{SERVER}/hybrid_dynamics/query')
+    bench.until(lambda: bench.logged(server.node), 'a complaint',
+                act=lambda: queries.publish(DynamicsQuery()))
+    assert bench.logged(server.node)[0] == (
+        'hybrid_dynamics/query: no answer; expected the node to be active, got inactive')
+
+
 def test_kernels_that_do_not_compile_keep_the_node_unconfigured(bench, monkeypatch):
     def fail():
         raise RuntimeError('no compiler')
