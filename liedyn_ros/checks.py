@@ -92,12 +92,18 @@ def require_finite(name: str, array: Array) -> Array:
     return array
 
 
-def require_recent(stamp_ns: int, now_ns: int, max_age: float) -> None:
-    """Raise StampError where a time is further than max_age (s) from now, before or after it."""
-    age = 1e-9 * (now_ns - stamp_ns)
-    if abs(age) > max_age:
-        raise StampError(f'stamp: expected within {max_age:g} s of now, got {abs(age):.6g} s '
-                         f'{"ago" if age > 0.0 else "ahead"}')
+def require_recent(
+        stamp_ns: int, now_ns: int, max_age: float, max_lead: float | None = None) -> None:
+    """
+    Raise StampError where a time is more than max_age (s) before now, or max_lead (s) after it.
+
+    max_lead: as max_age where it is left out.
+    """
+    age, lead = 1e-9 * (now_ns - stamp_ns), max_age if max_lead is None else max_lead
+    if not -lead <= age <= max_age:
+        bound, side = (max_age, 'ago') if age > 0.0 else (lead, 'ahead')
+        raise StampError(
+            f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')
 
 
 def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int]:

@@ -54,6 +54,9 @@ POSE = PLATFORM + (
               'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('max_age', 1.0, 'age beyond which a set is refused as stale; 0 for any age', 's',
               least=0.0, most=3600.0, run_time=True),
+    Parameter('max_lead', 0.05, 'time by which a stamp may be ahead of the clock; beyond it a set '
+              'is refused: those after it would all be late. With max_age 0 any is taken', 's',
+              least=0.0, most=3600.0, run_time=True),
     Parameter('solver', LEVENBERG_MARQUARDT, 'the iterative method',
               choices=(LEVENBERG_MARQUARDT, GAUSS_NEWTON)),
     Parameter('damping', 1e-6, 'first damping of Levenberg-Marquardt, relative to the largest '

@@ -103,7 +103,7 @@ class StewartPoseNode(ManagedNode):
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
-        self._max_age = self.parameters['max_age']
+        self._max_age, self._max_lead = self.parameters['max_age'], self.parameters['max_lead']
         self._with_tf = self.parameters['publish_tf']
         self._timeout_ns = round(1e9 * self.parameters['input_timeout'])
         self._stop_timers()
@@ -119,7 +119,7 @@ class StewartPoseNode(ManagedNode):
         now_ns = self._now_ns()
         try:
             if self._max_age > 0.0 and now_ns > 0:
-                checks.require_recent(stamp_ns, now_ns, self._max_age)
+                checks.require_recent(stamp_ns, now_ns, self._max_age, self._max_lead)
             reading = None if self._sensor is None else self._sensor.at(stamp_ns)
             safe = self._tracker.update(stamp_ns, lengths, rates, reading)
         except LiedynError as error:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.checks import Array
-from liedyn_ros.errors import LimitError, StampError
+from liedyn_ros.errors import LimitError
 from liedyn_ros.stewart.branch import Branch, BranchGuard
 from liedyn_ros.stewart.faults import LegMonitor
 from liedyn_ros.stewart.geometry import StewartGeometry
@@ -131,6 +131,7 @@ class SafeTracker:
         self._sensor = None if watch.sensor is None else ConsistencyMonitor(
             geometry, watch.sensor, watch.noise, watch.sensor_time)
         self._sign = 0  # of the determinant, told of the last sample
+        self._lost = False  # whether a motion was followed that no pose has gone on from yet
         self._hypotheses = Hypotheses(self._tracker, self._meter, self._guard)
 
     @property
@@ -142,6 +143,7 @@ class SafeTracker:
         """Forget the motion, the faults and the branch: the next sample starts from home."""
         self._tracker.reset()
         self._forget()
+        self._lost = False
 
     def update(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
@@ -151,12 +153,11 @@ class SafeTracker:
 
         reading: the redundant sensor's at the same time, where there is one.
         """
-        try:
-            lengths, rates = self._tracker.accept(stamp_ns, lengths, rates)
-        except StampError:
-            if self._tracker.last is None:
-                self._forget()
-            raise
+        followed = self._tracker.last is not None
+        lengths, rates = self._tracker.accept(stamp_ns, lengths, rates)
+        if followed and self._tracker.last is None:  # the clock was set back
+            self._forget()
+            self._lost = True
         faults = self._legs.judge(stamp_ns, lengths, rates)
         flags = (Flag.LEG_OUTLIER * bool(faults.outliers) | Flag.LEG_STEPPED * bool(faults.stepped)
                  | Flag.LEG_FROZEN * bool(faults.frozen))
@@ -165,8 +166,8 @@ class SafeTracker:
         started = self._tracker.last is not None
         self._tracker.restarts = not self._guard.near(KEPT_BRANCH)
         tracked = self._tracker.advance(stamp_ns, lengths, rates)
-        if started and tracked.start is Start.HOME:
-            flags |= Flag.RESTARTED
+        flags |= Flag.RESTARTED * (self._lost or (started and tracked.start is Start.HOME))
+        self._lost &= not tracked.solution.converged
         if not tracked.solution.converged:
             self._go_on(stamp_ns, lengths, tracked.solution.pose)
             flags |= (Flag.BRANCH_CROSSED * self._crosses(started)

@@ -23,13 +23,14 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
-from liedyn_ros.errors import SingularError, StampError
+from liedyn_ros.errors import SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.geometry import StewartGeometry
 from liedyn_ros.stewart.kernels import inverse_rates
 from liedyn_ros.stewart.kernels import predict as kernels
 from liedyn_ros.stewart.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver import PoseSolver, require_lengths, Solution
+from liedyn_ros.stewart.timeline import Timeline
 
 PREDICTION_LIMIT = 0.5  # s; over a longer gap the last pose is a better guess than its motion
 
@@ -79,12 +80,14 @@ class PoseTracker:
         self.method = method
         self.last: TrackedPose | None = None  # the last good one, from which the next starts
         self.restarts = True  # whether a solve that fails is tried again from home
+        self._timeline = Timeline()
         self._solver = PoseSolver(geometry, method)
         self._rates, self._work = np.empty(6), np.empty(inverse_rates.WORK)
 
     def reset(self) -> None:
-        """Forget the motion: the next sample starts from home."""
+        """Forget the motion: the next sample starts from home, whatever its time."""
         self.last = None
+        self._timeline.reset()
 
     def update(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
@@ -95,7 +98,7 @@ class PoseTracker:
         rates: (6,), m/s, where they are measured; the twist then comes from them, else from the
         difference of two poses. Raises ShapeError, NotFiniteError, LimitError for lengths
         beyond the limits, and StampError for a time that is not a whole number or not after the
-        last; a time before the last also forgets the motion, as the clock may have been set back.
+        last. Where the clock was set back (Timeline), the motion is forgotten.
         """
         return self.advance(stamp_ns, *self.accept(stamp_ns, lengths, rates))
 
@@ -107,7 +110,8 @@ class PoseTracker:
         self.geometry.require_within_limits(lengths)
         if rates is not None:
             rates = checks.as_array('rates', rates, (6,))
-        self._require_later(stamp_ns)
+        if not self._timeline.follows(stamp_ns):
+            self.last = None
         return lengths, rates
 
     def advance(self, stamp_ns: int, lengths: Array, rates: Array | None = None) -> TrackedPose:
@@ -123,16 +127,6 @@ class PoseTracker:
         if solution.converged:
             self.last = tracked
         return tracked
-
-    def _require_later(self, stamp_ns: int) -> None:
-        if not isinstance(stamp_ns, (int, np.integer)):
-            raise StampError(f'stamp: expected a whole number of ns, got {stamp_ns!r}')
-        if self.last is None or stamp_ns > self.last.stamp_ns:
-            return
-        last_ns = self.last.stamp_ns
-        if stamp_ns < last_ns:
-            self.reset()
-        raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}')
 
     def _solve(self, lengths: Array, guess: Array | None) -> tuple[Solution, Start]:
         if guess is not None:

@@ -20,6 +20,7 @@ import pytest
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64
+from support.crossings import Crossing
 from support.pose_bench import (
     FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
 
@@ -113,18 +114,43 @@ def test_a_stamp_twice_is_refused(tracking):
     assert [ns(pose) for pose in node.poses] == [stamp, after]
 
 
-def test_time_going_backward_is_refused_and_then_followed(tracking):
-    """The clock may have been set back: the sample is refused, the next starts from home."""
+def test_a_sample_that_comes_late_is_dropped(tracking):
+    """Leg states are best effort: order is not guaranteed."""
     node = tracking()
     before = node.send_pose(NEAR)
-    bad = node.send_pose(NEAR, stamp_ns=before - 500_000_000)
+    bad = node.send_pose(NEAR, stamp_ns=before - PERIOD_NS)
+    after = node.send_pose(FAR, stamp_ns=before + PERIOD_NS)
+    rejected_and_recovered(node, bad, f'expected a time after {before} ns, got {bad}',
+                           [before, after])
+    assert node.status_at(after).flags & StewartStatus.FLAG_RESTARTED == 0
+
+
+def test_a_late_sample_past_a_crossing_leaves_the_branch(tracking):
+    crossing = Crossing(GEOMETRY, 'turn', 2.0, 1e-6, rate=100)
+    node = tracking(leg_noise=1e-6, hold_hypotheses=True)
+    for lengths in crossing.lengths[:-1]:
+        stamp = node.send(lengths)
+        node.status_at(stamp)
+    node.send(crossing.lengths[-3], stamp_ns=stamp - PERIOD_NS)
+    stamp = node.send(crossing.lengths[-1], stamp_ns=stamp + PERIOD_NS)
+    assert crossing.error(len(crossing) - 1, node.pose_at(stamp)) < 1e-4
+    assert node.status_at(stamp).flags == 0
+
+
+def test_time_going_backward_is_refused_and_then_followed(tracking):
+    """The clock was set back: the sample is refused, the next starts from home and says so."""
+    node = tracking()
+    before = node.send_pose(NEAR)
+    bad = node.send_pose(NEAR, stamp_ns=before - 600_000_000)
     after = node.send_pose(FAR)
     rejected_and_recovered(node, bad, f'expected a time after {before} ns, got {bad}',
                            [before, after], StewartStatus.START_HOME)
+    assert node.status_at(after).flags == StewartStatus.FLAG_RESTARTED
 
 
 @pytest.mark.parametrize(('age', 'reason'), [
-    (3.0, 's ago'), (-3.0, 's ahead'), (1e9, 'stamp: expected within 1 s of now')])
+    (3.0, 's ago'), (-3.0, 's ahead'), (-0.9, 'stamp: expected within 0.05 s of now, got 0.'),
+    (1e9, 'stamp: expected within 1 s of now')])
 def test_a_stale_or_future_stamp_is_refused(bench, age, reason):
     node = PoseBench(bench, max_age=1.0)
 

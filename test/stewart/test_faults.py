@@ -184,7 +184,8 @@ def test_time_going_back_forgets_the_faults(geometry, home, readings):
     assert Flag.LEG_STEPPED in safe.flags
     with pytest.raises(StampError):
         tracker.update(5, readings[0])
-    assert not tracker.update(6, readings[0]).flags
+    assert tracker.update(6, readings[0]).flags == Flag.RESTARTED
+    assert not tracker.update(7, readings[0]).flags
 
 
 @pytest.mark.parametrize('settings', [

@@ -20,7 +20,7 @@ import pytest
 from liedyn_ros.errors import LimitError, NotFiniteError, ShapeError, StampError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, PoseTracker, SafeTracker, SmoothTrajectory, Start, Status)
+    Flag, leg_lengths, leg_rates, PoseTracker, SafeTracker, SmoothTrajectory, Start, Status)
 
 
 @pytest.fixture
@@ -112,16 +112,62 @@ def test_time_is_a_whole_number_of_ns(geometry, home, tracker, stamp):
         tracker(geometry, home).update(stamp, leg_lengths(geometry, home))
 
 
-def test_time_must_go_forward_and_a_jump_back_starts_anew(geometry, home, trajectory):
+@pytest.mark.parametrize('late', [0.0, 0.001, 0.5, 0.6, 100.0])
+def test_a_sample_that_comes_late_is_refused_and_nothing_else(geometry, home, trajectory, late):
     tracker = PoseTracker(geometry, home)
     lengths = leg_lengths(geometry, trajectory.pose(3.0))
     tracker.update(nanoseconds(3.0), lengths)
-    with pytest.raises(StampError, match='after'):
-        tracker.update(nanoseconds(3.0), lengths)
-    with pytest.raises(StampError, match='after'):
+    for k in range(3):
+        with pytest.raises(StampError, match='expected a time after'):
+            tracker.update(nanoseconds(3.0 - late), lengths)
+        now = 3.001 + 0.001 * k
+        again = tracker.update(nanoseconds(now), leg_lengths(geometry, trajectory.pose(now)))
+        assert again.solution.converged and again.start is Start.PREDICTED
+
+
+def test_late_samples_in_a_row_are_no_clock_set_back(geometry, home, trajectory):
+    tracker = PoseTracker(geometry, home)
+    lengths = leg_lengths(geometry, trajectory.pose(3.0))
+    tracker.update(nanoseconds(3.0), lengths)
+    for stamp in (2.7, 2.8, 2.9, 1.0, 0.9, 2.99):
+        with pytest.raises(StampError, match='expected a time after'):
+            tracker.update(nanoseconds(stamp), lengths)
+    assert tracker.update(nanoseconds(3.001), lengths).start is Start.PREDICTED
+
+
+def test_late_is_measured_from_samples_that_found_no_pose_too(geometry, home):
+    tracker = PoseTracker(geometry, home)
+    tracker.update(nanoseconds(0.0), leg_lengths(geometry, home))
+    tracker.update(nanoseconds(0.002), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
+    with pytest.raises(StampError, match='expected a time after'):
+        tracker.update(nanoseconds(0.001), leg_lengths(geometry, home))
+
+
+@pytest.mark.parametrize('tracker', [PoseTracker, SafeTracker])
+def test_a_clock_set_back_starts_anew(geometry, home, trajectory, tracker):
+    tracker = tracker(geometry, home)
+    for time in (2.999, 3.0):
+        tracker.update(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
+    with pytest.raises(StampError, match='expected a time after'):
+        tracker.update(nanoseconds(1.0), leg_lengths(geometry, trajectory.pose(1.0)))
+    results = [tracker.update(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
+               for time in (1.001, 1.002)]
+    if isinstance(tracker, SafeTracker):
+        assert [safe.flags for safe in results] == [Flag.RESTARTED, Flag(0)]
+        results = [safe.tracked for safe in results]
+    assert all(tracked.solution.converged for tracked in results)
+    assert [tracked.start for tracked in results] == [Start.HOME, Start.PREDICTED]
+
+
+def test_that_a_track_was_lost_is_said_of_the_next_pose(geometry, home):
+    tracker = SafeTracker(geometry, home)
+    lengths = leg_lengths(geometry, home)
+    tracker.update(nanoseconds(3.0), lengths)
+    with pytest.raises(StampError):
         tracker.update(nanoseconds(1.0), lengths)
-    again = tracker.update(nanoseconds(1.001), leg_lengths(geometry, trajectory.pose(1.001)))
-    assert again.solution.converged and again.start is Start.HOME
+    assert Flag.RESTARTED in tracker.update(nanoseconds(1.001), [0.3, 0.9] * 3).flags
+    assert tracker.update(nanoseconds(1.002), lengths).flags == Flag.RESTARTED
+    assert not tracker.update(nanoseconds(1.003), lengths).flags
 
 
 def test_a_failed_solve_leaves_the_state(geometry, home):
