@@ -190,7 +190,7 @@ run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
 def test_more_interrupts_than_one_do_no_harm(namespace):
     """While the node is destroyed, when Python ends, and when it has nearly ended."""
     code = f"""
-import os, signal
+import os, signal, sys
 from liedyn_ros.nodes.managed_node import ManagedNode, run
 
 def interrupt(*_, kill=os.kill, own=os.getpid(), number=signal.SIGINT):
@@ -210,7 +210,7 @@ class Node(ManagedNode):
 class Last:
     __del__ = interrupt
 
-last = Last()
+sys.last = Last()  # of what is deleted late
 run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
 interrupt()
 """
