@@ -50,7 +50,7 @@ class LegInput:
         """Subscribe in one of the forms of stewart_parameters.INPUTS."""
         self._node, self._actuators, self._use_rates = node, actuators, use_rates
         self._on_set, self._on_fault = on_set, on_fault
-        self._sets = ActuatorSynchronizer(actuators.names, tolerance)
+        self._sets = ActuatorSynchronizer(actuators.names, tolerance, form != FLOAT64_TOPICS)
         self._single = form == JOINT_STATE
         if self._single:
             callbacks: dict[str, Callable[[Any], None]] = {LEG_STATES: self._take_joint_state}

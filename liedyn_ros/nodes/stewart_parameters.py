@@ -49,7 +49,8 @@ POSE = PLATFORM + (
     Parameter('use_leg_rates', True, 'take the twist from the measured velocities where a '
               'JointState has them; otherwise always from the difference of poses'),
     Parameter('matching_tolerance', 0.002, 'largest difference of stamps of six single readings '
-              'that make a set', 's', least=0.0, most=10.0),
+              'that make a set; it must be less than half the time between two readings of an '
+              'actuator, which counts where JointStates come faster', 's', least=0.0, most=10.0),
     Parameter('input_timeout', 0.5, 'time without an accepted set after which a fault is '
               'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('max_age', 1.0, 'age beyond which a set is refused as stale; 0 for any age', 's',

@@ -96,11 +96,31 @@ def test_a_length_beyond_its_limits_is_refused(six):
 
 
 def test_time_going_backward_is_refused_and_then_followed(six):
-    six.node.stamp_ns -= 50 * PERIOD_NS
+    six.node.stamp_ns -= 60 * PERIOD_NS
     six.send_pose(NEAR)
-    six.node.reason_of('stamp of leg_1: expected at least')
+    six.node.reason_of('leg_1: stamp: expected a time after')
     six.node.bench.until(lambda: six.node.poses, 'a pose', act=lambda: six.send_pose(NEAR))
     assert six.node.status_at(ns(six.node.poses[0])).start == StewartStatus.START_HOME
+
+
+def test_a_leg_that_is_a_period_ahead_waits_for_the_others(six):
+    six.node.stamp_ns += PERIOD_NS
+    lengths, stamps = leg_lengths(GEOMETRY, FAR), []
+    for _ in range(10):
+        six.send(0, six.node.stamp_ns + PERIOD_NS, lengths[0])
+        stamps.append(six.node.stamp_ns)
+        for leg in range(1, 6):
+            six.send(leg, six.node.stamp_ns, lengths[leg])
+        six.node.stamp_ns += PERIOD_NS
+    six.node.pose_at(stamps[-1])
+    assert [ns(pose) for pose in six.node.poses] == stamps[1:]
+
+
+def test_readings_that_never_agree_are_reported(six):
+    assert six.node.bench.set_parameters(six.node.node, input_timeout=0.05)[0].successful
+    for _ in range(3):
+        six.send_pose(FAR, spread_ns=2 * TOLERANCE_NS)
+    six.node.reason_of('readings further apart than the tolerance')
 
 
 def test_a_silent_actuator_is_named(six):

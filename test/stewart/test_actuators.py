@@ -19,6 +19,7 @@ import pytest
 
 from liedyn_ros.errors import LimitError, NameSetError, NotFiniteError, ShapeError, StampError
 from liedyn_ros.stewart import Actuators, ActuatorSynchronizer, Reading
+from liedyn_ros.stewart.synchronizer import DEPTH
 
 NAMES = tuple('abcdef')
 MILLISECOND = 1_000_000
@@ -105,10 +106,75 @@ def test_a_set_never_reuses_a_reading():
     assert synchronizer.missing() == ['f']
 
 
-def test_time_going_backward_is_refused_and_starts_anew():
+def sets_of(synchronizer, readings):
+    """Return the stamps of each set that readings (name, ms) make, in ms."""
+    sets = [synchronizer.add(name, Reading(round(ms * MILLISECOND), 0.0)) for name, ms in readings]
+    return [[complete[name].stamp_ns / MILLISECOND for name in NAMES]
+            for complete in sets if complete]
+
+
+@pytest.mark.parametrize('ahead', [1, 2, 8])
+@pytest.mark.parametrize('tolerance', [0.0, 4e-4])
+def test_an_actuator_ahead_of_the_others_waits_for_them(ahead, tolerance):
+    """Its newest reading is of another time than theirs, which closed no set or a false one."""
+    readings = [(name, k + ahead * (name == 'a')) for k in range(100) for name in NAMES]
+    sets = sets_of(ActuatorSynchronizer(NAMES, tolerance), readings)
+    assert sets == [[k] * 6 for k in range(ahead, 100)]
+
+
+def test_a_tolerance_of_more_than_half_a_period_is_cut_once_the_period_is_known():
+    readings = [(name, k + (name == 'a')) for k in range(100) for name in NAMES]
+    sets = sets_of(ActuatorSynchronizer(NAMES, 2e-3), readings)
+    assert sets[1:] == [[k] * 6 for k in range(2, 100)]
+    arrivals = sets_of(ActuatorSynchronizer(NAMES, 2e-3, stamped=False), readings)
+    assert len(arrivals) == 100  # nothing tells them apart
+
+
+def test_every_set_comes_with_its_last_reading_whatever_is_lost_or_shifted():
+    """Against a search over all: a set is what lies within half a period of every time."""
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        shift, delay = rng.uniform(-0.2, 0.2, 6), rng.uniform(0.0, 5.0, 6)
+        arrivals = sorted((k + delay[i], k, name, k + shift[i]) for k in range(60)
+                          for i, name in enumerate(NAMES) if rng.random() > 0.05)
+        whole = [k for k in range(60) if sum(at[1] == k for at in arrivals) == 6]
+        synchronizer = ActuatorSynchronizer(NAMES, 4.5e-4)
+        closed = [(k, [round(r.stamp_ns / MILLISECOND) for r in complete.values()])
+                  for _, k, name, ms in arrivals
+                  if (complete := synchronizer.add(name, Reading(round(ms * 1e6) + 10**9, 0.0)))]
+        assert [of for _, of in closed] == [[k + 1000] * 6 for k in whole]
+        ends = {k: max(at[0] for at in arrivals if at[1] == k) for k in whole}
+        last = {k: at[1] for at in arrivals for k in whole if at[0] == ends[k]}
+        assert [k for k, _ in closed] == [last[k] for k in whole]
+
+
+def test_readings_that_wait_are_bounded():
+    synchronizer = ActuatorSynchronizer(NAMES, 4e-4)
+    assert not sets_of(synchronizer, [(name, k) for k in range(1000) for name in NAMES[:5]])
+    assert sets_of(synchronizer, [('f', k) for k in range(1000)]) == [
+        [k] * 6 for k in range(1000 - DEPTH, 1000)]
+
+
+def test_a_reading_of_the_same_stamp_takes_the_place_of_the_last():
+    synchronizer = ActuatorSynchronizer(NAMES, 1e-3)
+    fill(synchronizer, 0, 0, NAMES[:5])
+    synchronizer.add('a', Reading(0, 7.0))
+    assert synchronizer.add('f', Reading(0, 0.0))['a'].position == 7.0
+    assert synchronizer.add('a', Reading(0, 8.0)) is None and synchronizer.missing() == [*NAMES]
+
+
+def test_a_reading_that_comes_late_is_refused_and_nothing_else():
     synchronizer = ActuatorSynchronizer(NAMES, tolerance=1e-3)
-    fill(synchronizer, 100 * MILLISECOND, 0)
-    with pytest.raises(StampError, match='stamp of a'):
+    fill(synchronizer, 100 * MILLISECOND, 0, NAMES[:5])
+    with pytest.raises(StampError, match='a: stamp: expected a time after 100000000 ns'):
+        synchronizer.add('a', Reading(50 * MILLISECOND, 0.0))
+    assert synchronizer.add('f', Reading(100 * MILLISECOND, 0.0))
+
+
+def test_a_clock_set_back_starts_anew():
+    synchronizer = ActuatorSynchronizer(NAMES, tolerance=1e-3)
+    fill(synchronizer, 1000 * MILLISECOND, 0)
+    with pytest.raises(StampError, match='a: stamp: expected a time after'):
         synchronizer.add('a', Reading(50 * MILLISECOND, 0.0))
     assert fill(synchronizer, 51 * MILLISECOND, 0) is not None
 
