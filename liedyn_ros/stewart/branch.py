@@ -25,17 +25,20 @@ where that of the platform passes smoothly through zero.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from liedyn_ros.errors import LimitError
+from liedyn_ros.stewart.kernels import passage as kernels
 from liedyn_ros.stewart.singularity import Singularity
 
-RESTLESSNESS = 0.02  # 1/s^3: the rate is expected to change by 0.014/s in 10 ms, 0.14/s in 1 s
-UNKNOWN_RATE = 0.1  # 1/s^2, variance of the rate before anything is known of it
+# 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before: in a second the
+# acceleration changes by 0.03 to 30 1/s^2, as on paths of half a minute and in jolts.
+JERKS = 10.0 ** np.arange(-3.0, 4.0)
+MEMORY = 0.5  # s, for which the sharpness of the motion is judged
+SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
+BINS = 128  # that the passage of a singularity is kept in
+LOOK_EVERY = 4  # bins
 EXACT = 1e-12  # least noise, in characteristic lengths: what rounding leaves
-MERGED = 4.0  # standard deviations from zero below which the square of a value can be nothing
-JUMP = 5.0  # 1/s, a change of the rate from one sample to the next that no platform makes
-CLEAR = 4.0  # standard deviations from the prediction that rule a branch out
-STRAY = 6.0  # the same, that rule a measurement out near the singularity
-SURE = 7.0  # logarithm of the odds, 1000 to 1, with which a turn is ruled out
 
 
 class Branch(NamedTuple):
@@ -45,7 +48,7 @@ class Branch(NamedTuple):
     expected_sign: of the determinant on the branch that the motion leads to. rate: of the signed
     value, filtered, 1/s. prediction_gap: from where the motion leads to the given pose, along
     the null twist, rad or characteristic lengths. unsure: whether noise leaves both branches
-    possible; it stays so until a reset where it was so when the platform left the singularity.
+    possible; it stays so until a reset where the motion beyond the singularity does not tell.
     wrong: whether the given pose lies on the other branch than the motion leads to.
     """
 
@@ -58,13 +61,14 @@ class Branch(NamedTuple):
 
 class BranchGuard:
     """
-    Follows the signed singular value with a Kalman filter and judges every pose by it.
+    Follows the signed singular value through zero and judges every pose by it.
 
-    The filter's state is the value and its rate, the rate wandering with RESTLESSNESS. What it
-    measures is the square of a pose's value: the same on both branches, and by length noise
-    moved by 2 slope * noise however near the singularity is, even below zero, where no pose has
-    the lengths. So every sample counts. On its way through zero the filter keeps to the
-    motion's direction; `turn_cost` tells whether the platform could have turned there unseen.
+    What is measured is the square of a pose's value: the same on both branches, and by length
+    noise moved by 2 slope * noise however near the singularity is, even below zero, where no
+    pose has the lengths. A bank of filters, one for each of JERKS, follows value, rate and
+    acceleration. Where the value is lost in noise the filters go on as the motion leads. Beyond,
+    the motion is traced back from there: whether its value, or the opposite one, is what the
+    filters before the singularity led to are the odds of the branch.
     """
 
     def __init__(self, noise: float) -> None:
@@ -72,24 +76,28 @@ class BranchGuard:
         if not 0.0 <= noise < 1.0:
             raise LimitError(f'noise: expected a number in [0, 1), got {noise}')
         self._noise = max(noise, EXACT)
+        self._bank = np.empty((len(JERKS), kernels.ROW))
+        self._gate = np.empty_like(self._bank)  # the bank before the singularity
+        self._bins, self._tally = np.empty((BINS, 3)), np.empty(kernels.TALLY)
+        self._work, self._weights = np.empty((2, kernels.ROW)), np.empty((len(JERKS), 3))
         self.reset()
 
     def reset(self) -> None:
         """Forget the motion: the next pose is believed."""
-        self._stamp_ns: int | None = None
-        self._value = self._rate = 0.0
-        self._vv = self._vr = self._rr = 0.0  # covariance of value and rate
-        self._sign = self._told = 0  # expected of the last sample; told of it
+        self._started = False
+        self._stamp_ns = self._gate_ns = 0
+        self._best = 0  # index of the filter that is believed
+        self._value = self._rate = 0.0  # that filter's
+        self._told = 0  # the expected sign as it is told
         self._entered = 0  # the sign before noise mixed the branches, 0 while it does not
-        self._odds = math.inf  # logarithm, that the platform went through and did not turn
+        self._left_ns: int | None = None  # when the value last came out of the noise
         self._doubt = False
 
     def settle(self, singularity: Singularity) -> None:
         """Believe a pose: a redundant sensor has told which branch it is."""
-        if self._value * singularity.signed_value < 0.0:
-            self._rate = -self._rate
-        self._value, self._doubt, self._entered = singularity.signed_value, False, 0
-        self._sign = self._told = self.expected_sign
+        self._mirror(singularity.determinant_sign)
+        self._entered, self._doubt = 0, False
+        self._told = self.expected_sign
 
     @property
     def expected_sign(self) -> int:
@@ -107,7 +115,7 @@ class BranchGuard:
 
     def near(self, value: float) -> bool:
         """Return whether the motion is expected within a signed value of the singularity."""
-        return self._stamp_ns is not None and abs(self._value) < value
+        return self._started and abs(self._value) < value
 
     def update(self, stamp_ns: int, singularity: Singularity, shortfall: float = 0.0) -> Branch:
         """
@@ -117,106 +125,80 @@ class BranchGuard:
         """
         value, slope = singularity.signed_value, abs(singularity.slope)
         # Of a regular pose the value follows the lengths about one to one.
-        noise = 2.0 * self._noise * math.hypot(slope, value)
-        if self._stamp_ns is None:
-            self._stamp_ns, self._value, self._rr = stamp_ns, value, UNKNOWN_RATE
-            self._vv = _variance(abs(value), noise)
-            self._sign = self._told = self.expected_sign
+        variance = (2.0 * self._noise) ** 2 * (slope * slope + value * value)
+        if not self._started:
+            self._begin(stamp_ns, value, variance)
             return Branch(singularity.determinant_sign, 0.0, 0.0, False, False)
-        dt = self._advance(self._stamp_ns, stamp_ns)
+        near = self._advance(stamp_ns)
         gap = (value - self._value) / max(slope, EXACT)
-        unsure = self._judge(value * value - 2.0 * slope * shortfall, noise, dt)
+        self._judge(value * value - 2.0 * slope * shortfall, variance, near)
         self._tell()
-        return Branch(self.expected_sign, self._rate, gap, unsure, value * self._value < 0.0)
+        return Branch(self.expected_sign, self._rate, gap, self._doubt or self._entered != 0,
+                      value * self._value < 0.0)
 
     def coast(self, stamp_ns: int) -> None:
         """Go on to a time (ns) without a pose."""
-        if self._stamp_ns is not None:
-            self._advance(self._stamp_ns, stamp_ns)
+        if self._started:
+            self._advance(stamp_ns)
             self._tell()
 
-    def _advance(self, before_ns: int, stamp_ns: int) -> float:
-        """Predict; return the time since the sample before, s."""
-        dt, self._stamp_ns = 1e-9 * (stamp_ns - before_ns), stamp_ns
-        self._value += dt * self._rate
-        self._vv += dt * (2.0 * self._vr + dt * self._rr) + RESTLESSNESS * dt ** 3 / 3.0
-        self._vr += dt * self._rr + RESTLESSNESS * dt ** 2 / 2.0
-        self._rr += RESTLESSNESS * dt
-        return dt
+    def _begin(self, stamp_ns: int, value: float, variance: float) -> None:
+        of_value = min(variance / (4.0 * value * value), 1.0) if value else 1.0
+        for row in self._bank:
+            kernels.begin(row, value, of_value)
+        self._started, self._stamp_ns, self._value = True, stamp_ns, value
+        self._open_gate()
+        self._told = self.expected_sign
 
-    def _judge(self, square: float, noise: float, dt: float) -> bool:
-        """Take a measured square of the value; return whether the branch is open."""
-        near = abs(self._value) < CLEAR * math.sqrt(self._vv)
-        merged = square < MERGED * noise
-        if not (near or merged):
-            size, expected = math.sqrt(square), abs(self._value)
-            miss = abs(size - expected)
-            clear = CLEAR * math.sqrt(self._vv + _variance(size, noise))
-            if miss > max(clear, JUMP * dt):  # the platform was moved while nothing was measured
-                self._start_anew(size, noise)
-                return self._doubt or 2.0 * miss > size + expected
-        self._correct(square, noise)
-        return self._is_open(near, noise * math.sqrt(dt)) or merged
+    def _advance(self, stamp_ns: int) -> bool:
+        """Predict; return whether the value's sign may be hidden."""
+        dt, self._stamp_ns = 1e-9 * (stamp_ns - self._stamp_ns), stamp_ns
+        self._value, near = kernels.advance(
+            self._bank, JERKS, dt, math.exp(-dt / MEMORY), self._best)
+        return near
 
-    def _correct(self, square: float, noise: float) -> None:
-        """Update the filter with a measured square: of a normal value, mean and variance exact."""
-        slope = 2.0 * self._value
-        total = noise ** 2 + slope ** 2 * self._vv + 2.0 * self._vv ** 2
-        innovation = square - self._value ** 2 - self._vv
-        if innovation ** 2 > STRAY ** 2 * total:
+    def _judge(self, square: float, variance: float, near: bool) -> None:
+        """Take a measured square of the value; go on from in to out of the noise."""
+        if near and not self._entered:
+            self._entered, self._left_ns = 1 if self._gate[self._best, 0] > 0.0 else -1, None
+            self._tally[:] = 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
+        self._best, self._value, self._rate = kernels.measure(self._bank, square, variance)
+        if not self._entered:
+            self._open_gate()
             return
-        gain_v, gain_r = slope * self._vv / total, slope * self._vr / total
-        self._value += gain_v * innovation
-        self._rate += gain_r * innovation
-        self._rr -= gain_r * slope * self._vr
-        self._vr -= gain_r * slope * self._vv
-        self._vv -= gain_v * slope * self._vv
+        count = kernels.collect(self._bins, self._tally, self._seconds(self._gate_ns), square,
+                                variance)
+        if near or self._value * self._rate < 0.0:
+            self._left_ns = None
+        elif self._left_ns is None:
+            self._left_ns = self._stamp_ns
+        elif count and count % LOOK_EVERY == 0:
+            self._look_back(count, self._left_ns)
 
-    def _start_anew(self, size: float, noise: float) -> None:
-        """Take a value of the expected sign, and a rate that is not known."""
-        self._value, self._rate = math.copysign(size, self._value), 0.0
-        self._vv, self._vr, self._rr = _variance(size, noise), 0.0, UNKNOWN_RATE
-        self._doubt |= self._entered != 0
-        self._sign, self._entered = self.expected_sign, 0
-
-    def _is_open(self, near: bool, noise_density: float) -> bool:
-        """Go on from in to out of the singularity's noise; return whether the branch is open."""
-        before, self._sign = self._sign, self.expected_sign
-        leaving = self._value * self._rate > 0.0
-        if near and not self._entered and (self._sign != before or not leaving):
-            self._entered, self._odds = before, math.inf
-        if self._entered and self._sign != before:
-            slowest = max(abs(self._rate) - 2.0 * math.sqrt(self._rr), 0.0)
-            self._odds = min(self._odds, turn_cost(slowest, noise_density))
-        if self._entered and leaving and not near:
-            self._doubt |= self._sign == self._entered or self._odds < SURE
+    def _look_back(self, count: int, left_ns: int) -> None:
+        """Weigh both branches by the motion before the noise and since it was left (ns)."""
+        odds = kernels.passage_odds(self._gate, JERKS, self._bins, count, self._work,
+                                    self._weights)
+        if odds * self._value < 0.0:
+            self._mirror(-self.expected_sign)
+        inside, outside = 1e-9 * (left_ns - self._gate_ns), self._seconds(left_ns)
+        sure = abs(odds) > SURE
+        if sure or outside > 2.0 * inside + MEMORY:
+            self._doubt |= not sure
+            self._mirror(self.expected_sign)
             self._entered = 0
-        return self._doubt or self._entered != 0
+            self._open_gate()
+
+    def _seconds(self, since_ns: int) -> float:
+        return 1e-9 * (self._stamp_ns - since_ns)
+
+    def _mirror(self, sign: int) -> None:
+        kernels.mirror(self._bank, sign)
+        self._value, self._rate = self._bank[self._best, :2].tolist()
+
+    def _open_gate(self) -> None:
+        self._gate[:], self._gate_ns = self._bank, self._stamp_ns
 
     def _tell(self) -> None:
         if self._told in (0, self._entered) or not self._entered:
             self._told = self.expected_sign
-
-
-def turn_cost(rate: float, noise_density: float) -> float:
-    """
-    Return the logarithm of the odds that a motion went through zero and did not turn there.
-
-    rate: 1/s, of the value as it went through. noise_density: of the value's square, its
-    standard deviation in one sample by the root of the time between samples.
-
-    A turn that looks most like it leaves the line at a time t before zero for a parabola, and
-    follows the line's mirror image from t after. Its acceleration rate / t has the cost
-    rate^2 / (RESTLESSNESS t), and what the squares then miss, rate^2 (t^2 - tau^2)^2 / (4 t^2)
-    at each time tau from zero, one of 8/315 rate^4 t^5 / noise_density^2. The least sum counts.
-    """
-    misfit = 8.0 / 315.0 * rate ** 4 / max(noise_density, EXACT) ** 2
-    if not misfit > 0.0:
-        return 0.0
-    time = (rate ** 2 / (5.0 * RESTLESSNESS * misfit)) ** (1.0 / 6.0)
-    return 1.2 * rate ** 2 / (RESTLESSNESS * time)
-
-
-def _variance(size: float, noise: float) -> float:
-    """Return the variance of a value whose square has a standard deviation."""
-    return min((0.5 * noise / size) ** 2, 1.0) if size else 1.0
