@@ -18,6 +18,8 @@ from collections.abc import Callable
 import os
 import time
 
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 import pytest
 from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParameters
@@ -30,6 +32,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 TIMEOUT = 240.0  # s; only a failing test waits that long, or one that compiles kernels
+REPLY_TIMEOUT = 5.0  # s; after which a request is sent again
 
 # This machine only, in one domain, which the processes that tests start inherit.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -92,14 +95,35 @@ class Bench:
         return self.partner.create_publisher(message_type, topic, qos)
 
     def call(self, service_type, name, **request):
-        """Return the response of a service; a relative name is one of `stewart_pose`'s."""
-        if name not in self._clients:
+        """
+        Return the response of a service.
+
+        A client may see a service before the service sees it, whose reply is lost then; so a
+        request is sent again if no reply comes. Not so one that changes a node's state, which
+        can be done but once: the service is asked for a transition that there is not first.
+        """
+        new = name not in self._clients
+        if new:
             self._clients[name] = self.partner.create_client(service_type, name)
         client = self._clients[name]
         self.until(client.service_is_ready, f'service {name}')
-        future = client.call_async(service_type.Request(**request))
-        self.until(future.done, f'response of {name}')
-        return future.result()
+        if service_type is ChangeState:
+            if new:
+                self._ask(client, ChangeState.Request(transition=Transition(label='none')))
+            return self._ask(client, ChangeState.Request(**request), patience=TIMEOUT)
+        return self._ask(client, service_type.Request(**request))
+
+    def _ask(self, client, request, patience=REPLY_TIMEOUT):
+        """Return the response to a request, which is sent again where patience is over."""
+        futures, due = [], [time.monotonic()]
+
+        def send():
+            if time.monotonic() >= due[-1]:
+                futures.append(client.call_async(request))
+                due.append(time.monotonic() + patience)
+
+        return self.until(lambda: next((future for future in futures if future.done()), None),
+                          f'response of {client.srv_name}', act=send).result()
 
     def set_parameters(self, node, **values):
         """Return the results of the service that sets parameters, one for each."""
