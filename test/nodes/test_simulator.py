@@ -14,6 +14,8 @@
 
 """The simulator: rate, duration, noise, dropouts, delay, its truth, and both nodes together."""
 
+import re
+
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
@@ -29,15 +31,15 @@ from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros
 RATE, DURATION = 200.0, 0.5  # Hz, s
-SAMPLES = 100
+SAMPLES, KEPT = 100, 74  # the latter by the seed of the dropouts
 SENSOR_DATA = QoSProfile(depth=2 * SAMPLES, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class Record:
-    """What a simulator published until its motion was over, and when it came."""
+    """What a simulator published until its motion was over, and how old it was when it came."""
 
     def __init__(self, bench, legs=SAMPLES, **parameters):
-        """Run one motion to its end, from which so many messages of legs come at least."""
+        """Run one motion to its end, from which so many messages of legs come."""
         self.legs, self.truths, self.ages = [], {}, []
         clock = bench.partner.get_clock()
 
@@ -50,7 +52,7 @@ class Record:
         node = bench.start(StewartSimulatorNode, wait_for_subscribers=True, **{
             'rate': RATE, 'duration': DURATION, 'rise_time': 0.2, **parameters})
         bench.until_logged(node, 'motion over', LoggingSeverity.INFO)
-        bench.until(lambda: len(truths) == SAMPLES and len(self.legs) >= legs, 'every sample')
+        bench.until(lambda: len(truths) == SAMPLES and len(self.legs) == legs, 'every sample')
         self.frames = {pose.header.frame_id for pose in truths}
         self.truths = {ns(pose): matrix(pose.pose) for pose in truths}
 
@@ -60,6 +62,12 @@ class Record:
         return np.array([
             np.array(message.position) - leg_lengths(GEOMETRY, self.truths[ns(message)])
             for message in self.legs])
+
+
+def set_clock(bench, node, clock, now_ns):
+    """Publish a time on a node's clock until the node has it."""
+    bench.until(lambda: node.get_clock().now().nanoseconds == now_ns, 'the clock',
+                act=lambda: clock.publish(Clock(clock=stamp_of(now_ns))))
 
 
 @pytest.mark.smoke
@@ -96,9 +104,9 @@ def test_noise_has_the_standard_deviation_asked_for(bench):
 
 
 def test_dropouts_lose_leg_states_and_no_truth(bench):
-    record = Record(bench, legs=51, dropout_probability=0.3, seed=7)
+    record = Record(bench, legs=KEPT, dropout_probability=0.3, seed=7)
     assert len(record.truths) == SAMPLES
-    assert len(record.legs) < 90
+    assert len(record.legs) == KEPT
     np.testing.assert_allclose(record.length_errors, 0.0, atol=1e-12)
 
 
@@ -111,21 +119,29 @@ def test_delay_is_the_least_age_of_what_comes(bench):
 
 @pytest.mark.parametrize('actuators', ['joint_state', 'joint_state_topics', 'float64_topics'])
 def test_the_pose_node_tracks_the_simulator_in_every_form(bench, actuators):
+    """By a clock that is the test's, as a Float64 is stamped with its time of arrival."""
     poses, truths = bench.collect(PoseStamped, 'pose'), bench.collect(PoseStamped, 'true_pose')
     form = {'actuators': actuators, 'actuator_scale': [0.5, -0.5, 2.0, 0.1, 1.0, -3.0],
-            'actuator_offset': [0.1, 0.9, -0.4, 0.2, 0.0, 1.5]}
-    bench.start(StewartPoseNode, **form)
-    bench.start(StewartSimulatorNode, rate=100.0, wait_for_subscribers=True, **form)
-    bench.until(lambda: len(poses) > 50, 'poses')
-    if actuators == 'float64_topics':  # which are stamped as they come, a little later
-        nearest = [min(truths, key=lambda truth: abs(ns(truth) - ns(pose))) for pose in poses]
-        tolerance = 0.03
-    else:
-        bench.until(lambda: ns(truths[-1]) >= ns(poses[-1]), 'the truth')
-        by_stamp = {ns(truth): truth for truth in truths}
-        nearest, tolerance = [by_stamp[ns(pose)] for pose in poses], 1e-9
-    for pose, truth in zip(poses, nearest):
-        np.testing.assert_allclose(matrix(pose.pose), matrix(truth.pose), atol=tolerance)
+            'actuator_offset': [0.1, 0.9, -0.4, 0.2, 0.0, 1.5], 'use_sim_time': True}
+    clocks = {  # the pose node's is ahead
+        bench.start(StewartPoseNode, **form): bench.publisher(Clock, '/clock'),
+        bench.start(StewartSimulatorNode, ['--ros-args', '-r', '/clock:=clock'], rate=100.0,
+                    **form): bench.publisher(Clock, 'clock')}
+    outputs = [publisher for node in clocks for publisher in node.publishers
+               if re.search('/(pose|true_pose|leg_states.*)$', publisher.topic_name)]
+    bench.until(lambda: all(output.get_subscription_count() for output in outputs), 'listeners')
+
+    def step(now_ns):
+        for node, clock in clocks.items():
+            set_clock(bench, node, clock, now_ns)
+        bench.until(lambda: poses and truths and ns(poses[-1]) == ns(truths[-1]) == now_ns,
+                    f'a pose and the truth of {now_ns} ns')
+
+    for now_ns in range(1_000_000_000_000, 1_000_500_000_000, 10_000_000):
+        step(now_ns)
+        np.testing.assert_allclose(
+            matrix(poses[-1].pose), matrix(truths[-1].pose), atol=1e-9)
+    assert np.abs(matrix(poses[-1].pose) - HOME).max() > 0.01
 
 
 def test_the_motion_starts_anew_where_the_clock_is_set(bench):
@@ -135,15 +151,11 @@ def test_the_motion_starts_anew_where_the_clock_is_set(bench):
                        wait_for_subscribers=True)
     clock = bench.publisher(Clock, '/clock')
 
-    def set_clock(now_ns):
-        bench.until(lambda: node.get_clock().now().nanoseconds == now_ns, 'the clock',
-                    act=lambda: clock.publish(Clock(clock=stamp_of(now_ns))))
-
     def play(begin_ns):
         """Run the clock for 0.3 s and return the true poses of that time."""
         end_ns = begin_ns + 300_000_000
         for now_ns in range(begin_ns, end_ns, 10_000_000):
-            set_clock(now_ns)
+            set_clock(bench, node, clock, now_ns)
         bench.until(lambda: begin_ns < ns(truths[-1]) < end_ns, 'true poses')
         return [matrix(truth.pose) for truth in truths if begin_ns <= ns(truth) < end_ns]
 
