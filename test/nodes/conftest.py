@@ -18,10 +18,12 @@ from itertools import count
 import os
 
 import pytest
+from support.dynamics_bench import AERIAL, random_file, ServerBench
 from support.pose_bench import PoseBench
 from support.ros_bench import Bench, open_context
 
 NUMBERS = count()
+MACHINES = ['aerial', *((seed, floating) for seed in range(2) for floating in (False, True))]
 
 
 @pytest.fixture(scope='session')
@@ -58,3 +60,15 @@ def bench(context, namespace):
 def tracking(bench):
     """Return a function that starts a pose node with parameters and sees it track home."""
     return lambda **parameters: PoseBench(bench, **parameters).settle()
+
+
+@pytest.fixture(params=MACHINES, ids=str)
+def path(request, tmp_path):
+    """Return the file of a machine whose dynamics are served."""
+    return AERIAL if request.param == 'aerial' else random_file(tmp_path, *request.param)
+
+
+@pytest.fixture
+def server(bench, path):
+    """Return a dynamics server of the machine."""
+    return ServerBench(bench, model_file=str(path))

@@ -24,20 +24,7 @@ from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, Serv
 from liedyn_ros.nodes.tree_messages import TreeMessages
 
 pytestmark = pytest.mark.ros
-MACHINES = ['aerial', *((seed, floating) for seed in range(3) for floating in (False, True))]
 CLOSE = {'rtol': 1e-9, 'atol': 1e-9}  # a pose goes through a matrix on its way in
-
-
-@pytest.fixture(params=MACHINES, ids=str)
-def path(request, tmp_path):
-    """Return the file of a machine."""
-    return AERIAL if request.param == 'aerial' else random_file(tmp_path, *request.param)
-
-
-@pytest.fixture
-def server(bench, path):
-    """Return a server of the machine."""
-    return ServerBench(bench, model_file=str(path))
 
 
 def matrix(values, model):

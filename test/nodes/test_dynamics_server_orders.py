@@ -18,27 +18,14 @@ from liedyn_interfaces.msg import DynamicsQuery
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
-from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, ServerBench
+from support.dynamics_bench import ALGORITHMS, Motion
 
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists
 
 pytestmark = pytest.mark.ros
-MACHINES = ['aerial', (0, False), (0, True), (1, True)]
 ORDERS = range(1, 6)
 inverse, forward, hybrid = ALGORITHMS
-
-
-@pytest.fixture(params=MACHINES, ids=str)
-def path(request, tmp_path):
-    """Return the file of a machine."""
-    return AERIAL if request.param == 'aerial' else random_file(tmp_path, *request.param)
-
-
-@pytest.fixture
-def server(bench, path):
-    """Return a server of the machine."""
-    return ServerBench(bench, model_file=str(path))
 
 
 def assert_rows(got, wanted, tolerance=1e-8):

@@ -142,7 +142,7 @@ def test_assembly_modes(tracking):
         assert (height > 0.0) == (pose[2, 3] > 0.0)
     assert set(response.determinant_sign) <= {1, -1}
     assert len(poses) == len(response.determinant_sign) == len(response.smallest_singular_value)
-    assert 0.0 < response.solve_time < 10.0
+    assert response.solve_time > 0.0
     assert response.complex_solutions == 28
 
 

@@ -16,11 +16,13 @@
 
 import pytest
 
-from liedyn_ros.studies import assembly_modes, higher_order, stewart, stewart_workspace
+from liedyn_ros.studies import (
+    actuator_lag, assembly_modes, higher_order, stewart, stewart_workspace)
 
 COMMANDS = {
-    'assembly_modes': assembly_modes, 'reproduce_higher_order': higher_order,
-    'reproduce_stewart': stewart, 'stewart_workspace': stewart_workspace}
+    'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
+    'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
+    'stewart_workspace': stewart_workspace}
 
 
 @pytest.mark.parametrize(('name', 'study'), COMMANDS.items(), ids=COMMANDS)
