@@ -80,6 +80,7 @@ class BranchGuard:
         self._gate = np.empty_like(self._bank)  # the bank before the singularity
         self._bins, self._tally = np.empty((BINS, 3)), np.empty(kernels.TALLY)
         self._work, self._weights = np.empty((2, kernels.ROW)), np.empty((len(JERKS), 3))
+        self._compile()
         self.reset()
 
     def reset(self) -> None:
@@ -97,6 +98,7 @@ class BranchGuard:
         """Believe a pose: a redundant sensor has told which branch it is."""
         self._mirror(singularity.determinant_sign)
         self._entered, self._doubt = 0, False
+        self._open_gate()
         self._told = self.expected_sign
 
     @property
@@ -141,6 +143,15 @@ class BranchGuard:
         if self._started:
             self._advance(stamp_ns)
             self._tell()
+
+    def _compile(self) -> None:
+        """Run what is first needed within a singularity, where there is no time to compile."""
+        self._tally[:] = 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
+        for row in self._bank:
+            kernels.begin(row, 1.0, 1.0)
+        count = kernels.collect(self._bins, self._tally, 1.0, 1.0, 1e-6)
+        kernels.passage_odds(self._bank, JERKS, self._bins, count, self._work, self._weights)
+        kernels.mirror(self._bank, 1)
 
     def _begin(self, stamp_ns: int, value: float, variance: float) -> None:
         of_value = min(variance / (4.0 * value * value), 1.0) if value else 1.0
