@@ -22,14 +22,13 @@ and, ahead of the lag, from efforts and their rates. A second table has the lag 
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 import sys
 
 import numpy as np
 
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.flight import Lags
-from liedyn_ros.studies import actuator_lag_figures
+from liedyn_ros.studies import actuator_lag_figures, outputs
 from liedyn_ros.studies.actuator_lag_flights import Flight, SETTLED, Study
 from liedyn_ros.tables import print_table
 
@@ -38,7 +37,7 @@ KNOWN = (0.5, 0.8, 1.2, 1.5)  # what the controller takes the lag for, over what
 MASS_ERROR = 0.05  # of all masses and inertias that the controller knows
 DURATION = 8.0  # s
 MOST_GROWTH = 1.2  # of the errors with rates, over those without lag
-FOLDER = Path('out/actuator_lag')
+FOLDER = 'out/actuator_lag'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if worst > 0.0:
         print(f'  flying with a lag of {1e3 * worst:g} ms, known wrongly', flush=True)
         report([study.fly(True, worst, share * worst) for share in KNOWN], 'known_lag')
-    options.folder.mkdir(parents=True, exist_ok=True)
     actuator_lag_figures.draw(flights, options.folder / 'errors.png')
     print(f'Plot in {options.folder}/')
     return 0 if made_up(flights) else 1
@@ -80,7 +78,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
                         f'(default: {MASS_ERROR:g})')
     parser.add_argument('--duration', type=float, default=DURATION, metavar='T',
                         help=f'of a flight, s (default: {DURATION:g})')
-    parser.add_argument('--folder', type=Path, default=FOLDER,
+    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
                         help=f'for the plot (default: {FOLDER})')
     options = parser.parse_args(arguments)
     if not SETTLED < options.duration < np.inf:

@@ -35,10 +35,11 @@ from liedyn_ros.errors import LiedynError
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
+from liedyn_ros.studies import outputs
 from liedyn_ros.studies.pictures import draw_platform, save
 from liedyn_ros.tables import print_table
 
-PICTURE = Path('out/assembly_modes.png')
+PICTURE = 'out/assembly_modes.png'
 MOST_COLUMNS = 4
 PAPER_POSE = (0.0, 0.0, 0.5, 20.0, 0.0, -30.0)  # q_C
 
@@ -64,7 +65,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     report(modes, seconds)
     if modes.modes:
-        options.picture.parent.mkdir(parents=True, exist_ok=True)
         save(picture(geometry, modes), options.picture)
         print(f'picture in {options.picture}')
     return 0 if modes.complete else 1
@@ -84,7 +84,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
                        metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
                        help='a pose, in m and degrees, whose lengths are meant')
     parser.add_argument('--seed', type=int, default=0, help='of the random numbers (default: 0)')
-    parser.add_argument('--picture', type=Path, default=PICTURE,
+    parser.add_argument('--picture', type=outputs.picture, default=PICTURE,
                         help=f'where to draw them (default: {PICTURE})')
     return parser.parse_args(arguments)
 

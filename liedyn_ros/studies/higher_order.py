@@ -32,12 +32,12 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.flight.reference import Reference
 from liedyn_ros.model import load_yaml
 from liedyn_ros.resources import config_file
-from liedyn_ros.studies import higher_order_figures, higher_order_timing
+from liedyn_ros.studies import higher_order_figures, higher_order_timing, outputs
 from liedyn_ros.studies.higher_order_reference import SmoothReference
 from liedyn_ros.studies.higher_order_timing import Timing
 from liedyn_ros.tables import print_table
 
-FOLDER = Path('out/higher_order')
+FOLDER = 'out/higher_order'
 ORDER = 5
 STEP = 0.01  # s
 MOST_ERROR = 1e-8  # of the largest force derivative, or of 1
@@ -46,7 +46,6 @@ MOST_ERROR = 1e-8  # of the largest force derivative, or of 1
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, print its figures, draw its plots; return 0 if the reference came back."""
     folder = parse(arguments).folder
-    folder.mkdir(parents=True, exist_ok=True)
     good = fly(folder)
     print('Time against bodies and order')
     timing = higher_order_timing.measure()
@@ -62,7 +61,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog='reproduce_higher_order',
         description='Run the experiment of Ali et al. again: dynamics with derivatives to order '
         f'{ORDER} there and back, and their time beside that of CasADi.')
-    parser.add_argument('--folder', type=Path, default=FOLDER,
+    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
                         help=f'where to draw the plots (default: {FOLDER})')
     return parser.parse_args(arguments)
 

@@ -20,18 +20,17 @@ Run the Stewart paper's study again: Tables 2 and 3 beside the published figures
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 import sys
 import time
 
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import StewartGeometry
-from liedyn_ros.studies import stewart_figures
+from liedyn_ros.studies import outputs, stewart_figures
 from liedyn_ros.studies.stewart_figures import Cells
 from liedyn_ros.studies.stewart_paper import STATES, Study, Table, TABLES
 from liedyn_ros.tables import print_table
 
-FOLDER = Path('out/stewart_study')
+FOLDER = 'out/stewart_study'
 NEAR = 4.0  # percentage points: two solves of fifty
 
 
@@ -48,7 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for table in TABLES:
         print_beside_published(table, cells)
     print_differences(cells)
-    folder.mkdir(parents=True, exist_ok=True)
     stewart_figures.draw(study, cells, folder)
     print(f'Figures 4 to 9 in {folder}/; {time.perf_counter() - begin:.1f} s in all')
     return 0
@@ -60,7 +58,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog='reproduce_stewart',
         description="Run the Stewart paper's study again: Tables 2 and 3 beside the published "
         'figures, Figures 4 to 9.')
-    parser.add_argument('--folder', type=Path, default=FOLDER,
+    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
                         help=f'where to draw the figures (default: {FOLDER})')
     return parser.parse_args(arguments)
 

@@ -36,10 +36,11 @@ from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import LimitGauge, SingularityMeter, StewartGeometry
 from liedyn_ros.stewart.workspace import map_workspace, WorkspaceMap
+from liedyn_ros.studies import outputs
 from liedyn_ros.studies.pictures import save
 from liedyn_ros.tables import print_table
 
-FOLDER = Path('out/stewart_workspace')
+FOLDER = 'out/stewart_workspace'
 LEVELS = 5  # horizontal sections that are drawn
 
 
@@ -56,11 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             geometry, rotation, options.home, axes, options.threshold, show)
     except LiedynError as error:
         print(f'stewart_workspace: {error}', file=sys.stderr)
-        return 1
+        return 2
     print(f'\r  {grid.reachable.size} positions in {time.perf_counter() - begin:.1f} s')
     print_volumes(grid)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / f'{geometry.name}.png'
+    path = options.folder / (f'{options.geometry.stem}_roll_{options.roll:g}'
+                             f'_pitch_{options.pitch:g}_yaw_{options.yaw:g}.png')
     save(draw(grid, options), path)
     print(f'picture in {path}')
     return 0
@@ -80,6 +81,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--threshold', type=float, default=0.05,
                         help='smallest singular value that counts as regular')
     result.add_argument('--steps', type=int, default=41, help='positions along each axis')
+    result.add_argument('--folder', type=outputs.folder, default=FOLDER,
+                        help='where to draw the picture')
     return result
 
 

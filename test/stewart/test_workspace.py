@@ -47,12 +47,15 @@ def test_nothing_is_usable_where_home_is_singular(geometry, home):
     assert grid.reachable.any() and not grid.usable.any()
 
 
-def test_the_command_writes_a_picture(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_a_picture_of_each_orientation(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert stewart_workspace.main(['--steps', '9', '--pitch', '10']) == 0
-    assert (tmp_path / 'out/stewart_workspace/table_1.png').stat().st_size > 10_000
+    for pitch in ('10', '-7.5'):
+        assert stewart_workspace.main(
+            ['--steps', '9', '--pitch', pitch, '--folder', 'made/here']) == 0
+        path = tmp_path / f'made/here/stewart_geometry_roll_0_pitch_{pitch}_yaw_0.png'
+        assert path.stat().st_size > 10_000
     assert 'joined to home' in capsys.readouterr().out
-    assert stewart_workspace.main(['--geometry', 'nowhere.yaml']) == 1
+    assert stewart_workspace.main(['--geometry', 'nowhere.yaml']) == 2
     assert 'nowhere.yaml' in capsys.readouterr().err
 
 
@@ -64,6 +67,6 @@ def test_the_command_writes_a_picture(tmp_path, monkeypatch, capsys):
     ('--threshold nan', '--threshold: expected a finite number'),
     ('--threshold -1', 'threshold: expected 0 or more, got -1'),
     ('--steps 2', '--steps: expected 3 or more')])
-def test_the_command_refuses_nonsense(options, message, capsys):
-    assert stewart_workspace.main(options.split()) == 1
+def test_the_command_refuses_nonsense(options, message, capsys, tmp_path):
+    assert stewart_workspace.main(['--folder', str(tmp_path), *options.split()]) == 2
     assert re.search(message, capsys.readouterr().err)

@@ -12,17 +12,22 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the studies' commands say of themselves, and of options that they do not have."""
+"""What the studies' commands say of themselves, and of options that they cannot have."""
 
 import pytest
 
 from liedyn_ros.studies import (
-    actuator_lag, assembly_modes, higher_order, stewart, stewart_workspace)
+    actuator_lag, assembly_modes, higher_order, outputs, stewart, stewart_workspace)
 
 COMMANDS = {
     'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
     'stewart_workspace': stewart_workspace}
+
+
+BLOCKED = {
+    'file': 'expected a folder, got', 'file/folder': 'expected a folder, got',
+    'locked': 'expected to be allowed to write, got'}
 
 
 @pytest.mark.parametrize(('name', 'study'), COMMANDS.items(), ids=COMMANDS)
@@ -33,3 +38,28 @@ def test_help_and_unknown_options(name, study, capsys):
     with pytest.raises(SystemExit, match=r'^2$'):
         study.main(['--no-such-option'])
     assert 'unrecognized arguments: --no-such-option' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('path', 'message'), BLOCKED.items(), ids=BLOCKED)
+@pytest.mark.parametrize('study', COMMANDS.values(), ids=COMMANDS)
+def test_where_nothing_can_be_written_no_work_is_done(study, path, message, tmp_path, capsys,
+                                                      monkeypatch):
+    (tmp_path / 'file').touch()
+    (tmp_path / 'locked').mkdir()
+    monkeypatch.setattr(outputs.os, 'access', lambda path, _: path.name != 'locked')
+    target = str(tmp_path / path)
+    arguments = (['--picture', f'{target}/modes.png'] if study is assembly_modes
+                 else ['--folder', target])
+    with pytest.raises(SystemExit, match=r'^2$'):
+        study.main(arguments)
+    shown = capsys.readouterr()
+    assert shown.out == ''
+    assert f'error: argument {arguments[0]}: {message}' in shown.err
+
+
+@pytest.mark.parametrize('name', ['modes', 'modes.foo', 'folder.png'])
+def test_a_picture_of_no_format_is_refused(name, tmp_path, capsys):
+    (tmp_path / 'folder.png').mkdir()
+    with pytest.raises(SystemExit, match=r'^2$'):
+        assembly_modes.main(['--picture', str(tmp_path / name)])
+    assert 'expected a file .png or .pdf or .svg, got' in capsys.readouterr().err
