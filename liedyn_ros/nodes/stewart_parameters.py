@@ -80,6 +80,8 @@ POSE = PLATFORM + (
     Parameter('replace_outliers', True, "solve with an outlier's predicted length in its place"),
     Parameter('frozen_time', 0.05, 'time for which a reading repeats exactly, while other legs '
               'move, that makes it a fault; 0 for never', 's', least=0.0, most=60.0),
+    Parameter('leg_resolution', 0.0, 'smallest step of a leg reading, which repeats where the leg '
+              'is slow; 0 for the smallest that each has made so far', 'm', least=0.0, most=0.1),
     Parameter('singularity_warning', 0.05, 'smallest singular value below which a pose is near a '
               'singularity', least=1e-6, most=1.0),
     Parameter('singularity_warning_time', 0.5, 'time to that, at the present rate, from which on '

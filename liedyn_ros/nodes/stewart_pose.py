@@ -207,8 +207,8 @@ def method_of(parameters: Any) -> Method:
 
 def watch_of(parameters: Any, sensor: Sensor | None) -> Watch:
     """Return what the parameters ask to look for."""
-    names = ('leg_noise', 'leg_acceleration', 'frozen_time', 'hold_hypotheses',
-             'replace_outliers', 'sensor_time')
+    names = ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
+             'hold_hypotheses', 'replace_outliers', 'sensor_time')
     return Watch(
         warn_below=parameters['singularity_warning'],
         warn_before=parameters['singularity_warning_time'], sensor=sensor,

@@ -34,6 +34,10 @@ PATIENCE = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or
 SMOOTHING = 0.005  # s, of rates that are not measured
 MOST_OUTLIERS = 2  # legs; more at once are a motion of the platform
 MOST_GAP = 0.5  # s between samples beyond which nothing is predicted
+# A leg that turns in a swing of amplitude A keeps within a quantum q of its reading while a leg
+# that swings alike moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may swing
+# less than the others: DWELL sqrt(q length).
+DWELL = 4.0
 
 
 class LegFaults(NamedTuple):
@@ -67,21 +71,26 @@ class LegMonitor:
 
     A reading is an outlier where it is off by more than GATE deviations of noise and what the
     leg's greatest acceleration can do in the time. Stepped and frozen legs are remembered: a
-    stepped one until it steps back or `reset`, a frozen one until its reading changes.
+    stepped one until it steps back or `reset`, a frozen one until its reading changes. A
+    repeated reading is frozen where the others have moved by more than DWELL allows.
     """
 
-    def __init__(self, noise: float, acceleration: float, frozen_time: float) -> None:
+    def __init__(self, noise: float, acceleration: float, frozen_time: float,
+                 resolution: float = 0.0) -> None:
         """
         Take the standard deviation of a length (m), the greatest acceleration of a leg (m/s^2).
 
-        frozen_time: s after which a repeated reading counts as frozen; 0 for never. Raises
-        LimitError for a negative number.
+        frozen_time: s after which a repeated reading may count as frozen; 0 for never.
+        resolution: m, of a reading; where it is 0, the smallest step that a leg's reading has
+        made. Raises LimitError for a negative number.
         """
         for name, value in (('noise', noise), ('acceleration', acceleration),
-                            ('frozen_time', frozen_time)):
+                            ('frozen_time', frozen_time), ('resolution', resolution)):
             if not 0.0 <= value < math.inf:
                 raise LimitError(f'{name}: expected a number from 0 on, got {value}')
         self._noise, self._acceleration, self._frozen_time = noise, acceleration, frozen_time
+        self._learns = not resolution
+        self._quanta: Array = np.full(6, resolution or math.inf)  # m
         self.reset()
 
     def reset(self) -> None:
@@ -96,7 +105,8 @@ class LegMonitor:
         self._first: Array = np.zeros(6)  # m, its residual then
         self._repeats = False  # whether any reading was the same as the one before
         self._repeated: Array = np.zeros(6)  # s for which a leg's reading has been the same
-        self._moved: Array = np.zeros(6)  # m, by how much the others moved meanwhile
+        self._since: Array = np.zeros((6, 6))  # m, all lengths when it changed last
+        self._frozen: NDArray[np.bool_] = np.zeros(6, dtype=np.bool_)
         self._steps: Array = np.zeros(6)  # m, of stepped legs
         self._stepped: tuple[int, ...] = ()
 
@@ -164,17 +174,31 @@ class LegMonitor:
     def _judge_frozen(self, lengths: Array, dt: float) -> tuple[int, ...]:
         if not self._frozen_time:
             return ()
-        same = lengths == self._raw
-        if not same.any():
-            if self._repeats:
-                self._repeated[:], self._repeats = 0.0, False
-            return ()
         change = np.abs(lengths - self._raw)
+        if change.min() > 0.0:
+            if self._learns:
+                np.minimum(self._quanta, change, out=self._quanta)
+            if self._repeats:
+                self._repeated[:], self._frozen[:], self._repeats = 0.0, False, False
+            return ()
+        same = change == 0.0
+        if self._learns:
+            np.minimum(self._quanta, change, out=self._quanta, where=~same)
+        self._since[same & (self._repeated == 0.0)] = self._raw
         self._repeats = True
         self._repeated = np.where(same, self._repeated + dt, 0.0)
-        self._moved = np.where(same, self._moved + np.median(change), 0.0)
-        frozen = (self._repeated >= self._frozen_time) & (self._moved > GATE * self._noise)
-        return tuple(np.flatnonzero(frozen).tolist())
+        self._frozen &= same
+        long = self._repeated >= self._frozen_time
+        if long.any():
+            moved = np.sort(np.abs(lengths - self._since))[:, 3]  # the median of the others
+            self._frozen |= long & (moved > self._unmoved(lengths))
+        return tuple(np.flatnonzero(self._frozen).tolist())
+
+    def _unmoved(self, lengths: Array) -> Array:
+        """Return by how much the others may move while a leg's reading stays the same, m."""
+        known = np.isfinite(self._quanta)
+        quanta = np.where(known, self._quanta, self._quanta.max(initial=0.0, where=known))
+        return np.asarray(GATE * self._noise + DWELL * np.sqrt(quanta * lengths))
 
     def _remember(
             self, stamp_ns: int, raw: Array, lengths: Array, rates: Array | None,

@@ -64,7 +64,8 @@ class Watch:
     What a SafeTracker looks for.
 
     leg_noise: m, standard deviation of a length; 0 where it is not known, then 1e-5 is assumed.
-    leg_acceleration: m/s^2, the greatest of a leg. frozen_time: s, 0 for never. warn_below:
+    leg_resolution: m, of a reading, 0 for the smallest step that it makes. leg_acceleration:
+    m/s^2, the greatest of a leg. frozen_time: s, 0 for never. warn_below:
     smallest singular value that is near. warn_before: s, time to there that is a warning.
     hold_hypotheses: whether to follow both branches through a singularity and to give the pose
     of the one that the motion leads to. replace_outliers: whether an outlier's length is taken
@@ -72,6 +73,7 @@ class Watch:
     """
 
     leg_noise: float = 0.0
+    leg_resolution: float = 0.0
     leg_acceleration: float = 5.0
     frozen_time: float = 0.05
     warn_below: float = 0.05
@@ -83,8 +85,8 @@ class Watch:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers. Raises LimitError."""
-        for name in ('leg_noise', 'leg_acceleration', 'frozen_time', 'warn_below', 'warn_before',
-                     'sensor_time'):
+        for name in ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
+                     'warn_below', 'warn_before', 'sensor_time'):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise LimitError(f'{name}: expected a number from 0 on, '
                                  f'got {getattr(self, name)}')
@@ -127,7 +129,8 @@ class SafeTracker:
         self._tracker = PoseTracker(geometry, home, method)
         self._meter, self._gauge = SingularityMeter(geometry), LimitGauge(geometry)
         self._guard = BranchGuard(watch.noise / geometry.characteristic_length)
-        self._legs = LegMonitor(watch.noise, watch.leg_acceleration, watch.frozen_time)
+        self._legs = LegMonitor(
+            watch.noise, watch.leg_acceleration, watch.frozen_time, watch.leg_resolution)
         self._sensor = None if watch.sensor is None else ConsistencyMonitor(
             geometry, watch.sensor, watch.noise, watch.sensor_time)
         self._sign = 0  # of the determinant, told of the last sample

@@ -109,6 +109,32 @@ def test_a_frozen_leg_is_named_until_it_moves(geometry, home, readings):
     assert not any(safe.flags & Flag.LEG_FROZEN for safe in quiet)
 
 
+@pytest.mark.parametrize(('quantum', 'speed'), [
+    (1e-6, 0.1), (1e-5, 0.1), (1e-4, 0.1), (1e-4, 1.0), (1e-3, 1.0)])
+def test_a_coarse_reading_that_turns_round_is_not_frozen(geometry, motion, quantum, speed):
+    lengths = leg_lengths(geometry, motion.pose(2.0 + speed * 1e-3 * np.arange(10_000)))
+    monitor = LegMonitor(0.29 * quantum, 5.0, 0.05)
+    readings = quantum * np.round(lengths / quantum)
+    longest = max(np.diff(np.flatnonzero(np.diff(leg))).max() for leg in readings.T)
+    assert longest > 50  # ms: there is something to be misled by
+    for k, reading in enumerate(readings):
+        assert not monitor.judge(k * PERIOD_NS + 1, reading).frozen
+
+
+@pytest.mark.parametrize('resolution', [0.0, 1e-5])
+def test_a_coarse_reading_that_freezes_is_named(geometry, poses, resolution):
+    readings = 1e-5 * np.round(leg_lengths(geometry, poses) / 1e-5)
+    readings[BEGIN:BEGIN + 300, 2] = readings[BEGIN, 2]
+    monitor = LegMonitor(3e-6, 5.0, 0.05, resolution)
+    frozen = [monitor.judge(k * PERIOD_NS + 1, reading).frozen
+              for k, reading in enumerate(readings)]
+    first = frozen.index((2,))
+    others = np.median(np.abs(readings[first] - readings[BEGIN])[[0, 1, 3, 4, 5]])
+    assert BEGIN + 50 <= first < BEGIN + 250 and 8e-3 < others < 1e-2
+    assert set(frozen[first:BEGIN + 300]) == {(2,)}
+    assert not any(frozen[:first]) and not any(frozen[BEGIN + 300:])
+
+
 def test_a_platform_at_rest_is_not_frozen(geometry, home):
     readings = np.repeat(leg_lengths(geometry, home)[None], 300, axis=0)
     assert not any(safe.flags for safe in track(geometry, home, readings))
@@ -189,7 +215,8 @@ def test_time_going_back_forgets_the_faults(geometry, home, readings):
 
 
 @pytest.mark.parametrize('settings', [
-    (-1e-5, 5.0, 0.1), (1e-5, float('nan'), 0.1), (1e-5, 5.0, float('inf'))])
+    (-1e-5, 5.0, 0.1), (1e-5, float('nan'), 0.1), (1e-5, 5.0, float('inf')),
+    (1e-5, 5.0, 0.1, -1e-6)])
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(LimitError, match='expected a number from 0 on'):
         LegMonitor(*settings)
