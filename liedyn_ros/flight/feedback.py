@@ -49,10 +49,10 @@ class Gains:
     """
     How fast errors vanish: each as (s + pole)^3, poles in rad/s.
 
-    rotation, position and joints are the poles; the slower, the more delay the loop bears, some
-    0.3 / pole. The third power is the integral's, which takes
-    away what a wrong mass would leave; integral_limit bounds what it adds, rad/s^2 or m/s^2.
-    Raises LimitError.
+    rotation, position and joints are the poles; the slower, the more delay the loop bears: 0.41 /
+    pole from state to force, 0.33 / pole with RateFeedback. The third power is the integral's,
+    which takes away what a wrong mass would leave; integral_limit bounds what it adds, rad/s^2
+    or m/s^2. Raises LimitError.
     """
 
     rotation: float = 6.0

@@ -35,19 +35,19 @@ REMEMBERED = 10_000  # round trips
 
 class InverseDynamicsCalls:
     """
-    A client of SERVICE, in the node's namespace.
+    A client of SERVICE, in the node's namespace, with one request in flight: more would queue.
 
-    A request does not wait for the reply to the one before: a late reply costs its delay, not a
-    cycle. asked, late, given_up and failed count requests, replies that came after the next
-    request, requests that were given up, and replies without success.
+    asked and given_up count requests; refused and failed replies without success, before and in
+    flight; passed_over the states that were not asked about, as a newer one came first.
     """
 
     def __init__(self, node: Node, answered: Callable[[DynamicsAnswer, JointOrder], None]) -> None:
         """Open the client; `answered` is given every answer that is waited for, and its order."""
         self._node, self._answered = node, answered
         self._client = node.create_client(Dynamics, SERVICE)
-        self._pending: dict[int, Any] = {}  # futures by the stamps of their requests, ns
-        self.asked = self.late = self.given_up = self.failed = 0
+        self._future: Any = None
+        self.awaited_ns: int | None = None  # the stamp of the request in flight
+        self.asked = self.given_up = self.refused = self.failed = self.passed_over = 0
         self._round_trips: deque[float] = deque(maxlen=REMEMBERED)
         self._reported = (time.monotonic(), 0, 0)
 
@@ -62,28 +62,22 @@ class InverseDynamicsCalls:
         return self._client.service_is_ready()
 
     def ask(self, query: DynamicsQuery, order: JointOrder) -> None:
-        """Send a request, known by its stamp, whose joints are in an order."""
-        stamp_ns = conversions.nanoseconds(query.header.stamp)
-        future = self._client.call_async(Dynamics.Request(query=query))
-        self._pending[stamp_ns] = future
+        """Send a request whose joints are in an order; none may be in flight."""
+        self.awaited_ns = conversions.nanoseconds(query.header.stamp)
+        self._future = self._client.call_async(Dynamics.Request(query=query))
         self.asked += 1
-        future.add_done_callback(partial(
-            self._done, stamp_ns, order, time.perf_counter()))
+        self._future.add_done_callback(partial(self._done, order, time.perf_counter()))
 
-    def give_up_before(self, stamp_ns: int) -> int:
-        """Wait no longer for requests of before a stamp, and return how many these were."""
-        old = [stamp for stamp in self._pending if stamp < stamp_ns]
-        for stamp in old:
-            self._client.remove_pending_request(self._pending.pop(stamp))
-        self.given_up += len(old)
-        return len(old)
+    def give_up(self) -> None:
+        """Wait no longer for the request in flight."""
+        self._end()
+        self.given_up += 1
 
     def forget(self) -> None:
         """Wait for nothing any more, and count nothing."""
-        for future in self._pending.values():
-            self._client.remove_pending_request(future)
-        self.asked -= len(self._pending)
-        self._pending.clear()
+        if self._future is not None:
+            self._end()
+            self.asked -= 1
 
     def report(self) -> DiagnosticStatus:
         """Return the counts, the round trips, and the rate of replies since the last report."""
@@ -94,22 +88,27 @@ class InverseDynamicsCalls:
             level=DiagnosticStatus.OK if calm else DiagnosticStatus.WARN,
             name=f'{self._node.get_fully_qualified_name()}: calls of {SERVICE}',
             message='every reply in time' if calm else 'replies were given up or failed')
-        trips = 1e3 * np.array(self._round_trips)
-        values = {'asked': self.asked, 'late': self.late, 'given up': self.given_up,
-                  'failed': self.failed, 'rate, Hz': (self._answers - answers) / (now - last)}
-        if len(trips):
-            values |= {f'round trip {name}, ms': float(np.percentile(trips, q))
-                       for name, q in (('median', 50), ('99th percentile', 99))}
+        values = {'asked': self.asked, 'given up': self.given_up, 'refused': self.refused,
+                  'failed': self.failed, 'states passed over': self.passed_over,
+                  'rate, Hz': (self._answers - answers) / (now - last)}
+        if self._round_trips:
+            trips = 1e3 * np.percentile(self._round_trips, (50, 99, 100))
+            values |= zip(('round trip median, ms', 'round trip 99th percentile, ms',
+                           'round trip longest, ms'), trips)
         status.values = [KeyValue(key=key, value=f'{value:.6g}') for key, value in values.items()]
         return status
 
     @property
     def _answers(self) -> int:
-        return self.asked - self.given_up - len(self._pending)
+        return self.asked - self.given_up - (self._future is not None)
 
-    def _done(self, stamp_ns: int, order: JointOrder, started: float, future: Any) -> None:
-        if self._pending.pop(stamp_ns, None) is None:
+    def _end(self) -> None:
+        self._client.remove_pending_request(self._future)
+        self._future = self.awaited_ns = None
+
+    def _done(self, order: JointOrder, started: float, future: Any) -> None:
+        if future is not self._future:  # given up, and done nonetheless
             return
         self._round_trips.append(time.perf_counter() - started)
-        self.late += any(stamp > stamp_ns for stamp in self._pending)
+        self._future = self.awaited_ns = None
         self._answered(future.result().answer, order)

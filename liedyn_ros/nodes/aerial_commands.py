@@ -41,13 +41,13 @@ class AerialCommands:
     """
 
     def __init__(self, node: Node, machine: Machine, base_command: str,
-                 take: Callable[[int, Callable[[Simulation], None]], None],
+                 take: Callable[[str, int, Callable[[Simulation], None]], None],
                  refuse: Callable[[LiedynError], None]) -> None:
         """
         Subscribe; base_command is one of the parameter's choices.
 
-        `take` is given the stamp (ns) of a command and what it does to a simulation, and may
-        raise LiedynError; `refuse` is given the reason.
+        `take` is given the topic and the stamp (ns) of a command and what it does to a
+        simulation, and may raise LiedynError; `refuse` is given the reason.
         """
         self._node, self._machine = node, machine
         self._take, self._refuse = take, refuse
@@ -71,7 +71,7 @@ class AerialCommands:
     def _receive(self, topic: str, read: Callable[[Any], Callable[[Simulation], None]],
                  message: Any) -> None:
         try:
-            self._take(conversions.nanoseconds(message.header.stamp), read(message))
+            self._take(topic, conversions.nanoseconds(message.header.stamp), read(message))
         except LiedynError as error:
             self._refuse(type(error)(f'{topic}: {error}'))
 

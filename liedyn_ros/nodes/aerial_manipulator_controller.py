@@ -31,7 +31,7 @@ from liedyn_ros.checks import Array
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.errors import LiedynError, NameSetError, ShapeError
 from liedyn_ros.flight import (
-    Command, Feedback, Gains, Lags, Machine, RateFeedback, Reference, tracking_error)
+    Feedback, Gains, Lags, Machine, RateFeedback, Reference, tracking_error)
 from liedyn_ros.nodes import conversions
 from liedyn_ros.nodes.aerial_calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial_control_outputs import AerialControlOutputs
@@ -43,13 +43,15 @@ from liedyn_ros.nodes.tree_messages import TreeMessages
 
 WATCH_PERIOD = 0.1  # s
 REPORT_PERIOD = 1.0  # s
-DEPTH = 5  # states that wait while the node is busy
+RETRY_PERIOD_NS = 100_000_000  # of asking a server that is not ready
 BEGUN = 'reference begun at, ns'
 
 
 class AerialManipulatorControllerNode(ManagedNode):
     """
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
+
+    Only the newest state counts: those that come while a reply is awaited replace one another.
 
     With effort rates the derivative of the acceleration is asked for as well, and the command is
     so far ahead of the wanted efforts that actuators with lag give these (8.8).
@@ -82,7 +84,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._start_anew()
         self._subscriptions_of_ours = [
             self.create_subscription(
-                message_type, topic, self._take, sensor_data(DEPTH),
+                message_type, topic, self._take, sensor_data(1),
                 qos_overriding_options=QoSOverridingOptions.with_default_policies())
             for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states'))]
         self._timers_of_ours = [
@@ -120,44 +122,53 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
 
     def _start_anew(self) -> None:
-        self._halves: dict[int, Odometry | JointState] = {}  # of states, by their stamps
-        self._command: Command | None = None
+        self._newest: dict[type, Any] = {}  # message of each type
+        self._state: tuple[Odometry, JointState] | None = None  # not asked about yet
         self._begin_ns: int | None = None  # of the reference: the state of the first command
-        self._asked_ns = 0
+        self._asked_ns = self._again_ns = 0
         self._calls.forget()
         self._seen_ns = self.get_clock().now().nanoseconds
         self._feedback.reset()
 
     def _take(self, message: Odometry | JointState) -> None:
-        """Ask for forces as soon as odometry and joint states of one stamp are there."""
+        """Keep the newest of both; of one stamp, they are the state to act upon."""
         if not self.active:
             return
-        stamp_ns = conversions.nanoseconds(message.header.stamp)
-        other = self._halves.pop(stamp_ns, message)
-        if type(other) is type(message):
-            self._halves[stamp_ns] = message
-            if len(self._halves) > DEPTH:
-                self._halves.pop(next(iter(self._halves)))
-        elif isinstance(message, Odometry):
-            self._cycle(stamp_ns, message, other)
-        else:
-            self._cycle(stamp_ns, other, message)
+        self._newest[type(message)] = message
+        odometry, joints = self._newest.get(Odometry), self._newest.get(JointState)
+        if odometry and joints and odometry.header.stamp == joints.header.stamp:
+            self._calls.passed_over += self._state is not None
+            self._state = odometry, joints
+            self._seen_ns = self.get_clock().now().nanoseconds
+            self._act()
 
-    def _cycle(self, stamp_ns: int, odometry: Odometry, joints: JointState) -> None:
+    def _act(self) -> None:
+        """Ask about the newest state, once no reply is awaited any more."""
+        if self._state is None:
+            return
+        odometry, joints = self._state
+        stamp_ns = conversions.nanoseconds(odometry.header.stamp)
+        if stamp_ns < self._asked_ns:
+            self.get_logger().warning('the clock was set back: the reference starts anew')
+            self._start_anew()
+        if self._calls.awaited_ns is not None:
+            if stamp_ns - self._calls.awaited_ns <= self._reply_timeout_ns:
+                return
+            self._calls.give_up()
+            self._complain_of_calls('expected a reply within '
+                                    f'{1e-9 * self._reply_timeout_ns:g} s, got none')
+        self._state = None
+        if stamp_ns < self._again_ns:
+            return
         try:
             query, order = self._query(odometry, joints)
         except LiedynError as error:
             self.complain(error)
             return
-        stamp = odometry.header.stamp
-        self._seen_ns = self.get_clock().now().nanoseconds
-        if self._calls.give_up_before(stamp_ns - self._reply_timeout_ns):
-            self._hold(stamp, 'expected a reply within '
-                              f'{1e-9 * self._reply_timeout_ns:g} s, got none')
         if self._calls.ready:
             self._calls.ask(query, order)
         else:
-            self._hold(stamp, 'expected the service, found none')
+            self._complain_of_calls('expected the service, found none')
 
     def _query(
             self, odometry: Odometry, joints: JointState) -> tuple[DynamicsQuery, JointOrder]:
@@ -178,9 +189,6 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def _wanted(self, stamp_ns: int, q: Array, v: Array) -> Array:
         """Return the acceleration to command in a state at a time, or with its derivative."""
-        if stamp_ns < self._asked_ns:
-            self.get_logger().warning('the clock was set back: the reference starts anew')
-            self._start_anew()
         begin_ns, last_ns, self._asked_ns = self._begin_ns, self._asked_ns, stamp_ns
         if begin_ns is None:  # on the stand
             begin_ns = last_ns = stamp_ns
@@ -193,28 +201,35 @@ class AerialManipulatorControllerNode(ManagedNode):
         if not self.active:
             return
         try:
-            if not answer.success:
-                raise LiedynError(answer.message)
-            tau = self._tree.read_efforts(answer.efforts, order, 1 + self._with_rates)
-            self._command = self._machine.command(
-                self._lags.lead(tau) if self._with_rates else tau)
+            self._command(answer, order)
         except LiedynError as error:
-            self._calls.failed += 1
-            self._hold(answer.header.stamp, str(error))
-        else:
-            if self._begin_ns is None:
-                self._begin_ns = conversions.nanoseconds(answer.header.stamp)
-            self._outputs.publish_command(answer.header.stamp, self._command)
-            if self._command.at_limit:
-                self.complain(f'at a limit: {", ".join(self._command.at_limit)}')
+            self._refused(answer.header.stamp, str(error))
+        self._act()
 
-    def _hold(self, stamp: Time, reason: str) -> None:
-        """Say why there is no new command, and repeat the last one if there was one."""
-        if self._command is None:
-            self.complain(f'{SERVICE}: {reason}; no flight yet')
+    def _command(self, answer: DynamicsAnswer, order: JointOrder) -> None:
+        if not answer.success:
+            raise LiedynError(answer.message)
+        tau = self._tree.read_efforts(answer.efforts, order, 1 + self._with_rates)
+        command = self._machine.command(self._lags.lead(tau) if self._with_rates else tau)
+        if self._begin_ns is None:
+            self._begin_ns = conversions.nanoseconds(answer.header.stamp)
+        self._outputs.publish_command(answer.header.stamp, command)
+        if command.at_limit:
+            self.complain(f'at a limit: {", ".join(command.at_limit)}')
+
+    def _refused(self, stamp: Time, reason: str) -> None:
+        """Count a reply without forces: a failure in flight, before it a server not ready."""
+        if self._begin_ns is None:
+            self._calls.refused += 1
+            self._again_ns = conversions.nanoseconds(stamp) + RETRY_PERIOD_NS
         else:
-            self.complain(f'{SERVICE}: {reason}; the last command is held')
-            self._outputs.publish_command(stamp, self._command)
+            self._calls.failed += 1
+        self._complain_of_calls(reason)
+
+    def _complain_of_calls(self, reason: str) -> None:
+        """Say why there is no new command."""
+        self.complain(f'{SERVICE}: {reason}; ' + (
+            'no flight yet' if self._begin_ns is None else 'the last command is held'))
 
     def _watch(self) -> None:
         now_ns = self.get_clock().now().nanoseconds

@@ -26,9 +26,11 @@ from liedyn_ros.errors import LiedynError
 from liedyn_ros.flight import Lags, Simulation
 from liedyn_ros.nodes.aerial_commands import AerialCommands
 from liedyn_ros.nodes.aerial_outputs import AerialOutputs
+from liedyn_ros.nodes.aerial_pace import Pace
 from liedyn_ros.nodes.aerial_parameters import machine_of, SIMULATOR, start_of
 from liedyn_ros.nodes.managed_node import ManagedNode, run
 
+REPORT_PERIOD = 1.0  # s
 JUMP_NS = 5_000_000_000  # a clock that leaps further, or back, was set: the flight starts anew
 
 
@@ -44,7 +46,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         self._parts: list[Any] = []
         self._service: Any = None
-        self._timer: Timer | None = None
+        self._timers_of_ours: list[Timer] = []
         super().__init__('aerial_manipulator_simulator', SIMULATOR, **options)
 
     def configure(self) -> None:
@@ -55,9 +57,10 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         if with_clock and self.get_parameter('use_sim_time').value:
             raise LiedynError('publish_clock: expected use_sim_time false, as the time of the '
                               'simulation cannot drive itself, got true')
-        if self._factor != 1.0 and not with_clock:
-            raise LiedynError('time_factor: expected 1 without publish_clock, which tells others '
-                              f'the time, got {self._factor}')
+        for name, usual in (('time_factor', 1.0), ('most_command_age', 0.0)):
+            if parameters[name] != usual and not with_clock:
+                raise LiedynError(f'{name}: expected {usual:g} without publish_clock, which tells '
+                                  f'others the time, got {parameters[name]}')
         self._machine = machine_of(parameters)
         self._start = self._machine.model.check_configuration(start_of(parameters, self._machine))
         self._warm_up()
@@ -82,14 +85,15 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         """Stand at the start; say what the machine looks like."""
         self._start_anew()
         self._outputs.describe()
-        self._timer = self.create_timer(
-            1.0 / (self._factor * self.parameters['publish_rate']), self._tick)
+        self._timers_of_ours = [
+            self.create_timer(1.0 / (self._factor * self.parameters['publish_rate']), self._tick),
+            self.create_timer(REPORT_PERIOD, self._report)]
 
     def deactivate(self) -> None:
         """Stop."""
-        if self._timer is not None:
-            self.destroy_timer(self._timer)
-            self._timer = None
+        for timer in self._timers_of_ours:
+            self.destroy_timer(timer)
+        self._timers_of_ours = []
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
@@ -107,7 +111,8 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         self._simulation = Simulation(
             self._machine, self._start, 1.0 / self.parameters['integration_rate'],
             Lags(self.parameters['rotor_lag'], self.parameters['joint_lag']))
-        self._begin_ns = self._looked_ns = self.get_clock().now().nanoseconds
+        self._begin_ns = self.get_clock().now().nanoseconds
+        self._pace = Pace(self._factor, self.parameters['most_command_age'], self._begin_ns)
         self._commanded_ns = self._published_ns = self._broadcast_ns = 0
 
     def _tick(self) -> None:
@@ -129,26 +134,29 @@ class AerialManipulatorSimulatorNode(ManagedNode):
     def _advance(self) -> None:
         """Take every step that is due."""
         now_ns = self.get_clock().now().nanoseconds
-        if not 0 <= now_ns - self._looked_ns <= JUMP_NS:
+        if not 0 <= now_ns - self._pace.looked_ns <= JUMP_NS:
             self.get_logger().warning('the clock was set: the flight starts anew')
             self._start_anew()
-        self._looked_ns = now_ns
-        due = 1e-9 * (now_ns - self._begin_ns) * self._factor
+        self._pace.pass_to(now_ns, flies=self._simulation.flies)
         try:
-            while self._simulation.time + self._simulation.dt <= due:
+            while self._simulation.time + self._simulation.dt <= self._pace.due:
                 self._simulation.step()
         except LiedynError as error:
             self.complain(f'the motion left all bounds, the flight starts anew: {error}')
             self._start_anew()
 
-    def _take(self, stamp_ns: int, command: Callable[[Simulation], None]) -> None:
+    def _take(self, topic: str, stamp_ns: int, command: Callable[[Simulation], None]) -> None:
         if not self.active:
             return
         self._advance()
         if self._max_age > 0.0:
             checks.require_recent(stamp_ns, self._stamp_ns, self._max_age)
         command(self._simulation)
+        self._pace.commanded(topic, 1e-9 * (stamp_ns - self._begin_ns))
         self._commanded_ns = self._stamp_ns
+
+    def _report(self) -> None:
+        self._outputs.publish_diagnostics(self._pace.report(self.get_fully_qualified_name()))
 
     def _refuse(self, error: LiedynError) -> None:
         if self.active:

@@ -16,6 +16,7 @@
 
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import TransformStamped
 from liedyn_interfaces.msg import TreeState
 from nav_msgs.msg import Odometry
@@ -52,6 +53,7 @@ class AerialOutputs:
         self._publish_joints = self._open(JointState, 'joint_states', DEPTH)
         self._publish_description = self._open(String, 'robot_description', LATCHED)
         self._publish_clock = self._open(Clock, '/clock', DEPTH) if with_clock else None
+        self._publish_diagnostics = self._open(DiagnosticArray, '/diagnostics', DEPTH)
         self._state, self._odometry, self._joints = TreeState(), Odometry(), JointState()
         self._odometry.header.frame_id = world_frame
         self._odometry.child_frame_id = machine.base
@@ -87,6 +89,12 @@ class AerialOutputs:
         self._joints.velocity = self._state.velocities
         self._publish_odometry(self._odometry)
         self._publish_joints(self._joints)
+
+    def publish_diagnostics(self, status: DiagnosticStatus) -> None:
+        """Publish how simulated time passes."""
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publish_diagnostics(message)
 
     def broadcast(self, stamp_ns: int, poses: Array) -> None:
         """Send the pose of every body in its parent, from their poses (B, 4, 4) in the world."""

@@ -62,6 +62,9 @@ SIMULATOR = MACHINE + (
               'that is reported; the last commands stay in force; 0 for never', 's', least=0.0,
               most=3600.0, run_time=True),
     Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
+    Parameter('most_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
+              'beyond which simulated time waits for a newer command; 0 to wait for none; only '
+              'with publish_clock', 's', least=0.0, most=10.0),
     Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '
               'with publish_clock', least=0.01, most=10.0),
 )
@@ -73,9 +76,9 @@ CONTROLLER = MACHINE + (
               least=0.0, most=10.0, run_time=True),
     Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0,
               run_time=True),
-    Parameter('reply_timeout', 0.05, 'time after which a request to the dynamics server is given '
-              'up as late', 's', least=0.001, most=10.0, run_time=True),
-    Parameter('state_timeout', 0.5, 'time without an accepted state after which that is '
+    Parameter('reply_timeout', 0.2, 'time after which a request to the dynamics server is given '
+              'up as lost', 's', least=0.001, most=10.0, run_time=True),
+    Parameter('state_timeout', 0.5, 'time without a state after which that is '
               'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('radius', _REFERENCE.radius, 'of the circle of the reference', 'm', least=0.0,
               most=100.0),

@@ -47,7 +47,7 @@ def fly(machine, reference, known, seconds, delay=0):
 
 
 @pytest.mark.parametrize('factor', [0.95, 1.05])
-@pytest.mark.parametrize('delay', [0, 8])
+@pytest.mark.parametrize('delay', [0, 8, 50])
 def test_tracks_with_five_percent_error_in_all_masses(machine, reference, factor, delay):
     times, errors = fly(machine, reference, scale_masses(machine.model, factor), 4, delay)
     settled = errors[times >= 2.0]

@@ -16,11 +16,11 @@
 
 from itertools import count
 
-from diagnostic_msgs.msg import DiagnosticArray
 from liedyn_interfaces.msg import TreeEffort
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
+from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.aerial_bench import Controller, HOVER, JOINTS, MACHINE, PERIOD_NS, ROTORS, SERVICE
@@ -70,25 +70,38 @@ def test_commands_are_what_the_server_answers(bench):
 
 
 def test_answers_keep_the_order_of_their_own_question(bench):
-    """Two questions with joints in different orders wait at once."""
-    controller = Controller(bench)
+    """States with joints in two orders, by turns."""
+    controller, looks = Controller(bench), count()
     wanted = dict(zip(JOINTS, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))
 
     def answer(answer):
         hover(answer)
         answer.efforts[0].joints = [wanted[n] for n in controller.queries[-1].state.joint_names]
 
+    def by_turns():
+        look = next(looks)
+        if look % 10 == 0:
+            controller.send(names=JOINTS if look % 20 else JOINTS[::-1])
+
     controller.serve(answer)
-    looks = count()
-
-    def both():
-        if next(looks) % 10 == 0:
-            for names in (JOINTS, JOINTS[::-1]):
-                controller.send(names=names)
-
-    bench.until(lambda: len(controller.torques) > 7, 'commands', both)
+    bench.until(lambda: len(controller.torques) > 7 and 1 < len(
+        {tuple(query.state.joint_names) for query in controller.queries}), 'commands', by_turns)
     for torques in controller.torques:
         assert dict(zip(torques.name, torques.effort)) == pytest.approx(wanted)
+
+
+def test_only_the_newest_state_is_asked_about_after_a_reply(bench):
+    controller = Controller(bench)
+    controller.gate = Future()
+    controller.serve(hover)
+    controller.until(lambda: controller.reported('states passed over') > 2, 'a report')
+    assert len(controller.queries) == 1
+    controller.gate.set_result(None)
+    controller.until(lambda: len(controller.speeds) > 3, 'commands')
+    stamps = [ns(query) for query in controller.queries]
+    assert stamps[1] > stamps[0] + 3 * PERIOD_NS
+    commanded = [ns(speeds) for speeds in controller.speeds]
+    assert commanded == sorted(commanded)
 
 
 def test_errors_ask_for_an_acceleration_back(bench):
@@ -110,36 +123,48 @@ def test_missing_server_is_said(bench):
     assert controller.speeds == []
 
 
-def test_refusals_hold_the_last_command(bench):
+def test_failures_hold_the_last_command(bench):
     controller, answers = Controller(bench), []
 
     def answer(message):
         answers.append(message)
-        hover(message, HOVER + len(answers), len(answers) < 3, 'no model')
+        hover(message, success=len(answers) < 3, message='no model')
 
     controller.serve(answer)
-    controller.until(lambda: len(controller.speeds) > 5, 'commands')
+    controller.until(lambda: controller.reported('failed') > 2, 'a report of failures')
     bench.until_logged(controller.node, f'{SERVICE}: no model; the last command is held')
-    first, second, *held = (list(speeds.velocity) for speeds in controller.speeds)
-    assert first != second
-    assert all(speeds == second for speeds in held)
+    assert len(controller.speeds) == 2
+    assert controller.reported('refused') == 0
 
 
-def test_late_replies_are_given_up_and_counted(bench):
-    """The second of two states is later than the reply to the first may be."""
+def test_a_server_that_is_not_ready_is_waited_for(bench):
+    """And asked rarely: at each tenth state here."""
+    controller, answers = Controller(bench), []
+
+    def answer(message):
+        answers.append(message)
+        hover(message, success=len(answers) > 2, message='not configured yet')
+
+    controller.serve(answer)
+    controller.until(lambda: controller.speeds, 'a command')
+    bench.until_logged(controller.node, f'{SERVICE}: not configured yet; no flight yet')
+    controller.until(lambda: controller.reported('refused'), 'a report')
+    assert (controller.reported('refused'), controller.reported('failed')) == (2, 0)
+    assert np.diff([ns(query) for query in controller.queries[:3]]).min() >= 10 * PERIOD_NS
+
+
+def test_lost_replies_are_given_up_and_counted(bench):
     controller = Controller(bench, reply_timeout=0.05)
-    reports = bench.collect(DiagnosticArray, '/diagnostics')
     controller.serve(hover)
     controller.until(lambda: controller.speeds, 'a command')
-    controller.until(lambda: bench.logged(controller.node), 'a complaint',
-                     steps_ns=(PERIOD_NS, 20 * PERIOD_NS))
+    controller.gate = Future()
+    controller.until(lambda: controller.reported('given up'), 'a report')
     bench.until_logged(controller.node, f'{SERVICE}: expected a reply within 0.05 s, got none; '
                        'the last command is held')
-    name = f'{controller.node.get_fully_qualified_name()}: calls of {SERVICE}'
-    values = bench.until(
-        lambda: [v for report in reports for status in report.status if status.name == name
-                 for v in status.values if v.key == 'given up' and v.value != '0'], 'a report')
-    assert int(values[0].value) > 0
+    held, newest = len(controller.speeds), ns(controller.queries[-1])
+    controller.gate.set_result(None)
+    controller.until(lambda: len(controller.speeds) > held + 2, 'commands again')
+    assert ns(controller.speeds[held]) >= newest
 
 
 def test_limits_are_respected_and_named(bench):
@@ -188,11 +213,11 @@ def test_time_set_back_begins_the_reference_anew(bench):
     controller.serve(hover)
     controller.until(lambda: len(controller.errors) > 1 and controller.speeds, 'a command')
     controller.until(lambda: abs(controller.errors[-1].position[4]) > 0.1, 'a long way',
-                     steps_ns=[20 * PERIOD_NS])
+                     step_ns=20 * PERIOD_NS)
     controller.stamp_ns = 500_000_000
     controller.errors.clear()
     controller.until(lambda: controller.errors and ns(controller.errors[-1]) < 1_000_000_000,
-                     'an error after the step', steps_ns=[1])
+                     'an error after the step', step_ns=1)
     np.testing.assert_allclose(controller.errors[-1].position, 0.0, atol=1e-9)
 
 

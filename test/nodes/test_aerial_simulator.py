@@ -16,6 +16,7 @@
 
 from importlib.util import find_spec
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from nav_msgs.msg import Odometry
 import numpy as np
@@ -180,8 +181,35 @@ def test_clock_runs_at_its_factor(bench):
         c.clock.sec * 10**9 + c.clock.nanosec for c in clock}, 'the clock of every state')
 
 
+def test_time_waits_for_commands_and_that_is_reported(bench):
+    """As long as they answer a state of long ago; then it goes on."""
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    simulator = Simulator(bench, publish_clock=True, most_command_age=0.05)
+    name = f'{simulator.node.get_fully_qualified_name()}: pace'
+    first = simulator.odometry[-1].header.stamp
+
+    def factors():
+        return [float(status.values[0].value) for report in reports for status in report.status
+                if status.name == name]
+
+    simulator.stamped = lambda message, stamp=first: stamp_with(message, stamp)
+    simulator.until(lambda: 0.0 in factors(), 'a second in which no time passed',
+                    lambda: (simulator.send_speeds(), simulator.send_torques()))
+    stood = ns(simulator.odometry[-1])
+    simulator.stamped = lambda message: stamp_with(message, simulator.odometry[-1].header.stamp)
+    simulator.until(lambda: ns(simulator.odometry[-1]) > stood + 200_000_000, 'time to go on',
+                    lambda: (simulator.send_speeds(), simulator.send_torques()))
+
+
+def stamp_with(message, stamp):
+    """Return a message with a stamp."""
+    message.header.stamp = stamp
+    return message
+
+
 @pytest.mark.parametrize(('parameters', 'reason'), [
     ({'time_factor': 2.0}, 'time_factor: expected 1 without publish_clock'),
+    ({'most_command_age': 0.1}, 'most_command_age: expected 0 without publish_clock'),
     ({'publish_clock': True, 'use_sim_time': True}, 'publish_clock: expected use_sim_time false'),
     ({'start_joints': [0.0]}, 'start_joints: expected 6 numbers'),
     ({'start_joints': [9.0] * 6}, 'start_joints: left_shoulder_roll: expected -1.6 to 1.6, got 9'),

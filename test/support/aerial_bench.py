@@ -16,8 +16,10 @@
 
 from itertools import count
 
+from diagnostic_msgs.msg import DiagnosticArray
 from liedyn_interfaces.srv import Dynamics
 from nav_msgs.msg import Odometry
+from rclpy.callback_groups import ReentrantCallbackGroup
 from sensor_msgs.msg import JointState
 from support.pose_bench import stamp_of
 
@@ -39,23 +41,35 @@ class Controller:
     def __init__(self, bench, **parameters):
         """Start the node; stamps start at 1 s, `max_age` and `state_timeout` are off."""
         self.bench, self.stamp_ns, self.queries = bench, 1_000_000_000, []
+        self.gate = None  # a Future that replies wait for
         self.speeds = bench.collect(JointState, 'rotor_speeds')
         self.torques = bench.collect(JointState, 'joint_torques')
         self.errors = bench.collect(JointState, 'tracking_error')
+        self.reports = bench.collect(DiagnosticArray, '/diagnostics')
         self.odometry = bench.publisher(Odometry, 'odometry')
         self.joints = bench.publisher(JointState, 'joint_states')
         self.node = bench.start(AerialManipulatorControllerNode, **{
             'max_age': 0.0, 'state_timeout': 0.0, 'reply_timeout': 10.0, **parameters})
 
     def serve(self, answer):
-        """Open a service; answer is given each answer to fill in."""
-        def callback(request, response):
+        """Open a service; answer is given each answer to fill in, once the gate is open."""
+        async def callback(request, response):
             self.queries.append(request.query)
+            if self.gate is not None:
+                await self.gate
             response.answer.header = request.query.header
             answer(response.answer)
             return response
 
-        self.bench.partner.create_service(Dynamics, SERVICE, callback)
+        self.bench.partner.create_service(
+            Dynamics, SERVICE, callback, callback_group=ReentrantCallbackGroup())
+
+    def reported(self, key):
+        """Return the newest value that the node has reported of its calls, 0 before that."""
+        name = f'{self.node.get_fully_qualified_name()}: calls of {SERVICE}'
+        values = [value.value for report in self.reports for status in report.status
+                  if status.name == name for value in status.values if value.key == key]
+        return int(values[-1]) if values else 0
 
     def send(self, step_ns=PERIOD_NS, names=JOINTS, frame='base', x=1.0, joint=None):
         """Publish the state at the start of the reference, a step later than the last."""
@@ -70,13 +84,12 @@ class Controller:
         self.odometry.publish(odometry)
         self.joints.publish(joints)
 
-    def until(self, condition, what, steps_ns=(PERIOD_NS,), **state):
-        """Send states until a condition holds, one after every step, at every few looks."""
+    def until(self, condition, what, step_ns=PERIOD_NS, **state):
+        """Send states until a condition holds, a step later at every few looks."""
         looks = count()
 
         def act():
             if next(looks) % 10 == 0:
-                for step_ns in steps_ns:
-                    self.send(step_ns, **state)
+                self.send(step_ns, **state)
 
         return self.bench.until(condition, what, act)

@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How simulated time passes: with the clock, but no further ahead of the commands than it may."""
+
+from collections import deque
+import time
+
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+import numpy as np
+
+REMEMBERED = 10_000  # ages of commands
+PATIENCE = 2.0  # s of real time that simulated time waits; then whoever commanded is gone
+SLOW = 0.95  # share of the speed that was asked for, below which that is a warning
+
+
+class Pace:
+    """
+    Simulated time, s from its start, as far as it is due.
+
+    A command has the stamp of the state that it answers. Where most_age (s) is above 0, simulated
+    time waits as soon as that state is older than this: a machine too busy for real time then
+    flies slowly, where its commands would come too late for the loop to be stable.
+    """
+
+    def __init__(self, factor: float, most_age: float, now_ns: int) -> None:
+        """Start at 0; factor: seconds a second of the clock, which shows now_ns."""
+        self._factor, self._most_age = factor, most_age
+        self.looked_ns, self.due = now_ns, 0.0
+        self._newest: dict[str, float] = {}  # when the state was that a topic's command answers
+        self._heard = self._reported = time.monotonic()
+        self._reported_due = 0.0
+        self._ages: deque[float] = deque(maxlen=REMEMBERED)
+
+    def pass_to(self, now_ns: int, *, flies: bool) -> None:
+        """Go on as the clock has, unless in flight a command has to come before."""
+        due = self.due + 1e-9 * (now_ns - self.looked_ns) * self._factor
+        self.looked_ns = now_ns
+        if flies and self._most_age > 0.0 and time.monotonic() - self._heard < PATIENCE:
+            due = min(due, min(self._newest.values()) + self._most_age)
+        self.due = max(self.due, due)
+
+    def commanded(self, topic: str, state_time: float) -> None:
+        """Take note of a command, which comes into force now and answers the state of a time."""
+        self._newest[topic] = state_time
+        self._heard = time.monotonic()
+        self._ages.append(self.due - state_time)
+
+    def report(self, node: str) -> DiagnosticStatus:
+        """Return how fast simulated time was since the last report, and how old commands were."""
+        now = time.monotonic()
+        rate = (self.due - self._reported_due) / (now - self._reported)
+        self._reported, self._reported_due = now, self.due
+        calm = rate >= SLOW * self._factor
+        values = {'real-time factor': rate}
+        if self._ages:
+            ages = 1e3 * np.percentile(self._ages, (50, 99, 100))
+            values |= zip(('age of commands median, ms', 'age of commands 99th percentile, ms',
+                           'age of commands greatest, ms'), ages)
+        return DiagnosticStatus(
+            level=DiagnosticStatus.OK if calm else DiagnosticStatus.WARN,
+            name=f'{node}: pace',
+            message='as fast as told' if calm else f'slower than the {self._factor:g} told',
+            values=[KeyValue(key=key, value=f'{value:.6g}') for key, value in values.items()])
