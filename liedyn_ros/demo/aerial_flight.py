@@ -22,6 +22,7 @@ import numpy as np
 from liedyn_ros.checks import Array
 from liedyn_ros.demo.recorder import Recorder
 from liedyn_ros.flight import Machine, Reference, tracking_error
+from liedyn_ros.nodes.aerial_calls import SERVICE
 from liedyn_ros.nodes.aerial_manipulator_controller import BEGUN
 from liedyn_ros.nodes.conversions import nanoseconds
 from liedyn_ros.nodes.tree_messages import TreeMessages
@@ -34,7 +35,8 @@ class Flight:
 
     At times (n,): configurations q (n, nq), those of the reference, wanted (n, nq), and error
     (n, nv) as TrackingError has it. At command_times (m,): speeds (m, rotors), rad/s, and torques
-    (m, joints), N m. rate: commands a second. calls: what the controller reports of its calls.
+    (m, joints), N m. rate: commands a second of flight. real_time_factor: seconds of flight a
+    second. calls and pace: what the controller reports of its calls, the simulator of its time.
     """
 
     times: Array
@@ -44,7 +46,9 @@ class Flight:
     command_times: Array
     speeds: Array
     torques: Array
+    real_time_factor: float
     calls: dict[str, str]
+    pace: dict[str, str]
 
     @classmethod
     def of(cls, machine: Machine, reference: Reference, duration: float,
@@ -57,8 +61,12 @@ class Flight:
         odometry, joints, speeds, torques = (
             {nanoseconds(message.header.stamp): message for _, message in recorder.messages(topic)}
             for topic in ('odometry', 'joint_states', 'rotor_speeds', 'joint_torques'))
-        _, diagnostics = recorder.messages('/diagnostics')[-1]
-        calls = {entry.key: entry.value for entry in diagnostics.status[0].values}
+        reports = {status.name: {entry.key: entry.value for entry in status.values}
+                   for _, message in recorder.messages('/diagnostics')
+                   for status in message.status}
+        calls = reports[f'/aerial_manipulator_controller: calls of {SERVICE}']
+        pace = reports['/aerial_manipulator_simulator: pace']
+        del calls['rate, Hz'], pace['real-time factor']  # of the last second alone
         begin = int(calls.pop(BEGUN))
         end = begin + round(1e9 * duration)
         tree, rows = TreeMessages(machine.model), []
@@ -77,7 +85,7 @@ class Flight:
             times, q, wanted, error, command_times=1e-9 * (np.array(commanded) - begin),
             speeds=np.array([speeds[s].velocity for s in commanded]),
             torques=np.array([torques[s].effort for s in commanded]),
-            calls=calls)
+            real_time_factor=_speed(recorder, begin, end), calls=calls, pace=pace)
 
     @property
     def rate(self) -> float:
@@ -98,3 +106,11 @@ class Flight:
     def joint_errors(self) -> Array:
         """Return the largest error (n,) among the joints, rad."""
         return np.abs(self.error[:, 6:]).max(axis=1)
+
+
+def _speed(recorder: Recorder, begin: int, end: int) -> float:
+    """Return how many seconds of flight went by in a second, by the arrival of the states."""
+    arrived, stamps = zip(*(
+        (at, stamp) for at, message in recorder.messages('odometry')
+        if begin <= (stamp := nanoseconds(message.header.stamp)) <= end))
+    return (stamps[-1] - stamps[0]) / (arrived[-1] - arrived[0])

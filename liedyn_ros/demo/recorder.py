@@ -14,7 +14,7 @@
 
 """Records topics as they arrive, undecoded, so that the recording costs as little as possible."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 import time
 from typing import Any
@@ -60,6 +60,10 @@ class Recorder(Node):
         message_type = self._types[topic]
         return [(at, deserialize_message(raw, message_type)) for at, raw in self._raw[topic]]
 
+    def latest(self, topic: str) -> Any:
+        """Return the newest message of a topic, decoded."""
+        return deserialize_message(self._raw[topic][-1][1], self._types[topic])
+
     @staticmethod
     def _keep(into: list[tuple[int, bytes]], raw: bytes) -> None:
         into.append((time.time_ns(), raw))
@@ -70,12 +74,14 @@ def deep(*topics: str) -> dict[str, int]:
     return {f'qos_overrides./{topic}.publisher.depth': 1000 for topic in topics}
 
 
-def wait_for(recorder: Recorder, process: NodeProcess, ready: Callable[[], bool]) -> None:
-    """Spin until something is ready; raise RuntimeError if the process ends or time runs out."""
+def wait_for(recorder: Recorder, processes: Sequence[NodeProcess], what: str,
+             ready: Callable[[], bool]) -> None:
+    """Spin until something is ready; raise RuntimeError if a process ends or time runs out."""
     end = time.monotonic() + START_LIMIT
     while not ready():
-        process.require_running()
+        for process in processes:
+            process.require_running()
         if time.monotonic() > end:
-            raise RuntimeError(f'{process.log.stem}: expected it ready within {START_LIMIT:g} s; '
-                               f'see {process.log}')
+            raise RuntimeError(f'expected {what} within {START_LIMIT:g} s; see '
+                               f'{", ".join(str(process.log) for process in processes)}')
         recorder.spin_for(0.05)

@@ -90,13 +90,15 @@ def record(folder: Path) -> Tracking:
         with NodeProcess('liedyn_ros.nodes.stewart_pose',
                          {'queue_depth': DEPTH, **deep('pose', 'status')},
                          folder / 'stewart_pose.log') as pose:
-            wait_for(recorder, pose, lambda: recorder.count_publishers('pose') > 0)
+            wait_for(recorder, [pose], 'the pose node',
+                     lambda: recorder.count_publishers('pose') > 0)
             with NodeProcess(
                     'liedyn_ros.nodes.stewart_simulator',
                     {'rate': RATE, 'duration': DURATION, 'wait_for_subscribers': True,
                      **deep('true_pose')},
                     folder / 'stewart_simulator.log') as simulator:
-                wait_for(recorder, simulator, lambda: recorder.count('true_pose') > 0)
+                wait_for(recorder, [pose, simulator], 'a pose',
+                         lambda: recorder.count('true_pose') > 0)
                 watch(recorder)
         return Tracking.of(*(recorder.messages(t) for t in ('true_pose', 'pose', 'status')))
     finally:
