@@ -42,12 +42,14 @@ def hover(answer, force=HOVER, success=True, message=''):
 
 @pytest.mark.smoke
 def test_flies_through_the_server(bench):
-    bench.start(DynamicsServerNode, model_file='aerial_manipulator.yaml')
-    bench.start(AerialManipulatorSimulatorNode, publish_rate=50.0)
+    """As on a busy machine, which has no part in the errors: simulated time waits for commands."""
+    bench.start(DynamicsServerNode, model_file='aerial_manipulator.yaml', use_sim_time=True)
+    bench.start(AerialManipulatorSimulatorNode, publish_rate=50.0, publish_clock=True,
+                most_command_age=0.04)
     errors = bench.collect(JointState, 'tracking_error')
     odometry = bench.collect(Odometry, 'odometry')
     references = bench.collect(Odometry, 'reference')
-    bench.start(AerialManipulatorControllerNode)
+    bench.start(AerialManipulatorControllerNode, use_sim_time=True)
     bench.until(lambda: odometry and odometry[-1].pose.pose.position.x < 0.97, 'a piece of circle')
     assert list(errors[-1].name) == list(MACHINE.model.coordinate_names)
     assert np.linalg.norm(errors[-1].position[3:6]) < 0.01
