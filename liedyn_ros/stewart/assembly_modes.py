@@ -16,7 +16,8 @@
 Every pose of a Stewart platform that six leg lengths allow.
 
 Forty paths lead from a random system to all complex solutions. That none is missing can be
-checked: every path ends in a solution of its own or at infinity, and conjugates come in pairs.
+checked: every path ends in a solution of its own or at infinity, as many there as of any lengths,
+and conjugates come in pairs.
 """
 
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
 NEARLY_SINGULAR = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
 AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
 RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
+ROUNDING = 1e-12  # of what is compared, relative
 
 
 class AssemblyMode(NamedTuple):
@@ -72,7 +74,8 @@ class AssemblyModes:
 
     complex_solutions: real and complex ones, isolated. at_infinity, singular, lost: paths that
     ended at no pose, at a solution that is multiple or one of a continuum, and before their end.
-    paths: of which these are the parts. defect: why a pose may be missing, or empty.
+    paths: of which these are the parts. defect: why a pose may be missing, or empty. reason: why
+    no pose can have the lengths, where that is seen without following paths, or empty.
     """
 
     modes: tuple[AssemblyMode, ...]
@@ -81,8 +84,8 @@ class AssemblyModes:
     singular: int
     lost: int
     defect: str
-
     paths: int = SOLUTIONS
+    reason: str = ''
 
     @property
     def complete(self) -> bool:
@@ -119,6 +122,10 @@ class AssemblyModeSolver:
         self._centres = base.mean(axis=0), platform.mean(axis=0)
         self._joints = base - self._centres[0], platform - self._centres[1]
         self._radii = sum(np.linalg.norm(joints, axis=1).max() for joints in self._joints)
+        # What is at infinity does not depend on the lengths (e.e = 0 takes them out).
+        self._at_infinity: int | None = None
+        ends, _, _ = self._search(self._radii * np.random.default_rng(seed).uniform(1.0, 2.0, 6))
+        self._at_infinity = ends.at_infinity
 
     def solve(self, lengths: ArrayLike) -> AssemblyModes:
         """
@@ -127,7 +134,38 @@ class AssemblyModeSolver:
         lengths: (6,), m, in the geometry's order. Raises ShapeError, NotFiniteError, LimitError.
         """
         lengths = require_lengths(checks.as_array('lengths', lengths, (6,)))
-        unit = float(lengths.max() + self._radii)  # bounds the distance of the centres
+        if reason := self._why_impossible(lengths):
+            return AssemblyModes((), 0, 0, 0, 0, '', 0, reason)
+        ends, real, defect = self._search(lengths)
+        modes = self._modes(lengths, real, ends.singular)
+        if not defect and len(modes) != len(real):
+            defect = f'{len(real)} solutions are real, {len(modes)} of them meet the lengths'
+        return AssemblyModes(
+            tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
+            ends.at_infinity, len(ends.singular), ends.lost, defect)
+
+    def _why_impossible(self, lengths: Array) -> str:
+        """Return which two legs differ by more than their joints' distances allow, if any do."""
+        first, second = np.triu_indices(6, 1)
+        difference = np.abs(lengths[first] - lengths[second])
+        most = sum(np.linalg.norm(joints[first] - joints[second], axis=1)
+                   for joints in self._joints)
+        excess = difference - most - ROUNDING * (most + lengths.max())
+        worst = excess.argmax()
+        if excess[worst] <= 0.0:
+            return ''
+        names = self.geometry.leg_names
+        return (f'lengths of {names[first[worst]]} and {names[second[worst]]}: expected to differ '
+                f'by {most[worst]:.6g} m at most, as their joints are no further apart, got '
+                f'{difference[worst]:.6g} m')
+
+    def _unit(self, lengths: Array) -> float:
+        """Return a bound of the distance of the centres, m."""
+        return float(lengths.max() + self._radii)
+
+    def _search(self, lengths: Array) -> tuple[Ends, Complex, str]:
+        """Return where the paths end, which ends are real, and what speaks against them."""
+        unit = self._unit(lengths)
         base, platform = self._joints
         target = leg_system(base / unit, platform / unit, lengths / unit)
         rng = np.random.default_rng((self._seed, SOLUTIONS))
@@ -136,25 +174,17 @@ class AssemblyModeSolver:
                 self._start.equations, target, starts.random_gamma(rng),
                 starts.NEAR * 0.1 ** attempt, self._start.solutions))
             partners, paired = conjugates(ends.isolated)
-            defect = describe_defect(ends, paired)
+            defect = describe_defect(ends, paired, self._at_infinity)
             if not defect:
                 break
-        real = ends.isolated[paired & (partners == np.arange(len(partners)))]
-        modes = self._modes(lengths, unit, real, ends.singular)
-        if not defect and len(modes) != len(real):
-            defect = f'{len(real)} solutions are real, {len(modes)} of them meet the lengths'
-        return AssemblyModes(
-            tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
-            ends.at_infinity, len(ends.singular), ends.lost, defect)
+        return ends, ends.isolated[paired & (partners == np.arange(len(partners)))], defect
 
-    def _modes(
-            self, lengths: Array, unit: float, real: Complex, singular: Complex
-    ) -> list[AssemblyMode]:
+    def _modes(self, lengths: Array, real: Complex, singular: Complex) -> list[AssemblyMode]:
         """Return the real points, and each of the singular ones that is real, on SE(3)."""
         modes: list[AssemblyMode] = []
         multiple = [point for point in singular if imaginary_part(point) < NEARLY_SINGULAR]
         for k, point in enumerate((*real, *multiple)):
-            solution = self._solver.solve(lengths, self._pose(point, unit))
+            solution = self._solver.solve(lengths, self._pose(point, self._unit(lengths)))
             known = k >= len(real) and any(
                 np.abs(solution.pose - mode.pose).max() < NEARLY_SINGULAR * self._scale
                 for mode in modes)
@@ -194,13 +224,20 @@ def conjugates(points: Complex) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     return apart.argmin(axis=1), apart.min(axis=1) < starts.SAME
 
 
-def describe_defect(ends: Ends, paired: NDArray[np.bool_]) -> str:
-    """Return what speaks against the solutions being all there are, or nothing."""
+def describe_defect(ends: Ends, paired: NDArray[np.bool_], at_infinity: int | None) -> str:
+    """
+    Return what speaks against the solutions being all there are, or nothing.
+
+    at_infinity: how many paths end there whatever the lengths, where that is known.
+    """
     if ends.lost:
         return f'{ends.lost} of {SOLUTIONS} paths were lost'
     if len(ends.singular):
         return (f'{len(ends.singular)} of {SOLUTIONS} paths ended at singular solutions, '
                 'which may belong to a continuum')
+    if at_infinity not in (None, ends.at_infinity):
+        return (f'{ends.at_infinity} of {SOLUTIONS} paths ended at infinity, {at_infinity} at '
+                'lengths taken at random')
     apart = starts.separations(ends.isolated, ends.isolated)
     if (apart < starts.SAME).sum() > len(apart):
         return 'two paths ended at one solution'

@@ -97,6 +97,9 @@ def pose_of(values: Sequence[float]) -> Array:
 
 def report(modes: AssemblyModes, seconds: float) -> None:
     """Print the modes, and how sure it is that there are no others."""
+    if modes.reason:
+        print(f'0 poses; {modes.reason}')
+        return
     rows = []
     for k, mode in enumerate(modes.modes):
         pose = SE3.from_matrix(mode.pose)

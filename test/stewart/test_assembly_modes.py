@@ -14,6 +14,8 @@
 
 """All poses of given leg lengths: known poses, blind search, symmetry, other random numbers."""
 
+import re
+
 import numpy as np
 import pytest
 from support.stewart_cases import pose_of
@@ -174,9 +176,41 @@ def test_frames_far_from_the_joints_change_nothing(geometry, solver, paper_pose)
         assert b.height == pytest.approx(a.height, abs=1e-9)
 
 
-def test_no_pose_has_impossible_lengths(solver):
-    modes = solver.solve((0.3, 0.9, 0.3, 0.9, 0.3, 0.9))
+def test_lengths_that_no_real_pose_has(solver):
+    modes = solver.solve(np.full(6, 0.001))
     assert modes.complete and modes.modes == () and modes.complex_solutions == 28
+
+
+@pytest.mark.parametrize(('lengths', 'reason'), [
+    ((0.3, 0.9, 0.3, 0.9, 0.3, 0.9), r'^lengths of leg_2 and leg_3: expected to differ by 0.438'),
+    ((1e9, 0.5, 0.5, 0.5, 0.5, 0.5), r'^lengths of leg_1 and leg_6: .* got 1e\+09 m')])
+def test_legs_that_differ_by_more_than_their_joints_allow(solver, lengths, reason):
+    modes = solver.solve(lengths)
+    assert modes.complete and modes.modes == () and modes.paths == 0
+    assert re.search(reason, modes.reason)
+
+
+def test_legs_that_differ_by_just_what_their_joints_allow():
+    base, platform = np.random.default_rng(40).normal(size=(2, 6, 3))
+    pose = np.eye(4)
+    for tip, foot in ((platform, base), (base, platform)):  # turned to lie in one line
+        x = np.linalg.norm(tip[1] - tip[0]) * np.array((1.0, 0.0, 0.0))
+        tip[:2] = [0.0, 0.0, 0.0], x if foot is base else -x
+    pose[0, 3] = 3.0
+    geometry = StewartGeometry(NAMES, base, platform, ANY_LENGTH)
+    lengths = leg_lengths(geometry, pose)
+    solver = AssemblyModeSolver(geometry)
+    assert solver.solve(lengths).reason == ''
+    lengths[1] *= 1.0 + 1e-9
+    assert 'lengths of a and b' in solver.solve(lengths).reason
+
+
+def test_what_is_at_infinity_must_be_what_is_there_at_other_lengths(geometry, monkeypatch):
+    solver = AssemblyModeSolver(geometry)
+    monkeypatch.setattr(solver, '_why_impossible', lambda lengths: '')
+    modes = solver.solve((1e9, 0.5, 0.5, 0.5, 0.5, 0.5))
+    assert not modes.complete
+    assert modes.defect == '40 of 40 paths ended at infinity, 12 at lengths taken at random'
 
 
 def test_what_singular_solutions_leave_open_is_said(geometry):

@@ -33,7 +33,7 @@ def test_lengths_of_no_pose_leave_nothing_to_draw(capsys, tmp_path):
     picture = tmp_path / 'modes.png'
     lengths = '0.3 0.9 0.3 0.9 0.3 0.9'.split()
     assert assembly_modes.main(['--picture', str(picture), '--lengths', *lengths]) == 0
-    assert '0 poses' in capsys.readouterr().out
+    assert '0 poses; lengths of leg_2 and leg_3: expected to differ by' in capsys.readouterr().out
     assert not picture.exists()
 
 
