@@ -144,7 +144,7 @@ def read(path: str | os.PathLike[str], name: str) -> Node:
     """
     try:
         text = Path(path).read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # also of a path or a text that is none
         raise DescriptionError(f'expected a readable text file, got {error}') from error
     try:
         return Node(yaml.load(text, Loader=_UniqueKeys), name)

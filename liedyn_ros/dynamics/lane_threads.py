@@ -37,6 +37,13 @@ from liedyn_ros.model import Layout
 SHARES, SMALLEST = 4, 4 * LANES
 
 
+def usable_cores() -> int:
+    """Return how many cores this process may use; where that is not told, how many there are."""
+    if hasattr(os, 'sched_getaffinity'):  # on Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class LaneTables:
     """The tables of one thread, each with LANES states; they grow with the order."""
 
@@ -92,7 +99,7 @@ class LaneThreads:
 
     def __init__(self, layout: Layout, dissipation: bool) -> None:
         """Start threads, with the caller's as many as this process may use cores."""
-        self._cores = len(os.sched_getaffinity(0))
+        self._cores = usable_cores()
         self._pool = ThreadPoolExecutor(
             max(1, self._cores - 1), thread_name_prefix='liedyn_lanes')
         self._tables: SimpleQueue[LaneTables] = SimpleQueue()

@@ -32,6 +32,7 @@ from liedyn_ros.model.model import Model
 from liedyn_ros.model.quantities import pose
 
 ROOT_JOINT = 'root_joint'
+BYTE_ORDER_MARK = '\ufeff'  # which may stand before any text
 
 URDF_TYPES = {  # to ours
     'fixed': 'fixed', 'revolute': 'revolute', 'continuous': 'continuous',
@@ -59,7 +60,7 @@ def load_urdf(
     name, text = _read(source)
     try:
         root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # or of its encoding
         raise DescriptionError(f'{name}: expected well-formed XML, got {error}') from error
     robot = _Element(root, f'{name}: {root.tag}')
     if root.tag != 'robot':
@@ -77,6 +78,8 @@ def load_urdf(
 
 def _read(source: str | os.PathLike[str]) -> tuple[str, str | bytes]:
     """Return a name for messages and the text of the description."""
+    if isinstance(source, str):
+        source = source.removeprefix(BYTE_ORDER_MARK)
     if isinstance(source, str) and not source.strip():
         raise DescriptionError(f"URDF: expected a path or a text that starts with '<', "
                                f'got {source!r}')
@@ -86,6 +89,8 @@ def _read(source: str | os.PathLike[str]) -> tuple[str, str | bytes]:
         return str(source), Path(source).read_bytes()
     except OSError as error:
         raise DescriptionError(f'{source}: expected a readable file, got {error}') from error
+    except ValueError as error:  # a character that no path has
+        raise DescriptionError(f'{str(source)!r}: expected a path, got {error}') from error
 
 
 def _add_links(robot: '_Element', builder: ModelBuilder, physical: bool) -> None:

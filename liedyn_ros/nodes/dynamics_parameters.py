@@ -20,6 +20,7 @@ from typing import Any
 
 from liedyn_ros.errors import DescriptionError
 from liedyn_ros.model import load_model, load_urdf, Model
+from liedyn_ros.model.urdf import BYTE_ORDER_MARK
 from liedyn_ros.nodes.parameters import Parameter
 from liedyn_ros.resources import config_file
 
@@ -61,7 +62,7 @@ def read_model(values: Mapping[str, Any], description: str | None) -> Model | No
     urdf = text or description
     if urdf is None:
         return None
-    if not urdf.lstrip().startswith('<'):
+    if not urdf.removeprefix(BYTE_ORDER_MARK).lstrip().startswith('<'):
         raise DescriptionError('robot_description: expected the text of a URDF, which starts '
                                f"with '<', got {urdf[:40]!r}")
     return load_urdf(urdf, **options)

@@ -14,11 +14,14 @@
 
 """Batches of derivatives, in vector lanes and threads, are the single calls."""
 
+import os
+
 import numpy as np
 import pytest
 from support.dynamics_cases import Case, make_case
 
 from liedyn_ros.checks import Array
+from liedyn_ros.dynamics.lane_threads import usable_cores
 from liedyn_ros.errors import LimitError, NotFiniteError, NotInGroupError, ShapeError
 
 STATES, ORDER = 83, 4  # more than one share, and no multiple of the lanes
@@ -75,6 +78,15 @@ def test_any_number_of_states(tree: Case, states: tuple, count: int) -> None:
     a = d.forward_series_batch(q[:count], motion[:count, 0].copy(), tau, ORDER)
     assert tau.shape == a.shape == (count, ORDER + 1, tree.model.nv)
     np.testing.assert_allclose(a, motion[:count, 1:], atol=1e-6)
+
+
+def test_cores_where_the_system_tells_not_which_may_be_used(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, 'sched_getaffinity', raising=False)  # as on macOS and Windows
+    monkeypatch.setattr(os, 'cpu_count', lambda: 7)
+    assert usable_cores() == 7
+    monkeypatch.setattr(os, 'cpu_count', lambda: None)  # not known
+    assert usable_cores() == 1
 
 
 def test_order_zero_is_the_batch_of_dynamics(tree: Case, states: tuple) -> None:

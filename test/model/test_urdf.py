@@ -159,6 +159,31 @@ def test_refusals_name_the_place(text: str, message: str) -> None:
         load_urdf(text)
 
 
+@pytest.mark.parametrize('text', ['\ufeff' + robot('<link name="a"/>'), '\ufeff <robot name="r">'
+                                  '<link name="a"/></robot>'])
+def test_a_byte_order_mark_is_passed_over(text: str, tmp_path: Path) -> None:
+    path = tmp_path / 'marked.urdf'
+    path.write_text(text.replace(' <robot', '<robot'), encoding='utf-8')
+    for source in (text, path):
+        assert load_urdf(source).name == 'r'
+
+
+@pytest.mark.parametrize(('source', 'message'), [
+    ('/tmp/\0.urdf', r"'/tmp/\x00.urdf': expected a path, got embedded null byte"),
+    (Path('/tmp/\ud800.urdf'), r"'/tmp/\ud800.urdf': expected a path, got "),
+    (robot('<link name="\ud800"/>'), 'URDF text: expected well-formed XML, got ')])
+def test_characters_that_cannot_be(source: str | Path, message: str) -> None:
+    with pytest.raises(DescriptionError, match=re.escape(message)):
+        load_urdf(source)
+
+
+def test_an_encoding_that_there_is_not(tmp_path: Path) -> None:
+    path = tmp_path / 'odd.urdf'
+    path.write_text('<?xml version="1.0" encoding="odd"?><robot name="r"><link name="a"/></robot>')
+    with pytest.raises(DescriptionError, match=r'odd\.urdf: expected well-formed XML, got un'):
+        load_urdf(path)
+
+
 def test_impossible_inertias_load_when_asked_for() -> None:
     text = inertial('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>')
     assert load_urdf(text, physical=False).mass == 1.0

@@ -168,7 +168,8 @@ def test_refusals_name_the_place(tmp_path: Path, old: str, new: str, message: st
 def test_files_by_suffix(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r'a file \.urdf, .*, got \.sdf'):
         load_model(tmp_path / 'robot.sdf')
-    with pytest.raises(DescriptionError, match='expected a readable text file'):
-        load_model(tmp_path / 'none.yaml')
+    for name in ('none.yaml', '\0.yaml', '\ud800.yaml'):
+        with pytest.raises(DescriptionError, match='expected a readable text file'):
+            load_model(tmp_path / name)
     with pytest.raises(DescriptionError, match='expected no options for a YAML file'):
         load_model(tmp_path / 'none.yaml', floating=True)

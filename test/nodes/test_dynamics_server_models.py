@@ -75,7 +75,7 @@ def test_a_bare_name_is_a_file_of_the_package(bench):
 
 def test_a_parameter_with_options(bench):
     found = described(ServerBench(
-        bench, robot_description=urdf(izz=3), floating=True, physical=False,
+        bench, robot_description='\ufeff' + urdf(izz=3), floating=True, physical=False,
         gravity=[1.0, 2.0, 3.0]))
     assert (found.name, found.base_body, found.joint_names) == ('arm', 'upper', ['elbow'])
     assert (found.gravity.x, found.gravity.y, found.gravity.z) == (1.0, 2.0, 3.0)
