@@ -38,6 +38,7 @@ MEMORY = 0.5  # s, for which the sharpness of the motion is judged
 SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
 BINS = 128  # that the passage of a singularity is kept in
 LOOK_EVERY = 4  # bins
+LONGEST_GAP = 2.0  # s without a pose, after which the motion before it is of no use
 EXACT = 1e-12  # least noise, in characteristic lengths: what rounding leaves
 
 
@@ -86,7 +87,7 @@ class BranchGuard:
     def reset(self) -> None:
         """Forget the motion: the next pose is believed."""
         self._started = False
-        self._stamp_ns = self._gate_ns = 0
+        self._stamp_ns = self._seen_ns = self._gate_ns = 0
         self._best = 0  # index of the filter that is believed
         self._value = self._rate = 0.0  # that filter's
         self._told = 0  # the expected sign as it is told
@@ -131,7 +132,10 @@ class BranchGuard:
         if not self._started:
             self._begin(stamp_ns, value, variance)
             return Branch(singularity.determinant_sign, 0.0, 0.0, False, False)
+        if self._lost(stamp_ns):
+            self._begin_anew(stamp_ns, abs(value), variance)
         near = self._advance(stamp_ns)
+        self._seen_ns = stamp_ns
         gap = (value - self._value) / max(slope, EXACT)
         self._judge(value * value - 2.0 * slope * shortfall, variance, near)
         self._tell()
@@ -139,8 +143,8 @@ class BranchGuard:
                       value * self._value < 0.0)
 
     def coast(self, stamp_ns: int) -> None:
-        """Go on to a time (ns) without a pose."""
-        if self._started:
+        """Go on to a time (ns) without a pose, as far as the motion before says anything."""
+        if self._started and not self._lost(stamp_ns):
             self._advance(stamp_ns)
             self._tell()
 
@@ -157,9 +161,21 @@ class BranchGuard:
         of_value = min(variance / (4.0 * value * value), 1.0) if value else 1.0
         for row in self._bank:
             kernels.begin(row, value, of_value)
-        self._started, self._stamp_ns, self._value = True, stamp_ns, value
+        self._started, self._value = True, value
+        self._stamp_ns = self._seen_ns = stamp_ns
         self._open_gate()
         self._told = self.expected_sign
+
+    def _lost(self, stamp_ns: int) -> bool:
+        return 1e-9 * (stamp_ns - self._seen_ns) > LONGEST_GAP
+
+    def _begin_anew(self, stamp_ns: int, size: float, variance: float) -> None:
+        """Believe the branch told before a gap, unsurely where the motion can have left it."""
+        fastest = abs(self._rate) + kernels.NEAR * math.sqrt(self._bank[self._best, 6])
+        reach = fastest * 1e-9 * (stamp_ns - self._seen_ns)
+        self._doubt |= self._entered != 0 or abs(self._value) < reach
+        self._entered = 0
+        self._begin(stamp_ns, self._told * size, variance)
 
     def _advance(self, stamp_ns: int) -> bool:
         """Predict; return whether the value's sign may be hidden."""

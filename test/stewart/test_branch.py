@@ -216,6 +216,36 @@ def test_the_motion_is_followed_over_a_gap_at_the_singularity(geometry):
     assert crossing.error(-1, safe.tracked.solution.pose) < 1e-3
 
 
+@pytest.mark.parametrize('hold', [False, True])
+@pytest.mark.parametrize('gap', [1.0, 5.0, 60.0])
+@pytest.mark.parametrize('amplitude', [0.0, 0.02])
+def test_a_gap_in_the_good_workspace_is_no_crossing(geometry, home, amplitude, gap, hold):
+    motion = SmoothTrajectory(
+        home, amplitudes=[amplitude] * 6, frequencies=[0.07, 0.11, 0.09, 0.13, 0.1, 0.08],
+        phases=[0.0] * 6, rise_time=1.0)
+    times = np.arange(0.0, 6.0, 0.01)
+    times[300:] += gap
+    poses = motion.pose(times)
+    lengths = leg_lengths(geometry, poses)
+    lengths += 1e-5 * np.random.default_rng(5).normal(size=lengths.shape)
+    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=1e-5, hold_hypotheses=hold))
+    for time, pose, measured in zip(times, poses, lengths):
+        safe = tracker.update(FIRST_NS + round(1e9 * time), measured)
+        assert not safe.flags
+        assert np.abs(safe.tracked.solution.pose - pose).max() < 1e-3
+
+
+@pytest.mark.parametrize('hold', [False, True])
+def test_whether_the_platform_crossed_in_a_long_gap_is_not_known(geometry, hold):
+    crossing = Crossing(geometry, 'tilt', 10.0, 1e-5, rate=100)
+    tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(
+        leg_noise=1e-5, hold_hypotheses=hold))
+    for k, stamp_ns, lengths in crossing.samples():
+        if abs(k - crossing.index) > 150:
+            safe = tracker.update(stamp_ns, lengths)
+            assert (Flag.BRANCH_UNSURE in safe.flags) == (k > crossing.index)
+
+
 def test_reset_forgets_the_doubt(geometry, home):
     _, tracker, said = excursion(geometry, STOP, 5e-5)
     assert Flag.BRANCH_UNSURE in said[-1].flags
