@@ -107,13 +107,14 @@ class Bench:
             self._clients[name] = self.partner.create_client(service_type, name)
         client = self._clients[name]
         self.until(client.service_is_ready, f'service {name}')
-        if service_type is ChangeState:
-            if new:
-                self._ask(client, ChangeState.Request(transition=Transition(label='none')))
-            return self._ask(client, ChangeState.Request(**request), patience=TIMEOUT)
-        return self._ask(client, service_type.Request(**request))
+        once = service_type is ChangeState
+        if once and new:
+            nothing = ChangeState.Request(transition=Transition(label='none'))
+            self._ask(client, nothing, REPLY_TIMEOUT)
+        return self._ask(
+            client, service_type.Request(**request), TIMEOUT if once else REPLY_TIMEOUT)
 
-    def _ask(self, client, request, patience=REPLY_TIMEOUT):
+    def _ask(self, client, request, patience):
         """Return the response to a request, which is sent again where patience is over."""
         futures, due = [], [time.monotonic()]
 
