@@ -14,7 +14,9 @@
 
 """Checks of what comes from outside; each returns the value in the form the core uses."""
 
+from collections import Counter
 from collections.abc import Sequence
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,10 @@ from liedyn_ros.errors import (
 Array = NDArray[np.float64]
 
 _REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
+
+MOST_SURPLUS = 1000  # names beyond the wanted ones, of which the faults are still searched
+_SHORT = reprlib.Repr()
+_SHORT.maxlist, _SHORT.maxstring = 50, 100  # names in a message, characters of a name
 
 
 def as_numbers(name: str, value: ArrayLike) -> Array:
@@ -110,19 +116,27 @@ def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int
     """
     Return for each wanted name its place in the given names, which may come in any order.
 
-    Raises NameSetError naming every unknown, missing or repeated name.
+    Raises NameSetError naming the unknown, missing and repeated names.
     """
-    faults = [
-        f'{label} {names}' for label, names in (
-            ('missing', [n for n in wanted if n not in given]),
-            ('unknown', [n for n in given if n not in wanted]),
-            ('repeated', sorted({n for n in given if list(given).count(n) > 1})),
-        ) if names]
-    if faults:
-        raise NameSetError(
-            f'{name}: expected each of {list(wanted)} once, got {list(given)}: '
-            + ', '.join(faults))
-    return [list(given).index(n) for n in wanted]
+    places = {n: i for i, n in enumerate(given)}
+    if len(places) == len(given) == len(wanted) and all(n in places for n in wanted):
+        return [places[n] for n in wanted]
+    if len(given) > len(wanted) + MOST_SURPLUS:
+        raise NameSetError(f'{name}: expected {len(wanted)} names, got {len(given)}')
+    known = set(wanted)
+    faults = ', '.join(
+        f'{label} {listed(names)}' for label, names in (
+            ('missing', [n for n in wanted if n not in places]),
+            ('unknown', [n for n in given if n not in known]),
+            ('repeated', sorted(n for n, count in Counter(given).items() if count > 1)),
+        ) if names)
+    raise NameSetError(
+        f'{name}: expected each of {listed(wanted)} once, got {listed(given)}: {faults}')
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a message shows them, shortened: their number, and a long name."""
+    return _SHORT.repr(list(names))
 
 
 def _not_real(name: str, value: Any) -> LiedynError:

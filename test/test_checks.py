@@ -19,8 +19,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liedyn_ros.checks import as_array, as_number, as_numbers, as_positive, as_trailing
-from liedyn_ros.errors import LiedynError, LimitError, NotFiniteError, ShapeError
+from liedyn_ros.checks import (
+    as_array, as_number, as_numbers, as_positive, as_trailing, order_of)
+from liedyn_ros.errors import (
+    LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
 
 
 @pytest.mark.parametrize('value', [
@@ -41,6 +43,31 @@ def test_real_numbers_of_any_kind_become_float64(value):
 def test_what_is_no_real_numbers_is_refused(check, value):
     with pytest.raises(LiedynError, match=r'^x: expected an array of real numbers, got '):
         check('x', value)
+
+
+def test_names_in_any_order():
+    wanted = [f'n{i}' for i in range(200)]
+    given = sorted(wanted)
+    assert [given[i] for i in order_of('names', wanted, given)] == wanted
+
+
+@pytest.mark.parametrize(('given', 'message'), [
+    (['b', 'c', 'c'], "missing ['a'], unknown ['c', 'c'], repeated ['c']"),
+    (['a', 'b', 'b'], "names: expected each of ['a', 'b'] once, got ['a', 'b', 'b']: repeated"),
+    (['a'], "missing ['b']"), ([], "missing ['a', 'b']")])
+def test_names_that_do_not_fit_are_named(given, message):
+    with pytest.raises(NameSetError) as error:
+        order_of('names', ['a', 'b'], given)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize('count', [3, 1000, 1_000_000])
+@pytest.mark.parametrize('name', ['x', 'x' * 10_000, '{}'])
+def test_a_message_about_names_is_short_however_many_come(count, name):
+    given = [name.format(i) for i in range(count)]
+    with pytest.raises(NameSetError, match='names: expected') as error:
+        order_of('names', ['a', 'b'], given)
+    assert len(str(error.value)) < 15_000
 
 
 def test_one_number():

@@ -30,7 +30,6 @@ from liedyn_ros.model import Joint, JOINT_TYPES, Model
 Indices = NDArray[np.int64]
 
 REMEMBERED = 64  # lists of names; a caller repeats its own
-LISTED = 1000  # names that a message repeats at most
 
 
 class JointOrder(NamedTuple):
@@ -104,9 +103,6 @@ class Names:
         return result[0] if order is None else result
 
     def _order(self, names: tuple[str, ...]) -> JointOrder:
-        if len(names) > len(self.others) + LISTED:
-            raise NameSetError(
-                f'joint_names: expected {len(self.others)} names, got {len(names)}')
         order_of('joint_names', tuple(self.others), names)
         joints = [self.others[name] for name in names]
         return JointOrder(_indices([joint.q_slice for joint in joints]),

@@ -80,7 +80,7 @@ class Actuators:
     def _in_leg_order(self, what: str, names: Sequence[str], values: ArrayLike) -> Array:
         numbers = np.asarray(values, dtype=float)
         if numbers.shape != (len(names),):
-            checks.as_array(f'actuator {what} (one for each of {list(names)})', values,
+            checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,
                             (len(names),))
         if self.ignore_others:
             kept = [i for i, name in enumerate(names) if name in self.names]

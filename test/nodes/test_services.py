@@ -98,6 +98,8 @@ def test_solve_leaves_the_tracking_alone(tracking):
     ({'names': [*LEGS[:5], 'leg_1']}, "repeated ['leg_1']"),
     ({'names': LEGS[:5]}, "missing ['leg_6']"),
     ({'names': []}, 'missing'),
+    ({'names': [f'joint_{k}' for k in range(10_000)]},
+     'leg_names: expected 6 names, got 10000'),
     ({'lengths': LENGTHS[:5]}, 'lengths: expected shape (6,), got (5,)'),
     ({'lengths': []}, 'lengths: expected shape (6,), got (0,)'),
     ({'lengths': [*LENGTHS[:5], np.nan]}, 'lengths[5]: expected a finite number, got nan'),
