@@ -16,6 +16,7 @@
 
 from threading import Thread
 import time
+import traceback
 
 from geometry_msgs.msg import Pose
 from liedyn_interfaces.srv import AssemblyModes
@@ -24,7 +25,7 @@ from rclpy.node import Node
 
 from liedyn_ros.errors import LiedynError
 from liedyn_ros.nodes import conversions
-from liedyn_ros.nodes.managed_node import until_shutdown
+from liedyn_ros.nodes.managed_node import ManagedNode, until_shutdown
 from liedyn_ros.nodes.stewart_platform import Platform
 from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths
 
@@ -38,7 +39,7 @@ class StewartModes:
     executor: tracking goes on meanwhile.
     """
 
-    def __init__(self, node: Node, platform: Platform) -> None:
+    def __init__(self, node: ManagedNode, platform: Platform) -> None:
         """Compile, open the service and start the thread."""
         self._node, self._platform = node, platform
         self._solver = AssemblyModeSolver(platform.geometry)
@@ -47,7 +48,7 @@ class StewartModes:
             f'_{node.get_name()}_modes', context=node.context, namespace=node.get_namespace(),
             use_global_arguments=False, start_parameter_services=False, enable_rosout=False)
         self._hidden.create_service(
-            AssemblyModes, node.resolve_service_name('~/assembly_modes'), self._find)
+            AssemblyModes, node.resolve_service_name('~/assembly_modes'), self._serve)
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._hidden)
         self._ended = False
@@ -69,17 +70,23 @@ class StewartModes:
     def _end(self) -> None:
         self._ended = True
 
-    def _find(
+    def _serve(
             self, request: AssemblyModes.Request,
-            response: AssemblyModes.Response) -> AssemblyModes.Response:
+            _: AssemblyModes.Response) -> AssemblyModes.Response:
+        """Return the response: filled in, or the reason why not."""
         try:
-            lengths = self._platform.lengths_of(request.leg_names, request.lengths)
-            begin = time.perf_counter()
-            found = self._solver.solve(lengths)
-            response.solve_time = time.perf_counter() - begin
+            return self._find(request)
         except LiedynError as error:
-            response.message = str(error)
-            return response
+            return AssemblyModes.Response(message=str(error))
+        except Exception as error:  # a fault of ours, which must not end the thread
+            self._node.complain(traceback.format_exc())
+            return AssemblyModes.Response(message=f'internal fault: {error!r}')
+
+    def _find(self, request: AssemblyModes.Request) -> AssemblyModes.Response:
+        lengths = self._platform.lengths_of(request.leg_names, request.lengths)
+        begin = time.perf_counter()
+        found = self._solver.solve(lengths)
+        response = AssemblyModes.Response(solve_time=time.perf_counter() - begin)
         response.success, response.complete = True, found.complete
         response.message, response.complex_solutions = found.defect, found.complex_solutions
         response.poses.header.frame_id = self._platform.base_frame

@@ -221,6 +221,24 @@ def test_tracking_goes_on_while_modes_are_searched(tracking, monkeypatch):
     assert future.result().success
 
 
+def test_a_fault_of_ours_is_answered_and_the_next_request_too(tracking, monkeypatch):
+    node = tracking()
+
+    def fail(solver, lengths):
+        raise RuntimeError('a fault of ours')
+
+    def find():
+        return node.bench.call(AssemblyModes, 'stewart_pose/assembly_modes',
+                               leg_names=LEGS, lengths=LENGTHS)
+    with monkeypatch.context() as context:
+        context.setattr(AssemblyModeSolver, 'solve', fail)
+        response = find()
+    assert not response.success
+    assert response.message == "internal fault: RuntimeError('a fault of ours')"
+    node.bench.until_logged(node.node, 'Traceback')
+    assert find().success
+
+
 @pytest.mark.smoke
 def test_the_end_comes_while_modes_are_searched(bench, other_context, namespace, monkeypatch):
     """Wherever the thread of the search is when the context ends, it ends without a word."""
