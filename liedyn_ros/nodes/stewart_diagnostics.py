@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The pose node's health on /diagnostics (REP 107): input, pose, singularity, legs, limits."""
+"""The pose node's health on /diagnostics (REP 107): input, singularity, legs, limits."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -42,6 +42,9 @@ ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FR
     Flag.LEG_BIASED | Flag.SENSOR_DISAGREES)
 
 
+NO_POSE = 'no pose'
+
+
 class StewartDiagnostics:
     """Gathers what happened since the last report and publishes it with the state of now."""
 
@@ -57,10 +60,12 @@ class StewartDiagnostics:
         self._node.destroy_publisher(self._publisher)
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._last: SafePose | None = None
-        self._least: Margins | None = None  # of the platform's limits, since the last report
-        self._begin()
+        """Begin the next report."""
+        self._last: SafePose | None = None  # with a pose
+        self._flags, self._legs = Flag(0), Counter[int]()
+        self._least: Margins | None = None  # of the platform's limits
+        self._solved = self._failed = self._refused = 0
+        self._reason = ''
 
     def take(self, safe: SafePose) -> None:
         """Note one sample."""
@@ -86,13 +91,7 @@ class StewartDiagnostics:
             self._judge('legs', LEGS, {'suspected': self._suspected()}), self._limits()])
         report.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(report)
-        self._begin()
-
-    def _begin(self) -> None:
-        self._flags, self._legs = Flag(0), Counter[int]()
-        self._least = None
-        self._solved = self._failed = self._refused = 0
-        self._reason = ''
+        self.clear()
 
     def _input(self) -> DiagnosticStatus:
         counts = {'solved': self._solved, 'not solved': self._failed, 'refused': self._refused}
@@ -100,26 +99,34 @@ class StewartDiagnostics:
             return self._status('input', ERROR, self._reason, counts)
         if not self._solved + self._failed:
             return self._status('input', STALE, 'no leg lengths', counts)
-        if self._failed or Flag.RESTARTED in self._flags:
-            return self._status('input', WARN, 'solves failed', counts)
+        if self._failed:
+            message = 'solves failed' if self._solved else 'every solve failed'
+            return self._status('input', WARN if self._solved else ERROR, message, counts)
+        if Flag.RESTARTED in self._flags:
+            return self._status('input', WARN, 'started again from home', counts)
         return self._status('input', OK, 'tracking', counts)
 
     def _judge(
             self, what: str, reasons: Mapping[Flag, str], values: Mapping[str, object]
     ) -> DiagnosticStatus:
+        if not self._solved + self._failed:
+            return self._status(what, STALE, NO_POSE, {})
         found = [flag for flag in reasons if flag in self._flags]
+        messages = [reasons[flag] for flag in found]
         level = ERROR if any(flag in ERRORS for flag in found) else WARN if found else OK
-        return self._status(what, level, '; '.join(reasons[flag] for flag in found) or 'good',
-                            values)
+        if not self._solved:
+            level, messages = ERROR, [f'{NO_POSE}: every solve failed', *messages]
+        return self._status(what, level, '; '.join(messages) or 'good', values)
 
     def _measures(self) -> dict[str, object]:
-        if self._last is None or self._last.singularity is None or self._last.branch is None:
+        last = self._last
+        if last is None or last.singularity is None or last.branch is None:
             return {}
-        singularity, branch = self._last.singularity, self._last.branch
+        singularity, branch = last.singularity, last.branch
         return {'smallest singular value': f'{singularity.smallest_singular_value:.6g}',
                 'determinant sign': singularity.determinant_sign,
                 'expected determinant sign': branch.expected_sign,
-                'time to singularity, s': f'{self._last.time_to_singularity:.6g}',
+                'time to singularity, s': f'{last.time_to_singularity:.6g}',
                 'prediction gap': f'{branch.prediction_gap:.3g}',
                 'flags': ' '.join(flag.name or '' for flag in Flag if flag in self._flags)}
 
@@ -131,7 +138,7 @@ class StewartDiagnostics:
     def _limits(self) -> DiagnosticStatus:
         """Return the least that was left of each limit since the last report."""
         if self._least is None:
-            return self._status('limits', STALE, 'no pose', {})
+            return self._status('limits', ERROR if self._failed else STALE, NO_POSE, {})
         least = self._least
         exceeded = least.exceeded(self._platform.geometry.leg_names)
         return self._status(

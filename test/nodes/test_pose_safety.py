@@ -248,3 +248,12 @@ def test_diagnostics(bench, namespace):
     assert 'leg_5' in {value.key: value.value for value in latest('legs').values}['suspected']
     until('input', DiagnosticStatus.ERROR, 'lengths', lambda: node.send([-1.0] * 6))
     until('input', DiagnosticStatus.STALE, 'no leg lengths', lambda: None)
+    for part in ('singularity', 'legs', 'limits'):
+        assert until(part, DiagnosticStatus.STALE, 'no pose', lambda: None).values == []
+
+    def fail():
+        node.send([0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
+    for part, text in (('input', 'every solve failed'), ('limits', 'no pose'),
+                       ('singularity', 'no pose: every solve failed'),
+                       ('legs', 'no pose: every solve failed')):
+        until(part, DiagnosticStatus.ERROR, text, fail)
