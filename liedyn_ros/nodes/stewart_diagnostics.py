@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The pose node's health on /diagnostics (REP 107): input, singularity, legs, limits."""
+"""The pose node's health on /diagnostics (REP 107): input, singularity, legs, limits, sensor."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -21,6 +21,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from liedyn_ros.nodes.stewart_platform import Platform
+from liedyn_ros.nodes.stewart_sensor import RedundantInput
 from liedyn_ros.stewart import Flag, Margins, SafePose
 
 OK, WARN, ERROR, STALE = (
@@ -48,9 +49,9 @@ NO_POSE = 'no pose'
 class StewartDiagnostics:
     """Gathers what happened since the last report and publishes it with the state of now."""
 
-    def __init__(self, node: Node, platform: Platform) -> None:
-        """Open the publisher."""
-        self._node, self._platform = node, platform
+    def __init__(self, node: Node, platform: Platform, sensor: RedundantInput | None) -> None:
+        """Open the publisher; sensor: the redundant one, where there is one."""
+        self._node, self._platform, self._sensor = node, platform, sensor
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._name = node.get_fully_qualified_name().lstrip('/')
         self.clear()
@@ -89,6 +90,8 @@ class StewartDiagnostics:
         report = DiagnosticArray(status=[
             self._input(), self._judge('singularity', SINGULARITY, self._measures()),
             self._judge('legs', LEGS, {'suspected': self._suspected()}), self._limits()])
+        if self._sensor is not None:
+            report.status.append(self._redundant(self._sensor))
         report.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(report)
         self.clear()
@@ -147,6 +150,10 @@ class StewartDiagnostics:
             {name: f'{part.min():.4g}' for name, part in (
                 ('travel left, m', least.travel), ('joint angle left, rad', least.joint_angles),
                 ('clearance between legs, m', least.clearance))})
+
+    def _redundant(self, sensor: RedundantInput) -> DiagnosticStatus:
+        fault, counts = sensor.report()
+        return self._status('redundant sensor', WARN if fault else OK, fault or 'in use', counts)
 
     def _status(
             self, what: str, level: bytes, message: str, values: Mapping[str, object]

@@ -64,12 +64,12 @@ class StewartPoseNode(ManagedNode):
         self._warm_up(platform, method, watch)
         self._outputs = StewartOutputs(self, platform)
         self._parts.append(self._outputs)
-        self._diagnostics = StewartDiagnostics(self, platform)
-        self._parts.append(self._diagnostics)
         self._sensor = None
         if sensor is not None:
             self._sensor = RedundantInput(self, parameters, self.complain, sensor)
             self._parts.append(self._sensor)
+        self._diagnostics = StewartDiagnostics(self, platform, self._sensor)
+        self._parts.append(self._diagnostics)
         self._open_estimates(platform, watch)
         self._input = LegInput(
             self, parameters['actuators'], platform.actuators,
@@ -98,6 +98,8 @@ class StewartPoseNode(ManagedNode):
         self._tracker.reset()
         self._input.clear()
         self._diagnostics.clear()
+        if self._sensor is not None:
+            self._sensor.clear()
         self._last = None
         self._last_accepted_ns = self._now_ns()
 
@@ -120,8 +122,9 @@ class StewartPoseNode(ManagedNode):
         try:
             if self._max_age > 0.0 and now_ns > 0:
                 checks.require_recent(stamp_ns, now_ns, self._max_age, self._max_lead)
-            reading = None if self._sensor is None else self._sensor.at(stamp_ns)
-            safe = self._tracker.update(stamp_ns, lengths, rates, reading)
+            sensed = None if self._sensor is None else self._sensor.near(stamp_ns)
+            reading_ns, reading = sensed or (None, None)
+            safe = self._tracker.update(stamp_ns, lengths, rates, reading, reading_ns)
         except LiedynError as error:
             self._refuse(stamp_ns, error)
             return

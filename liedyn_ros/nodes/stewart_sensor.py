@@ -15,6 +15,7 @@
 """The redundant sensor of the pose node: an IMU's orientation, or a seventh length."""
 
 from collections.abc import Callable
+import math
 
 import numpy as np
 from rclpy.node import Node
@@ -32,6 +33,7 @@ from liedyn_ros.nodes.qos import sensor_data
 from liedyn_ros.stewart import LengthSensor, OrientationSensor, Sensor
 
 DEPTH = 10
+NO_ORIENTATION = -1.0  # the first number of its covariance in an Imu without one (sensor_msgs)
 
 
 def sensor_of(parameters: ParameterSet) -> Sensor | None:
@@ -50,7 +52,12 @@ def sensor_of(parameters: ParameterSet) -> Sensor | None:
 
 
 class RedundantInput:
-    """Keeps the newest reading of the redundant sensor; each is used once."""
+    """
+    Keeps the newest reading of the redundant sensor; each is used once.
+
+    The frame id of an Imu is not looked at: it names the sensor's own frame (REP 145), and
+    `orientation_mounting` says how that stands in the platform.
+    """
 
     def __init__(self, node: Node, parameters: ParameterSet, on_fault: Callable[[object], None],
                  sensor: Sensor) -> None:
@@ -59,7 +66,8 @@ class RedundantInput:
         self._tolerance_ns = round(1e9 * parameters['sensor_tolerance'])
         self._mounting = so3.inverse(so3.from_quaternion(
             checks.as_array('orientation_mounting', parameters['orientation_mounting'], (4,))))
-        self._newest: tuple[int, Array] | None = None
+        self._used_ns = math.nan  # by the node's clock
+        self.clear()
         oriented = isinstance(sensor, OrientationSensor)
         self._subscription = node.create_subscription(
             Imu if oriented else Float64, 'orientation' if oriented else 'extra_length',
@@ -70,27 +78,63 @@ class RedundantInput:
         """End the subscription."""
         self._node.destroy_subscription(self._subscription)
 
-    def at(self, stamp_ns: int) -> Array | None:
-        """Return the reading of a time (ns), or None if there is no new one near it."""
+    def clear(self) -> None:
+        """Forget the readings."""
+        self._newest: tuple[int, Array] | None = None
+        self._heard = self._used = self._refused = 0  # since the last report
+        self._reason = ''
+
+    def near(self, stamp_ns: int) -> tuple[int, Array] | None:
+        """Return time (ns) and value of a new reading near a time, or None."""
         if self._newest is None or abs(self._newest[0] - stamp_ns) > self._tolerance_ns:
             return None
-        (_, reading), self._newest = self._newest, None
-        return reading
+        newest, self._newest = self._newest, None
+        self._used, self._used_ns = self._used + 1, self._now_ns()
+        return newest
+
+    def report(self) -> tuple[str, dict[str, object]]:
+        """Return what is wrong since the last report, if anything, and counts."""
+        counts: dict[str, object] = {
+            'heard': self._heard, 'used': self._used, 'refused': self._refused}
+        fault = ''
+        if self._refused:
+            fault = self._reason
+        elif not self._used:
+            ago = 1e-9 * (self._now_ns() - self._used_ns)
+            used = 'never used' if math.isnan(ago) else f'last used {ago:.1f} s ago'
+            fault = f'silent, {used}: nothing on {self._subscription.topic_name}'
+            if self._heard:
+                fault = f'{used}: no stamp within sensor_tolerance of those of the leg lengths'
+        self._heard = self._used = self._refused = 0
+        return fault, counts
 
     def _take_orientation(self, message: Imu) -> None:
         q = message.orientation
         try:
+            if message.orientation_covariance[0] == NO_ORIENTATION:
+                raise LiedynError('orientation: expected one, got the covariance that says there '
+                                  f'is none, {NO_ORIENTATION:g} at its beginning')
             rotation = so3.from_quaternion(
                 checks.as_array('orientation', (q.x, q.y, q.z, q.w), (4,)))
         except LiedynError as error:
-            self._on_fault(error)
+            self._refuse(error)
             return
-        self._newest = nanoseconds(message.header.stamp), so3.compose(rotation, self._mounting)
+        self._keep(nanoseconds(message.header.stamp), so3.compose(rotation, self._mounting))
 
     def _take_length(self, message: Float64) -> None:
         try:
             reading = checks.as_array('extra_length', message.data, ())
         except LiedynError as error:
-            self._on_fault(error)
+            self._refuse(error)
             return
-        self._newest = self._node.get_clock().now().nanoseconds, reading
+        self._keep(self._now_ns(), reading)
+
+    def _keep(self, stamp_ns: int, reading: Array) -> None:
+        self._newest, self._heard = (stamp_ns, reading), self._heard + 1
+
+    def _refuse(self, error: LiedynError) -> None:
+        self._refused, self._reason = self._refused + 1, str(error)
+        self._on_fault(error)
+
+    def _now_ns(self) -> int:
+        return self._node.get_clock().now().nanoseconds

@@ -21,7 +21,9 @@ that leg's own, by which the leg is named. An orientation gives three residuals 
 leg; a seventh length gives one, which says that something is wrong but not where.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 import math
 from typing import NamedTuple, Protocol
 
@@ -34,9 +36,13 @@ from liedyn_ros.errors import LimitError, SingularError
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart import kinematics
 from liedyn_ros.stewart.geometry import StewartGeometry
+from liedyn_ros.stewart.kernels.predict import move
+from liedyn_ros.stewart.tracker import TrackedPose
 
 DOUBTFUL = 30.0  # of a residual squared over its variance, less than 1e-5 by chance
 TELLING = 10.0  # by how much one leg must explain more than any other to be named
+FURTHEST = 100.0  # deviations of a reading that a pose is moved by to its time: more is a jump
+APART = 4.0  # by how much two poses must differ more than one moves between lengths and reading
 
 
 class Sensor(Protocol):
@@ -146,23 +152,73 @@ class ConsistencyMonitor:
         self._share = 1.0  # of one sample's variance in that of the mean
         self._stamp_ns = 0
 
-    def update(self, stamp_ns: int, pose: Array, reading: ArrayLike) -> Consistency:
-        """Return how a reading fits the pose of the lengths at the same time (ns)."""
+    def compare(
+            self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
+    ) -> Consistency | None:
+        """
+        Return how a reading at its time (ns) fits a tracked pose, moved there at its twist.
+
+        None where there is no twist to move it with, or one that is a jump.
+        """
+        pose, share = tracked.solution.pose, 0.0
+        if lag := 1e-9 * (tracked.stamp_ns - reading_ns):
+            if tracked.twist is None or self._way(pose, tracked.twist, lag) > (
+                    FURTHEST * math.sqrt(self.sensor.variance)):
+                return None
+            pose = _moved(pose, tracked.twist, -lag)
+            share = lag / tracked.twist_span if tracked.twist_span else 0.0
+        # The twist being a difference, the moved pose's error is (1 - share) d + share d_before.
+        return self.update(tracked.stamp_ns, pose, reading, (1.0 - share) ** 2 + share ** 2)
+
+    def update(
+            self, stamp_ns: int, pose: Array, reading: ArrayLike, spread: float = 1.0
+    ) -> Consistency:
+        """
+        Return how a reading fits the pose of the lengths at the same time (ns).
+
+        spread: the pose's variance in units of that which the legs' noise gives it.
+        """
         residual = self.sensor.residual(pose, reading)
         if self._mean is None or stamp_ns <= self._stamp_ns:
-            self._mean, self._share = residual, 1.0
+            self._mean, self._share = residual, spread
         else:
             gain = -math.expm1(-1e-9 * (stamp_ns - self._stamp_ns) / self._time)
             self._mean = self._mean + gain * (residual - self._mean)
-            self._share = (1.0 - gain) ** 2 * self._share + gain ** 2
+            self._share = (1.0 - gain) ** 2 * self._share + gain ** 2 * spread
         self._stamp_ns = stamp_ns
         return self._judge(pose, self._mean)
 
-    def prefers_second(self, first: Array, second: Array, reading: ArrayLike) -> bool | None:
-        """Return whether a reading fits the second of two poses better; None if it cannot tell."""
+    def preference(
+            self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
+    ) -> Callable[[Array, Array], bool | None]:
+        """Return what tells whether a reading at its time (ns) fits the second of two poses."""
+        lag = 1e-9 * (tracked.stamp_ns - reading_ns)
+        return partial(self._prefers_second, reading=reading, twist=tracked.twist, lag=lag)
+
+    def _prefers_second(
+            self, first: Array, second: Array, reading: ArrayLike, twist: Array | None, lag: float
+    ) -> bool | None:
+        """
+        Return whether a reading fits the second of two poses better; None if it cannot tell.
+
+        twist: of the first. lag: s, from the reading to the poses. The second has another twist:
+        poses that are not much further apart than the first has moved since are not told apart.
+        """
+        way = 0.0
+        if lag:
+            if twist is None:
+                return None
+            way = self._way(first, twist, lag)
+            first, second = _moved(first, twist, -lag), _moved(second, twist, -lag)
         a, b = (self.sensor.residual(pose, reading) for pose in (first, second))
+        if np.linalg.norm(a - b) < APART * way:
+            return None
         margin = float(a @ a - b @ b) / self.sensor.variance
         return None if abs(margin) < DOUBTFUL else margin > 0.0
+
+    def _way(self, pose: Array, twist: Array, seconds: float) -> float:
+        """Return by how much the sensor's reading of a pose changes in a time (s) at a twist."""
+        return float(np.linalg.norm(seconds * self.sensor.derivative(pose) @ twist))
 
     def _judge(self, pose: Array, residual: Array) -> Consistency:
         jacobian = kinematics.length_jacobian(self._geometry, pose)
@@ -192,6 +248,12 @@ class ConsistencyMonitor:
                 or statistic - explained[first] > DOUBTFUL):
             return None, math.nan
         return int(first), float(match[first] / size[first])
+
+
+def _moved(pose: Array, twist: Array, seconds: float) -> Array:
+    moved = np.empty((4, 4))
+    move(pose, twist, seconds, moved)
+    return moved
 
 
 def _require_positive(value: float) -> None:

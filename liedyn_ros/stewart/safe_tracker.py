@@ -16,7 +16,6 @@
 
 from dataclasses import dataclass
 from enum import IntFlag
-from functools import partial
 import math
 
 import numpy as np
@@ -150,11 +149,12 @@ class SafeTracker:
 
     def update(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
-            reading: ArrayLike | None = None) -> SafePose:
+            reading: ArrayLike | None = None, reading_ns: int | None = None) -> SafePose:
         """
         Return the pose of one sample as PoseTracker.update does, with what is to be said of it.
 
-        reading: the redundant sensor's at the same time, where there is one.
+        reading: the redundant sensor's, where there is a new one. reading_ns: its time, to which
+        the pose is moved at its twist; that of the lengths where it is left out.
         """
         followed = self._tracker.last is not None
         lengths, rates = self._tracker.accept(stamp_ns, lengths, rates)
@@ -176,24 +176,29 @@ class SafeTracker:
             flags |= (Flag.BRANCH_CROSSED * self._crosses(started)
                       | Flag.BRANCH_UNSURE * self._guard.near(KEPT_BRANCH))
             return SafePose(tracked, Flag(flags), faults.legs)
-        return self._judge(tracked, flags, faults.legs, reading, started)
+        sensed = None
+        if self._sensor is not None and reading is not None:
+            sensed = reading, stamp_ns if reading_ns is None else reading_ns
+        return self._judge(tracked, flags, faults.legs, sensed, started)
 
     def _judge(
             self, tracked: TrackedPose, flags: int, legs: tuple[int, ...],
-            reading: ArrayLike | None, started: bool) -> SafePose:
+            sensed: tuple[ArrayLike, int] | None, started: bool) -> SafePose:
         singularity = self._meter.measure(tracked.solution.pose)
         branch = self._guard.update(tracked.stamp_ns, singularity)
         other = None
         if self.watch.hold_hypotheses:
             tracked, singularity, branch, other = self._hypotheses.choose(
-                tracked, singularity, branch, self._preference(reading))
+                tracked, singularity, branch, self._preference(tracked, sensed))
         flags |= (Flag.BRANCH_CROSSED * self._crosses(started) | Flag.BRANCH_UNSURE * branch.unsure
                   | Flag.BRANCH_WRONG * branch.wrong)
         until = time_until(singularity.signed_value, branch.rate, self.watch.warn_below)
         flags |= (Flag.NEAR_SINGULARITY * (until == 0.0)
                   | Flag.APPROACHING_SINGULARITY * (0.0 < until < self.watch.warn_before))
-        if self._sensor is not None and reading is not None:
-            fit = self._sensor.update(tracked.stamp_ns, tracked.solution.pose, reading)
+        fit = None
+        if self._sensor is not None and sensed is not None:
+            fit = self._sensor.compare(tracked, *sensed)
+        if fit is not None:
             flags |= Flag.SENSOR_DISAGREES * (not fit.consistent)
             if fit.leg is not None:
                 flags |= Flag.LEG_BIASED
@@ -217,10 +222,11 @@ class SafeTracker:
         before, self._sign = self._sign, self._guard.told_sign
         return started and self._sign != before
 
-    def _preference(self, reading: ArrayLike | None) -> Preference | None:
-        if self._sensor is None or reading is None:
+    def _preference(
+            self, tracked: TrackedPose, sensed: tuple[ArrayLike, int] | None) -> Preference | None:
+        if self._sensor is None or sensed is None:
             return None
-        return partial(self._sensor.prefers_second, reading=reading)
+        return self._sensor.preference(tracked, *sensed)
 
     def _forget(self) -> None:
         for part in (self._guard, self._legs, self._sensor):

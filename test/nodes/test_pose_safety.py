@@ -202,16 +202,79 @@ def test_a_seventh_length_disagrees(bench):
     assert flags_with(true + 0.01) == StewartStatus.FLAG_SENSOR_DISAGREES
 
 
-def test_readings_that_are_no_numbers_are_refused(bench):
-    node = PoseBench(bench, orientation_noise=1e-3).settle()
+@pytest.mark.parametrize('hold', [False, True])
+def test_a_reading_of_another_time_is_compared_with_the_pose_of_then(bench, hold):
+    """At 0.5 rad/s an orientation that is 8 ms old is 4 mrad off the pose of the lengths."""
+    node = PoseBench(bench, leg_noise=1e-5, orientation_noise=5e-4, hold_hypotheses=hold).settle()
     sensor = bench.publisher(Imu, 'orientation')
     bench.until(lambda: sensor.get_subscription_count(), 'the sensor to be heard')
-    sensor.publish(Imu())  # REP 145's way to say that there is no orientation comes close to it
-    broken = imu(np.eye(3), 0)
-    broken.orientation.x = float('nan')
-    sensor.publish(broken)
-    node.bench.until_logged(node.node, 'orientation')
-    assert node.status_at(node.send_pose(HOME)).flags == 0
+    heard = bench.collect(Imu, 'orientation')
+    rng, begin_ns, late_ns = np.random.default_rng(0), node.stamp_ns, 8_000_000
+
+    def pose_at(stamp_ns):
+        return moved(HOME, np.array([0, 0, 0.5, 0, 0, 0]), 1e-9 * (stamp_ns - begin_ns))
+    for k in range(1, 41):
+        stamp_ns = begin_ns + k * PERIOD_NS
+        sensor.publish(imu(pose_at(stamp_ns - late_ns)[:3, :3], stamp_ns - late_ns))
+        bench.until(lambda count=k: len(heard) == count, 'the reading')
+        node.send(leg_lengths(GEOMETRY, pose_at(stamp_ns)) + 1e-5 * rng.normal(size=6))
+        assert node.status_at(stamp_ns).flags == 0
+
+
+NO_ORIENTATION = imu(np.eye(3), 0)
+NO_ORIENTATION.orientation_covariance[0] = -1.0
+NO_NUMBER = imu(np.eye(3), 0)
+NO_NUMBER.orientation.x = float('nan')
+NO_ROTATION = imu(np.eye(3), 0)
+NO_ROTATION.orientation.w = 0.5
+
+
+@pytest.mark.parametrize(('message', 'reason'), [
+    (NO_ORIENTATION, 'orientation: expected one, got the covariance that says there is none'),
+    (NO_NUMBER, 'orientation[0]: expected a finite number, got nan'),
+    (NO_ROTATION, 'quaternion: expected norm 1')])
+def test_a_reading_that_is_none_is_refused(bench, message, reason):
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    node = PoseBench(bench, orientation_noise=1e-3, diagnostics_rate=20.0).settle()
+    sensor = bench.publisher(Imu, 'orientation')
+    bench.until(lambda: sensor.get_subscription_count(), 'the sensor to be heard')
+
+    def send():
+        message.header.stamp = stamp_of(node.stamp_ns + PERIOD_NS)
+        sensor.publish(message)
+        node.send_pose(FAR)
+    status = bench.until(lambda: sensor_status(reports, reason), 'a report of it', act=send)
+    assert status.level == DiagnosticStatus.WARN
+    counts = {value.key: value.value for value in status.values}
+    assert int(counts['refused']) > 0 and counts['heard'] == counts['used'] == '0'
+    bench.until_logged(node.node, reason)
+    assert all(s.flags == 0 for s in node.statuses)
+
+
+def sensor_status(reports, text):
+    """Return the first status of a redundant sensor whose message holds a text."""
+    return next((status for report in reports for status in report.status
+                 if status.name.endswith(': redundant sensor') and text in status.message), None)
+
+
+def test_a_sensor_that_is_silent_or_out_of_time_is_reported(bench, namespace):
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    node = PoseBench(bench, orientation_noise=1e-3, sensor_tolerance=0.1,
+                     diagnostics_rate=20.0).settle()
+    sensor = bench.publisher(Imu, 'orientation')
+
+    def until(text, level, reading_ns=None):
+        def act():
+            if reading_ns is not None:
+                sensor.publish(imu(np.eye(3), node.stamp_ns + reading_ns))
+            node.status_at(node.send_pose(HOME))  # so that none waits in a queue
+        reports.clear()
+        status = bench.until(lambda: sensor_status(reports, text), text, act=act)
+        assert status.level == level
+    until(f'silent, never used: nothing on {namespace}/orientation', DiagnosticStatus.WARN)
+    until('never used: no stamp within sensor_tolerance', DiagnosticStatus.WARN, -900_000_000)
+    until('in use', DiagnosticStatus.OK, PERIOD_NS)
+    until('silent, last used 0.', DiagnosticStatus.WARN)
 
 
 def test_two_redundant_sensors_are_refused(bench):

@@ -21,7 +21,7 @@ from liedyn_ros.errors import LimitError, StampError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     ConsistencyMonitor, Flag, leg_lengths, leg_rates, LegMonitor, LengthSensor,
-    OrientationSensor, PoseSolver, SafeTracker, SmoothTrajectory, Watch)
+    OrientationSensor, PoseSolver, SafeTracker, SmoothTrajectory, TrackedPose, Watch)
 
 NOISE = 1e-5  # m
 PERIOD_NS = 1_000_000
@@ -165,6 +165,44 @@ def test_an_orientation_names_the_biased_leg(geometry, home, poses, readings, le
     assert not any(safe.flags for safe in tracked[:300])
     assert Flag.LEG_BIASED in tracked[-1].flags and tracked[-1].legs == (leg,)
     assert all(safe.legs in ((), (leg,)) for safe in tracked)
+
+
+@pytest.mark.parametrize('lag', [-8, -3, 2, 8])
+@pytest.mark.parametrize('with_rates', [False, True])
+def test_a_reading_is_compared_with_the_pose_of_its_time(
+        geometry, home, motion, poses, readings, lag, with_rates):
+    twists = motion.twist(1e-3 * np.arange(COUNT))
+    tracker = SafeTracker(geometry, home, watch=Watch(
+        leg_noise=NOISE, sensor=OrientationSensor(5e-4), sensor_time=0.1))
+    bias = 0.0
+    for k in range(10, COUNT - 10):
+        rates = leg_rates(geometry, poses[k], twists[k]) if with_rates else None
+        reading = poses[k - lag, :3, :3] if k % 10 == 0 else None
+        bias += 1e-5 * (k >= BEGIN)
+        safe = tracker.update(k * PERIOD_NS, readings[k] + [0, 0, bias, 0, 0, 0], rates, reading,
+                              (k - lag) * PERIOD_NS)
+        assert k > BEGIN or not safe.flags
+        if reading is not None:
+            last = safe
+    assert Flag.LEG_BIASED in last.flags and last.legs == (2,)
+
+
+@pytest.mark.parametrize('lag', [0.0, 0.008])
+def test_two_poses_are_told_apart_once_they_are_further_apart_than_they_move(
+        geometry, home, lag):
+    """They part at 2 rad/s: the second, which is true, is moved with the twist of the first."""
+    monitor = ConsistencyMonitor(geometry, OrientationSensor(5e-4), NOISE, 1.0)
+    told = []
+    for time in 1e-3 * np.arange(1, 60):
+        first, second, then = (home @ se3.exp([0.0, 0.0, rate * at, 0.0, 0.0, 0.0]) for rate, at
+                               in ((1.0, time), (-1.0, time), (-1.0, time - lag)))
+        solved = PoseSolver(geometry).solve(leg_lengths(geometry, first), first)
+        tracked = TrackedPose(round(1e9 * time), leg_lengths(geometry, first), solved, 0,
+                              np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), 0.0, 1e-3)
+        told.append(monitor.preference(tracked, then[:3, :3], round(1e9 * (time - lag)))(
+            first, second))
+    assert set(told) == {None, True} and told[-1]
+    assert told.index(True) == pytest.approx(1000 * 2 * lag, abs=2)
 
 
 def test_a_seventh_length_shows_a_bias_but_not_where(geometry, home, poses, readings):
