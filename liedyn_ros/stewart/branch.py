@@ -30,6 +30,7 @@ import numpy as np
 from liedyn_ros.errors import LimitError
 from liedyn_ros.stewart.kernels import passage as kernels
 from liedyn_ros.stewart.singularity import Singularity
+from liedyn_ros.stewart.tracker import PREDICTION_LIMIT
 
 # 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before: in a second the
 # acceleration changes by 0.03 to 30 1/s^2, as on paths of half a minute and in jolts.
@@ -38,7 +39,6 @@ MEMORY = 0.5  # s, for which the sharpness of the motion is judged
 SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
 BINS = 128  # that the passage of a singularity is kept in
 LOOK_EVERY = 4  # bins
-LONGEST_GAP = 2.0  # s without a pose, after which the motion before it is of no use
 EXACT = 1e-12  # least noise, in characteristic lengths: what rounding leaves
 
 
@@ -167,7 +167,7 @@ class BranchGuard:
         self._told = self.expected_sign
 
     def _lost(self, stamp_ns: int) -> bool:
-        return 1e-9 * (stamp_ns - self._seen_ns) > LONGEST_GAP
+        return 1e-9 * (stamp_ns - self._seen_ns) > PREDICTION_LIMIT
 
     def _begin_anew(self, stamp_ns: int, size: float, variance: float) -> None:
         """Believe the branch told before a gap, unsurely where the motion can have left it."""

@@ -236,12 +236,13 @@ def test_a_gap_in_the_good_workspace_is_no_crossing(geometry, home, amplitude, g
 
 
 @pytest.mark.parametrize('hold', [False, True])
-def test_whether_the_platform_crossed_in_a_long_gap_is_not_known(geometry, hold):
+@pytest.mark.parametrize('samples', [40, 80, 150])
+def test_whether_the_platform_crossed_in_a_gap_is_not_known(geometry, samples, hold):
     crossing = Crossing(geometry, 'tilt', 10.0, 1e-5, rate=100)
     tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(
         leg_noise=1e-5, hold_hypotheses=hold))
     for k, stamp_ns, lengths in crossing.samples():
-        if abs(k - crossing.index) > 150:
+        if abs(k - crossing.index) > samples:
             safe = tracker.update(stamp_ns, lengths)
             assert (Flag.BRANCH_UNSURE in safe.flags) == (k > crossing.index)
 
