@@ -52,6 +52,7 @@ DURATIONS = (2.0, 5.0, 8.0)  # s
 SEEDS = range(1000, 1012)
 DEPTHS = (-0.02, -0.01, 0.0, 0.01, 0.02)  # of turns, in shares of the path, beyond a singularity
 STOP, BOUNCE = 1.0, 0.2  # s, how long they take
+ROUNDING = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
 LOOK_EVERY = 10  # samples, for poses that are wrong without a flag
 Figures = dict[str, Any]
 
@@ -243,20 +244,36 @@ def good_motion(seed: int) -> SmoothTrajectory:
         phases=rng.uniform(0.0, 2.0 * np.pi, 6))
 
 
+@dataclass(frozen=True)
+class Slowed:
+    """A motion some times slower."""
+
+    motion: Motion
+    slower: float
+
+    def pose(self, times: Array) -> Array:
+        """Return (n, 4, 4), m, at times (n,), s."""
+        return self.motion.pose(times / self.slower)
+
+
 def alarms() -> list[Figures]:
     """Count flags where there is nothing to flag: 60 s at 1 kHz in the good workspace."""
     print('false alarms in 60 s at 1 kHz in the good workspace')
     figures = []
-    for noise in (0.0, 1e-5, 1e-4):
+    for noise, step, slower in ((0.0, 0.0, 1), (1e-5, 0.0, 1), (1e-4, 0.0, 1), *(
+            (ROUNDING * step, step, slower) for step in (1e-6, 1e-5, 1e-4) for slower in (1, 10))):
         tracker, count, least = SafeTracker(
             GEOMETRY, HOME, watch=Watch(leg_noise=noise, hold_hypotheses=True)), 0, np.inf
-        for stamp_ns, _, lengths in samples(good_motion(7), 60.0, noise, 7):
-            safe = tracker.update(stamp_ns, lengths)
+        motion = Slowed(good_motion(7), slower)
+        for stamp_ns, _, lengths in samples(motion, 60.0, 0.0 if step else noise, 7):
+            reading = step * np.round(lengths / step) if step else lengths
+            safe = tracker.update(stamp_ns, reading)
             count += bool(safe.flags)
             least = min(least, safe.tracked.solution.smallest_singular_value)
-        figures.append({'noise': noise, 'alarms': count, 'least_singular_value': least})
-        print(f'  noise {1e6 * noise:g} um: {count} of 60 001 samples flagged; '
-              f'smallest singular value {least:.3f}', flush=True)
+        figures.append({'noise': noise, 'step': step, 'slower': slower, 'alarms': count,
+                        'least_singular_value': least})
+        print(f'  noise {1e6 * noise:.3g} um, steps {1e6 * step:g} um, {slower} times slower: '
+              f'{count} of 60 001 samples flagged; smallest singular value {least:.3f}', flush=True)
     return figures
 
 
