@@ -272,8 +272,9 @@ def alarms() -> list[Figures]:
             least = min(least, safe.tracked.solution.smallest_singular_value)
         figures.append({'noise': noise, 'step': step, 'slower': slower, 'alarms': count,
                         'least_singular_value': least})
-        print(f'  noise {1e6 * noise:.3g} um, steps {1e6 * step:g} um, {slower} times slower: '
-              f'{count} of 60 001 samples flagged; smallest singular value {least:.3f}', flush=True)
+        print(f'  noise {1e6 * noise:.3g} um, steps {1e6 * step:g} um, speed 1 / {slower}: '
+              f'{count} of 60 001 samples '
+              f'flagged; smallest singular value {least:.3f}', flush=True)
     return figures
 
 
