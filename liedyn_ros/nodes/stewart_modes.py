@@ -88,7 +88,8 @@ class StewartModes:
         found = self._solver.solve(lengths)
         response = AssemblyModes.Response(solve_time=time.perf_counter() - begin)
         response.success, response.complete = True, found.complete
-        response.message, response.complex_solutions = found.defect, found.complex_solutions
+        response.message = found.defect or found.reason
+        response.complex_solutions = found.complex_solutions
         response.poses.header.frame_id = self._platform.base_frame
         response.poses.header.stamp = self._node.get_clock().now().to_msg()
         response.poses.poses = [Pose() for _ in found.modes]

@@ -148,6 +148,13 @@ def test_assembly_modes(tracking):
     assert response.complex_solutions == 28
 
 
+def test_why_there_is_no_assembly_mode(tracking):
+    response = tracking().bench.call(AssemblyModes, 'stewart_pose/assembly_modes',
+                                     leg_names=LEGS, lengths=[0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
+    assert response.success and response.complete and not response.poses.poses
+    assert 'lengths of leg_2 and leg_3: expected to differ by' in response.message
+
+
 @pytest.mark.parametrize(('request_', 'reason'), [
     ({'leg_names': LEGS[:5], 'lengths': LENGTHS[:5]}, "missing ['leg_6']"),
     ({'leg_names': LEGS, 'lengths': LENGTHS[:5]}, 'lengths: expected shape (6,), got (5,)'),
