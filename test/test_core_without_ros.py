@@ -23,7 +23,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / 'liedyn_ros'
-BASE = {'checks', 'compile', 'errors', 'lanes', 'resources', 'yaml_nodes'}
+BASE = {'checks', 'compile', 'errors', 'lanes', 'resources', 'timeline', 'yaml_nodes'}
 LAYERS = {  # what each part of the core may import of the package
     **dict.fromkeys(sorted(BASE), BASE),
     'lie': BASE,

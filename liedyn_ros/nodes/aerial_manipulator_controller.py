@@ -29,17 +29,19 @@ from sensor_msgs.msg import JointState
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
 from liedyn_ros.dynamics import JointOrder
-from liedyn_ros.errors import LiedynError, NameSetError, ShapeError
+from liedyn_ros.errors import LiedynError, NameSetError, ShapeError, StampError
 from liedyn_ros.flight import (
     Feedback, Gains, Lags, Machine, RateFeedback, Reference, tracking_error)
 from liedyn_ros.nodes import conversions
 from liedyn_ros.nodes.aerial_calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial_control_outputs import AerialControlOutputs
 from liedyn_ros.nodes.aerial_parameters import CONTROLLER, EFFORT_RATES, machine_of
+from liedyn_ros.nodes.aerial_place import Place
 from liedyn_ros.nodes.managed_node import ManagedNode, run
 from liedyn_ros.nodes.parameters import ParameterSet
 from liedyn_ros.nodes.qos import sensor_data
 from liedyn_ros.nodes.tree_messages import TreeMessages
+from liedyn_ros.timeline import Timeline
 
 WATCH_PERIOD = 0.1  # s
 REPORT_PERIOD = 1.0  # s
@@ -65,6 +67,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._parts: list[Any] = []
         self._subscriptions_of_ours: list[Any] = []
         self._timers_of_ours: list[Timer] = []
+        self._timeline = Timeline()
         super().__init__('aerial_manipulator_controller', CONTROLLER, **options)
 
     def configure(self) -> None:
@@ -122,6 +125,8 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
 
     def _start_anew(self) -> None:
+        self._timeline.reset()
+        self._place: Place | None = None  # of the machine, at the newest state
         self._newest: dict[type, Any] = {}  # message of each type
         self._state: tuple[Odometry, JointState] | None = None  # not asked about yet
         self._begin_ns: int | None = None  # of the reference: the state of the first command
@@ -137,10 +142,29 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._newest[type(message)] = message
         odometry, joints = self._newest.get(Odometry), self._newest.get(JointState)
         if odometry and joints and odometry.header.stamp == joints.header.stamp:
-            self._calls.passed_over += self._state is not None
-            self._state = odometry, joints
-            self._seen_ns = self.get_clock().now().nanoseconds
-            self._act()
+            self._newest.clear()
+            self._see(odometry, joints)
+
+    def _see(self, odometry: Odometry, joints: JointState) -> None:
+        """Act upon a state, unless it comes too late; after a break the reference starts anew."""
+        place = Place.of(odometry)
+        try:
+            if not self._timeline.follows(place.stamp_ns):
+                self._break_off('the clock was set back')
+        except StampError as error:
+            self.complain(f'odometry and joint_states: {error}')
+            return
+        if self._place is not None and not self._place.leads_to(place):
+            self._break_off('the machine was put elsewhere')
+        self._place = place
+        self._calls.passed_over += self._state is not None
+        self._state = odometry, joints
+        self._seen_ns = self.get_clock().now().nanoseconds
+        self._act()
+
+    def _break_off(self, reason: str) -> None:
+        self.get_logger().warning(f'{reason}: the reference starts anew')
+        self._start_anew()
 
     def _act(self) -> None:
         """Ask about the newest state, once no reply is awaited any more."""
@@ -148,9 +172,6 @@ class AerialManipulatorControllerNode(ManagedNode):
             return
         odometry, joints = self._state
         stamp_ns = conversions.nanoseconds(odometry.header.stamp)
-        if stamp_ns < self._asked_ns:
-            self.get_logger().warning('the clock was set back: the reference starts anew')
-            self._start_anew()
         if self._calls.awaited_ns is not None:
             if stamp_ns - self._calls.awaited_ns <= self._reply_timeout_ns:
                 return

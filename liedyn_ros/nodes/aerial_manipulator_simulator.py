@@ -83,7 +83,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
 
     def activate(self) -> None:
         """Stand at the start; say what the machine looks like."""
-        self._start_anew()
+        self._start_anew(self.get_clock().now().nanoseconds)
         self._outputs.describe()
         self._timers_of_ours = [
             self.create_timer(1.0 / (self._factor * self.parameters['publish_rate']), self._tick),
@@ -107,13 +107,19 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         """Return the time that the simulation has reached."""
         return self._begin_ns + round(1e9 * self._simulation.time)
 
-    def _start_anew(self) -> None:
+    def _start_again(self) -> None:
+        """Start anew at the time that others know."""
+        self._start_anew(self._stamp_ns if self.parameters['publish_clock'] else
+                         self.get_clock().now().nanoseconds)
+
+    def _start_anew(self, begin_ns: int) -> None:
         self._simulation = Simulation(
             self._machine, self._start, 1.0 / self.parameters['integration_rate'],
             Lags(self.parameters['rotor_lag'], self.parameters['joint_lag']))
-        self._begin_ns = self.get_clock().now().nanoseconds
-        self._pace = Pace(self._factor, self.parameters['most_command_age'], self._begin_ns)
-        self._commanded_ns = self._published_ns = self._broadcast_ns = 0
+        self._begin_ns = self._published_ns = begin_ns
+        self._pace = Pace(self._factor, self.parameters['most_command_age'],
+                          self.get_clock().now().nanoseconds)
+        self._commanded_ns = self._broadcast_ns = 0
 
     def _tick(self) -> None:
         self._advance()
@@ -136,14 +142,14 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         now_ns = self.get_clock().now().nanoseconds
         if not 0 <= now_ns - self._pace.looked_ns <= JUMP_NS:
             self.get_logger().warning('the clock was set: the flight starts anew')
-            self._start_anew()
+            self._start_anew(now_ns)
         self._pace.pass_to(now_ns, flies=self._simulation.flies)
         try:
             while self._simulation.time + self._simulation.dt <= self._pace.due:
                 self._simulation.step()
         except LiedynError as error:
             self.complain(f'the motion left all bounds, the flight starts anew: {error}')
-            self._start_anew()
+            self._start_again()
 
     def _take(self, topic: str, stamp_ns: int, command: Callable[[Simulation], None]) -> None:
         if not self.active:
@@ -164,7 +170,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
 
     def _reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self.active:
-            self._start_anew()
+            self._start_again()
         response.success = self.active
         response.message = 'stands at the start' if self.active else 'expected an active node'
         return response

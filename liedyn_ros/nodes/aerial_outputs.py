@@ -45,8 +45,8 @@ class AerialOutputs:
 
     def __init__(self, node: LifecycleNode, machine: Machine, world_frame: str,
                  with_clock: bool) -> None:
-        """Open the publishers."""
-        self._node, self._model = node, machine.model
+        """Open the publishers. Raises DescriptionError for a model that URDF cannot tell."""
+        self._node, self._description = node, String(data=to_urdf(machine.model))
         self._tree = TreeMessages(machine.model)
         self._publishers: list[Any] = []
         self._publish_odometry = self._open(Odometry, 'odometry', DEPTH)
@@ -76,7 +76,7 @@ class AerialOutputs:
 
     def describe(self) -> None:
         """Publish the robot model for RViz, once for all who come later."""
-        self._publish_description(String(data=to_urdf(self._model)))
+        self._publish_description(self._description)
 
     def publish(self, stamp_ns: int, q: Array, v: Array) -> None:
         """Publish a state."""

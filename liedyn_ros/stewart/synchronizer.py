@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from liedyn_ros.errors import LimitError, NameSetError, StampError
-from liedyn_ros.stewart.timeline import Timeline
+from liedyn_ros.timeline import Timeline
 
 DEPTH = 10  # readings of an actuator that wait for the others'
 INTERVALS = 4  # of an actuator's last readings, the longest of which is taken for its period

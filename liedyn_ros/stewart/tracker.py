@@ -30,7 +30,7 @@ from liedyn_ros.stewart.kernels import inverse_rates
 from liedyn_ros.stewart.kernels import predict as kernels
 from liedyn_ros.stewart.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver import PoseSolver, require_lengths, Solution
-from liedyn_ros.stewart.timeline import Timeline
+from liedyn_ros.timeline import Timeline
 
 PREDICTION_LIMIT = 0.5  # s; over a longer gap the last pose is a better guess than its motion
 

@@ -20,13 +20,15 @@ from liedyn_interfaces.msg import TreeEffort
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
+from rclpy.logging import LoggingSeverity
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.aerial_bench import Controller, HOVER, JOINTS, MACHINE, PERIOD_NS, ROTORS, SERVICE
 from support.pose_bench import ns, stamp_of
 
-from liedyn_ros.nodes.aerial_manipulator_controller import AerialManipulatorControllerNode
+from liedyn_ros.nodes.aerial_manipulator_controller import (
+    AerialManipulatorControllerNode, BEGUN)
 from liedyn_ros.nodes.aerial_manipulator_simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics_server import DynamicsServerNode
 
@@ -244,3 +246,33 @@ def test_gains_change_in_flight(bench):
     assert acceleration.base.linear.x == pytest.approx(-3.0 * 2.0**2 * 0.1)
     result, = bench.set_parameters(controller.node, radius=2.0)
     assert not result.successful
+
+
+def test_a_late_state_is_refused_and_the_flight_goes_on(bench):
+    controller = Controller(bench)
+    controller.serve(hover)
+    controller.until(lambda: controller.speeds, 'a command')
+    controller.send(-3 * PERIOD_NS)
+    bench.until_logged(controller.node, 'odometry and joint_states: stamp: expected a time after')
+    controller.stamp_ns += 3 * PERIOD_NS
+    flown, reports = len(controller.speeds), len(controller.reports)
+    controller.until(lambda: len(controller.speeds) > flown and len(controller.reports) > reports,
+                     'a command and a report')
+    assert controller.reported(BEGUN) == ns(controller.queries[0])
+
+
+@pytest.mark.parametrize(('step_ns', 'x', 'reason'), [
+    (-900_000_000, 1.0, 'the clock was set back'),
+    (PERIOD_NS, 0.5, 'the machine was put elsewhere'),
+])
+def test_after_a_break_the_reference_starts_anew(bench, step_ns, x, reason):
+    controller = Controller(bench)
+    controller.serve(hover)
+    controller.until(lambda: controller.reported(BEGUN), 'a report of the flight')
+    begun = controller.reported(BEGUN)
+    controller.send(step_ns, x=x)
+    asked = len(controller.queries)
+    controller.until(lambda: controller.reported(BEGUN) != begun, 'a flight anew', x=x)
+    bench.until_logged(controller.node, f'{reason}: the reference starts anew',
+                       LoggingSeverity.WARN)
+    assert controller.reported(BEGUN) in map(ns, controller.queries[asked:])

@@ -223,6 +223,16 @@ def test_bad_parameters_keep_it_unconfigured(bench, parameters, reason):
     assert not node.active
 
 
+def test_a_machine_that_urdf_cannot_tell_is_refused(bench, tmp_path):
+    text, screw = config_file('aerial_manipulator.yaml').read_text(), tmp_path / 'screw.yaml'
+    before, right_elbow = text.split('  right_elbow:\n', 1)
+    screw.write_text(before + '  right_elbow:\n' + right_elbow.replace(
+        'type: revolute', 'type: helical\n    pitch: 0.01', 1))
+    node = bench.start(AerialManipulatorSimulatorNode, model_file=str(screw))
+    bench.until_logged(
+        node, 'not configured: joint right_elbow: expected one of the types of URDF')
+
+
 def test_deactivated_it_is_silent(bench):
     simulator = Simulator(bench)
     simulator.node.trigger_deactivate()
