@@ -34,7 +34,7 @@ from numba.core.errors import NumbaError
 
 PACKAGE = Path(__file__).parent
 
-# Files that every kernel is compiled by: how, and for which type of number.
+# Files that kernels of any folder depend on: how they are compiled, and lie's for which numbers.
 BELOW = ('compile.py', 'lanes.py')
 # Folders whose kernels a folder's kernels may call (imports point one way).
 LAYERS: dict[str, tuple[str, ...]] = {
@@ -111,13 +111,17 @@ class Entry:
     where one is of another type, or where no call has compiled the kernel yet.
     """
 
-    __slots__ = ('_compiled', '_run', 'attempt')
+    __slots__ = ('_compiled', '_run', '_tables', 'attempt')
 
     def __init__(self, compiled: Any, *tables: Any) -> None:
         """Take a kernel and its first arguments."""
-        self._compiled = compiled
+        self._compiled, self._tables = compiled, tables
         self._run = functools.partial(compiled, *tables)
         self.attempt: Callable[..., Any] = _not_compiled
+
+    def __reduce__(self) -> Any:
+        """Copy, or pickle, as an entry on the copied tables."""
+        return Entry, (self._compiled, *self._tables)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run on arguments of the right types; the first call compiles for them alone."""

@@ -12,10 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Kernels as Python calls them: the first calls of several threads."""
+"""Kernels as Python calls them: the first calls of several threads, copies."""
 
+import copy
+import pickle
 import subprocess
 import sys
+
+import numpy as np
+import pytest
+from support.random_models import random_model
+
+from liedyn_ros.dynamics import Dynamics
 
 FIRST_CALLS = """
 from concurrent.futures import ThreadPoolExecutor
@@ -46,3 +54,15 @@ def test_threads_call_a_kernel_for_the_first_time_at_once():
         [sys.executable, '-c', FIRST_CALLS], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ['2.0'] * 4
+
+
+@pytest.mark.parametrize('copied', [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_copy_has_tables_of_its_own(copied):
+    dynamics, rng = Dynamics(random_model(3, 4, True)), np.random.default_rng(3)
+    q, v, a = dynamics.model.random(rng), *rng.normal(size=(2, dynamics.model.nv))
+    tau = dynamics.inverse(q, v, a)
+    other, before = copied(dynamics), dynamics.workspace.links.copy()
+    for _ in range(2):  # the first call goes the longer way
+        np.testing.assert_array_equal(other.inverse(q, v, a), tau)
+        assert not np.array_equal(other.inverse(q, v, 2.0 * a), tau)
+    np.testing.assert_array_equal(dynamics.workspace.links, before)

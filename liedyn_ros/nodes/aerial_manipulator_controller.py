@@ -29,7 +29,7 @@ from sensor_msgs.msg import JointState
 from liedyn_ros import checks
 from liedyn_ros.checks import Array
 from liedyn_ros.dynamics import JointOrder
-from liedyn_ros.errors import LiedynError, NameSetError, ShapeError, StampError
+from liedyn_ros.errors import LiedynError, NameSetError, ShapeError
 from liedyn_ros.flight import (
     Feedback, Gains, Lags, Machine, RateFeedback, Reference, tracking_error)
 from liedyn_ros.nodes import conversions
@@ -107,6 +107,7 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def activate(self) -> None:
         """Begin the reference anew."""
+        self._timeline.reset()
         self._start_anew()
 
     def deactivate(self) -> None:
@@ -125,7 +126,6 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
 
     def _start_anew(self) -> None:
-        self._timeline.reset()
         self._place: Place | None = None  # of the machine, at the newest state
         self._newest: dict[type, Any] = {}  # message of each type
         self._state: tuple[Odometry, JointState] | None = None  # not asked about yet
@@ -146,15 +146,17 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._see(odometry, joints)
 
     def _see(self, odometry: Odometry, joints: JointState) -> None:
-        """Act upon a state, unless it comes too late; after a break the reference starts anew."""
+        """Act upon a state in its time; after a break the reference starts anew."""
         place = Place.of(odometry)
         try:
-            if not self._timeline.follows(place.stamp_ns):
-                self._break_off('the clock was set back')
-        except StampError as error:
+            self._require_usable(odometry)
+            goes_on = self._timeline.follows(place.stamp_ns)
+        except LiedynError as error:
             self.complain(f'odometry and joint_states: {error}')
             return
-        if self._place is not None and not self._place.leads_to(place):
+        if not goes_on:
+            self._break_off('the clock was set back')
+        elif self._place is not None and not self._place.leads_to(place):
             self._break_off('the machine was put elsewhere')
         self._place = place
         self._calls.passed_over += self._state is not None
@@ -191,14 +193,17 @@ class AerialManipulatorControllerNode(ManagedNode):
         else:
             self._complain_of_calls('expected the service, found none')
 
+    def _require_usable(self, odometry: Odometry) -> None:
+        if self._max_age > 0.0:
+            checks.require_recent(conversions.nanoseconds(odometry.header.stamp),
+                                  self.get_clock().now().nanoseconds, self._max_age)
+        if odometry.header.frame_id != self._world_frame:
+            raise NameSetError(f'frame_id: expected {self._world_frame!r}, '
+                               f'got {odometry.header.frame_id!r}')
+
     def _query(
             self, odometry: Odometry, joints: JointState) -> tuple[DynamicsQuery, JointOrder]:
         stamp_ns = conversions.nanoseconds(odometry.header.stamp)
-        if self._max_age > 0.0:
-            checks.require_recent(stamp_ns, self.get_clock().now().nanoseconds, self._max_age)
-        if odometry.header.frame_id != self._world_frame:
-            raise NameSetError(f'odometry: frame_id: expected {self._world_frame!r}, '
-                               f'got {odometry.header.frame_id!r}')
         state = TreeState(
             child_frame_id=odometry.child_frame_id, base_pose=odometry.pose.pose,
             base_twist=odometry.twist.twist, joint_names=joints.name,

@@ -22,7 +22,7 @@ from rclpy.timer import Timer
 from std_srvs.srv import Trigger
 
 from liedyn_ros import checks
-from liedyn_ros.errors import LiedynError
+from liedyn_ros.errors import LiedynError, StampError
 from liedyn_ros.flight import Lags, Simulation
 from liedyn_ros.nodes.aerial_commands import AerialCommands
 from liedyn_ros.nodes.aerial_outputs import AerialOutputs
@@ -157,6 +157,9 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         self._advance()
         if self._max_age > 0.0:
             checks.require_recent(stamp_ns, self._stamp_ns, self._max_age)
+            if stamp_ns < self._begin_ns:
+                raise StampError(f'stamp: expected a time of this flight, which began at '
+                                 f'{self._begin_ns} ns, got {stamp_ns}')
         command(self._simulation)
         self._pace.commanded(topic, 1e-9 * (stamp_ns - self._begin_ns))
         self._commanded_ns = self._stamp_ns

@@ -15,6 +15,7 @@
 """How simulated time passes: with the clock, but no further ahead of the commands than it may."""
 
 from collections import deque
+import math
 import time
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
@@ -38,32 +39,33 @@ class Pace:
         """Start at 0; factor: seconds a second of the clock, which shows now_ns."""
         self._factor, self._most_age = factor, most_age
         self.looked_ns, self.due = now_ns, 0.0
-        self._newest: dict[str, float] = {}  # when the state was that a topic's command answers
-        self._heard = self._reported = time.monotonic()
-        self._reported_due = 0.0
+        # Of each topic: the time of the state that its command answers, and when that came.
+        self._newest: dict[str, tuple[float, float]] = {}
+        self._reported, self._reported_ns, self._reported_due = time.monotonic(), now_ns, 0.0
         self._ages: deque[float] = deque(maxlen=REMEMBERED)
 
     def pass_to(self, now_ns: int, *, flies: bool) -> None:
         """Go on as the clock has, unless in flight a command has to come before."""
         due = self.due + 1e-9 * (now_ns - self.looked_ns) * self._factor
         self.looked_ns = now_ns
-        if flies and self._most_age > 0.0 and time.monotonic() - self._heard < PATIENCE:
-            due = min(due, min(self._newest.values()) + self._most_age)
+        if flies and self._most_age > 0.0:
+            now = time.monotonic()
+            due = min(due, *(state_time + self._most_age
+                             for state_time, heard in self._newest.values()
+                             if now - heard < PATIENCE), math.inf)
         self.due = max(self.due, due)
 
     def commanded(self, topic: str, state_time: float) -> None:
         """Take note of a command, which comes into force now and answers the state of a time."""
-        self._newest[topic] = state_time
-        self._heard = time.monotonic()
+        self._newest[topic] = state_time, time.monotonic()
         self._ages.append(self.due - state_time)
 
     def report(self, node: str) -> DiagnosticStatus:
         """Return how fast simulated time was since the last report, and how old commands were."""
-        now = time.monotonic()
-        rate = (self.due - self._reported_due) / (now - self._reported)
-        self._reported, self._reported_due = now, self.due
-        calm = rate >= SLOW * self._factor
-        values = {'real-time factor': rate}
+        now, due = time.monotonic(), self.due - self._reported_due
+        told = 1e-9 * (self.looked_ns - self._reported_ns) * self._factor
+        calm, values = due >= SLOW * told, {'real-time factor': due / (now - self._reported)}
+        self._reported, self._reported_ns, self._reported_due = now, self.looked_ns, self.due
         if self._ages:
             ages = 1e3 * np.percentile(self._ages, (50, 99, 100))
             values |= zip(('age of commands median, ms', 'age of commands 99th percentile, ms',

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.ros
 MS = 1_000_000  # ns
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def real(monkeypatch):
     """Replace real time, s, by one that the test sets."""
     clock = SimpleNamespace(now=100.0)
@@ -73,6 +73,16 @@ def test_waits_only_so_long(real):
     real.now += 0.2 * PATIENCE
     pace.pass_to(1100 * MS, flies=True)
     assert pace.due == pytest.approx(0.12)
+
+
+def test_waits_no_more_for_a_topic_that_is_silent(real):
+    pace = Pace(1.0, 0.02, 0)
+    pace.commanded('torques', 0.0)
+    for k in range(1, 40):
+        real.now += 0.1
+        pace.commanded('speeds', pace.due)
+        pace.pass_to(10 * k * MS, flies=True)
+    assert pace.due == pytest.approx(0.02 + 0.01 * (39 - 20), abs=0.011)
 
 
 def test_reports_speed_and_ages(real):

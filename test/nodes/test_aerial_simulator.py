@@ -169,6 +169,14 @@ def test_silence_is_reported_and_reset_ends_the_flight(bench):
     simulator.until(lambda: simulator.height() == pytest.approx(1.5, abs=1e-12), 'the stand')
 
 
+def test_a_command_from_before_the_reset_is_refused(bench):
+    simulator = Simulator(bench, max_age=10.0)
+    late = simulator.stamped(JointState(name=ROTORS, velocity=[500.0] * len(ROTORS)))
+    assert bench.call(Trigger, 'aerial_manipulator_simulator/reset').success
+    simulator.rotor_speeds.publish(late)
+    simulator.complains('rotor_speeds: stamp: expected a time of this flight, which began at')
+
+
 def test_clock_runs_at_its_factor(bench):
     clock = bench.collect(Clock, '/clock')
     simulator = Simulator(bench, publish_clock=True, time_factor=0.1)
