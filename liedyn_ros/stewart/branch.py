@@ -134,13 +134,13 @@ class BranchGuard:
             return Branch(singularity.determinant_sign, 0.0, 0.0, False, False)
         if self._lost(stamp_ns):
             self._begin_anew(stamp_ns, abs(value), variance)
+            return self._branch(value, (value - self._value) / max(slope, EXACT))
         near = self._advance(stamp_ns)
         self._seen_ns = stamp_ns
         gap = (value - self._value) / max(slope, EXACT)
         self._judge(value * value - 2.0 * slope * shortfall, variance, near)
         self._tell()
-        return Branch(self.expected_sign, self._rate, gap, self._doubt or self._entered != 0,
-                      value * self._value < 0.0)
+        return self._branch(value, gap)
 
     def coast(self, stamp_ns: int) -> None:
         """Go on to a time (ns) without a pose, as far as the motion before says anything."""
@@ -161,10 +161,14 @@ class BranchGuard:
         of_value = min(variance / (4.0 * value * value), 1.0) if value else 1.0
         for row in self._bank:
             kernels.begin(row, value, of_value)
-        self._started, self._value = True, value
+        self._started, self._value, self._rate = True, value, 0.0
         self._stamp_ns = self._seen_ns = stamp_ns
         self._open_gate()
         self._told = self.expected_sign
+
+    def _branch(self, value: float, gap: float) -> Branch:
+        return Branch(self.expected_sign, self._rate, gap, self._doubt or self._entered != 0,
+                      value * self._value < 0.0)
 
     def _lost(self, stamp_ns: int) -> bool:
         return 1e-9 * (stamp_ns - self._seen_ns) > PREDICTION_LIMIT

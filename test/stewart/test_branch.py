@@ -247,6 +247,16 @@ def test_whether_the_platform_crossed_in_a_gap_is_not_known(geometry, samples, h
             assert (Flag.BRANCH_UNSURE in safe.flags) == (k > crossing.index)
 
 
+def test_the_reading_after_a_gap_counts_once(geometry):
+    crossing, meter = Crossing(geometry, 'tilt', 5.0, 1e-5), SingularityMeter(geometry)
+    gone_on, new = (BranchGuard(1e-5) for _ in range(2))
+    gone_on.update(FIRST_NS - 10 ** 9, meter.measure(crossing.poses[0]))
+    for pose, (_, stamp_ns, _) in zip(crossing.poses[:20], crossing.samples()):
+        singularity = meter.measure(pose)
+        known, anew = (guard.update(stamp_ns, singularity) for guard in (gone_on, new))
+        assert known.unsure and known._replace(unsure=False) == anew
+
+
 def test_reset_forgets_the_doubt(geometry, home):
     _, tracker, said = excursion(geometry, STOP, 5e-5)
     assert Flag.BRANCH_UNSURE in said[-1].flags
