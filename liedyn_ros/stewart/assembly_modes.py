@@ -38,6 +38,7 @@ from liedyn_ros.stewart.start_system import SOLUTIONS, StartSystem
 from liedyn_ros.stewart.study_coordinates import Complex, leg_system, to_pose
 
 ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
+REFERENCES = 2  # searches at random lengths, the second where the first has a defect
 NEARLY_SINGULAR = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
 AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
 RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
@@ -122,10 +123,8 @@ class AssemblyModeSolver:
         self._centres = base.mean(axis=0), platform.mean(axis=0)
         self._joints = base - self._centres[0], platform - self._centres[1]
         self._radii = sum(np.linalg.norm(joints, axis=1).max() for joints in self._joints)
-        # What is at infinity does not depend on the lengths (e.e = 0 takes them out).
         self._at_infinity: int | None = None
-        ends, _, _ = self._search(self._radii * np.random.default_rng(seed).uniform(1.0, 2.0, 6))
-        self._at_infinity = ends.at_infinity
+        self._at_infinity = self._count_at_infinity()
 
     def solve(self, lengths: ArrayLike) -> AssemblyModes:
         """
@@ -143,6 +142,19 @@ class AssemblyModeSolver:
         return AssemblyModes(
             tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
             ends.at_infinity, len(ends.singular), ends.lost, defect)
+
+    def _count_at_infinity(self) -> int | None:
+        """
+        Return how many paths end at infinity, None where no search that says so is complete.
+
+        That does not depend on the lengths (e.e = 0 takes them out), so any may tell.
+        """
+        rng = np.random.default_rng(self._seed)
+        for _ in range(REFERENCES):
+            ends, _, defect = self._search(self._radii * rng.uniform(1.0, 2.0, 6))
+            if not defect:
+                return ends.at_infinity
+        return None
 
     def _why_impossible(self, lengths: Array) -> str:
         """Return which two legs differ by more than their joints' distances allow, if any do."""

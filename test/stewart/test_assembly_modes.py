@@ -26,6 +26,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     AssemblyModeSolver, leg_lengths, length_jacobian, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart import start_system as starts
+from liedyn_ros.stewart.assembly_modes import ATTEMPTS
 from liedyn_ros.stewart.kernels import homotopy
 from liedyn_ros.stewart.study_coordinates import from_pose, leg_system, to_pose
 
@@ -211,6 +212,22 @@ def test_what_is_at_infinity_must_be_what_is_there_at_other_lengths(geometry, mo
     modes = solver.solve((1e9, 0.5, 0.5, 0.5, 0.5, 0.5))
     assert not modes.complete
     assert modes.defect == '40 of 40 paths ended at infinity, 12 at lengths taken at random'
+
+
+@pytest.mark.parametrize('failing', [1, 2])
+def test_a_reference_search_with_a_defect_is_none(geometry, paper_pose, monkeypatch, failing):
+    follow, left = starts.follow, iter(range(failing * ATTEMPTS))
+
+    def lose(*arguments):
+        points, times = follow(*arguments)
+        return points, times if next(left, None) is None else np.ones_like(times)
+
+    starts.start_system(0)  # is kept
+    monkeypatch.setattr(starts, 'follow', lose)
+    solver = AssemblyModeSolver(geometry)
+    assert next(left, None) is None
+    modes = solver.solve(leg_lengths(geometry, paper_pose))
+    assert modes.complete and modes.at_infinity == 12
 
 
 def test_what_singular_solutions_leave_open_is_said(geometry):
