@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 
 from liedyn_ros.checks import Array
 from liedyn_ros.errors import LimitError
+from liedyn_ros.stewart.tracker import PREDICTION_LIMIT
 
 GATE = 6.0  # standard deviations
 PATIENCE = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
 SMOOTHING = 0.005  # s, of rates that are not measured
 MOST_OUTLIERS = 2  # legs; more at once are a motion of the platform
-MOST_GAP = 0.5  # s between samples beyond which nothing is predicted
 # A leg that turns in a swing of amplitude A keeps within a quantum q of its reading while a leg
 # that swings alike moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may swing
 # less than the others: DWELL sqrt(q length).
@@ -112,7 +112,7 @@ class LegMonitor:
 
     def judge(self, stamp_ns: int, lengths: Array, rates: Array | None = None) -> LegFaults:
         """Return the faults of a reading (6,), m, at a time (ns), with its rates if measured."""
-        if self._stamp_ns is None or not 0 < stamp_ns - self._stamp_ns <= 1e9 * MOST_GAP:
+        if self._stamp_ns is None or not 0 < stamp_ns - self._stamp_ns <= 1e9 * PREDICTION_LIMIT:
             self.reset()
             self._remember(stamp_ns, lengths, lengths, rates, 0.0)
             return LegFaults(NOTHING_PREDICTED, (), (), (), lengths)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from liedyn_ros.checks import Array
-from liedyn_ros.stewart.branch import Branch, BranchGuard
+from liedyn_ros.stewart.branch import Branch, BranchGuard, EXACT
 from liedyn_ros.stewart.singularity import Singularity, SingularityMeter
 from liedyn_ros.stewart.solver import PoseSolver
 from liedyn_ros.stewart.tracker import PoseTracker, TrackedPose
@@ -68,8 +68,10 @@ class Hypotheses:
             self._tracker.last, self._other.last = other, tracked
             tracked, other = other, tracked
             before, singularity = singularity, self._meter.measure(tracked.solution.pose)
-            gap = (singularity.signed_value - before.signed_value) / abs(before.slope)
-            branch = branch._replace(wrong=False, prediction_gap=branch.prediction_gap + gap)
+            apart = singularity.signed_value - before.signed_value
+            branch = branch._replace(
+                wrong=False,
+                prediction_gap=branch.prediction_gap + apart / max(abs(before.slope), EXACT))
         if told is None:
             return tracked, singularity, branch, other.solution.pose
         self._guard.settle(singularity)

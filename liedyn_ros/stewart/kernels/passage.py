@@ -32,7 +32,7 @@ NEAR = 3.0  # standard deviations from zero below which the sign of a value is n
 CLEAR = 16.0  # standard deviations above zero from which on a square has a root to start from
 STRAY = 6.0  # standard deviations that rule a square out
 SURPRISE = 9.0  # nats by which a sharpness is held less likely at most: it may change
-LONGEST = 1e300  # logarithm that no odds reach
+LEAST = 1e-300  # likelihood below which a branch is ruled out all the same
 
 
 @kernel
@@ -225,7 +225,7 @@ def passage_odds(bank, jerks, bins, count, work, weights):
     """
     if bins[count - 1, 1] < CLEAR * bins[count - 1, 2] ** 0.5:
         return 0.0
-    before, after, top = work[0], work[1], -LONGEST
+    before, after, top = work[0], work[1], -math.inf
     for m in range(bank.shape[0]):
         time = trace_back(after, bins, count, jerks[m])
         for i in range(ROW):
@@ -242,4 +242,4 @@ def passage_odds(bank, jerks, bins, count, work, weights):
         weight = math.exp(max(weights[m, 0] - top, -SURPRISE))
         up += weight * math.exp(weights[m, 1])
         down += weight * math.exp(weights[m, 2])
-    return math.log(max(up, 1.0 / LONGEST)) - math.log(max(down, 1.0 / LONGEST))
+    return math.log(max(up, LEAST)) - math.log(max(down, LEAST))
