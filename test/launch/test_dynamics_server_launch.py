@@ -67,5 +67,6 @@ def test_a_model_of_the_topic(bench, namespace):
 def test_without_autostart_the_node_waits_to_be_configured(bench):
     with launched(FILE, 'autostart:=false'):
         assert_unconfigured(bench, '/dynamics_server')
-        message = bench.call(DescribeModel, '/dynamics_server/describe_model').message
-        assert message.endswith('expected the node to be active, got not configured')
+        bench.until(lambda: bench.call(
+            DescribeModel, '/dynamics_server/describe_model').message.endswith(
+                'expected the node to be active, got not configured'), 'the kernels')
