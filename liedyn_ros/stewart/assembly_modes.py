@@ -240,14 +240,15 @@ def describe_defect(ends: Ends, paired: NDArray[np.bool_], at_infinity: int | No
     """
     Return what speaks against the solutions being all there are, or nothing.
 
-    at_infinity: how many paths end there whatever the lengths, where that is known.
+    at_infinity: how many paths end there whatever the lengths, where that is known. Fewer speak
+    against nothing: of a platform next to a degenerate one some finite ends are taken for infinite.
     """
     if ends.lost:
         return f'{ends.lost} of {SOLUTIONS} paths were lost'
     if len(ends.singular):
         return (f'{len(ends.singular)} of {SOLUTIONS} paths ended at singular solutions, '
                 'which may belong to a continuum')
-    if at_infinity not in (None, ends.at_infinity):
+    if at_infinity is not None and ends.at_infinity > at_infinity:
         return (f'{ends.at_infinity} of {SOLUTIONS} paths ended at infinity, {at_infinity} at '
                 'lengths taken at random')
     apart = starts.separations(ends.isolated, ends.isolated)
