@@ -122,13 +122,16 @@ def test_a_shutdown_meanwhile_ends_the_start(server):
     assert not server.bench.logged(server.node)
 
 
-def test_wrong_parameters_are_told_once(bench, monkeypatch):
-    server = SlowStart(bench, monkeypatch, autostart=True)
-    server.node.parameters.require_valid = lambda: 1 // 0
+def test_wrong_parameters_are_told_once(server):
+    assert server.configure(model_file='nowhere.urdf').successful
     server.finish()
-    bench.until_logged(server.node, 'not configured: ')
+    server.bench.until_logged(server.node, 'not configured: ')
+    looks = []
+    server.node.create_timer(dynamics_server.LOOK_PERIOD, lambda: looks.append(None))
+    server.bench.until(lambda: len(looks) > 5, 'time for more starts')
     assert server.state == State.PRIMARY_STATE_UNCONFIGURED
-    assert len(bench.logged(server.node)) == 1
+    logged = server.bench.logged(server.node)
+    assert len(logged) == 1 and 'nowhere.urdf' in logged[0]
 
 
 def test_a_query_that_gets_no_answer_is_logged(bench):
