@@ -27,6 +27,7 @@ from liedyn_ros.stewart import Flag, Margins, SafePose
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
 
+NO_POSE = 'no pose'
 SINGULARITY = {
     Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
     Flag.BRANCH_UNSURE: 'noise leaves two poses possible; reset once the pose is known',
@@ -41,9 +42,6 @@ LEGS = {
     Flag.LEG_OUTLIER: 'a reading that no motion explains'}
 ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FROZEN | (
     Flag.LEG_BIASED | Flag.SENSOR_DISAGREES)
-
-
-NO_POSE = 'no pose'
 
 
 class StewartDiagnostics:
@@ -99,7 +97,7 @@ class StewartDiagnostics:
     def _input(self) -> DiagnosticStatus:
         counts = {'solved': self._solved, 'not solved': self._failed, 'refused': self._refused}
         if self._refused:
-            return self._status('input', ERROR, self._reason, counts)
+            return self._status('input', WARN if self._solved else ERROR, self._reason, counts)
         if not self._solved + self._failed:
             return self._status('input', STALE, 'no leg lengths', counts)
         if self._failed:
