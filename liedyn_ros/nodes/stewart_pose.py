@@ -75,10 +75,10 @@ class StewartPoseNode(ManagedNode):
             self, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
-        self._parts += [
-            self._input,
-            StewartServices(self, platform, method, watch.warn_below, self._tracker.reset),
-            StewartModes(self, platform)]
+        self._parts.append(self._input)
+        self._parts.append(StewartServices(
+            self, platform, method, watch.warn_below, self._begin_anew))
+        self._parts.append(StewartModes(self, platform))
         self.parameters_changed()
 
     def release(self) -> None:
@@ -95,13 +95,7 @@ class StewartPoseNode(ManagedNode):
 
     def activate(self) -> None:
         """Begin at home: what was tracked before may be long past."""
-        self._tracker.reset()
-        self._input.clear()
-        self._diagnostics.clear()
-        if self._sensor is not None:
-            self._sensor.clear()
-        self._last = None
-        self._last_accepted_ns = self._now_ns()
+        self._begin_anew()
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
@@ -115,10 +109,19 @@ class StewartPoseNode(ManagedNode):
                 self._timers_of_ours.append(
                     self.create_timer(1.0 / self.parameters[name], callback))
 
+    def _begin_anew(self) -> None:
+        self._tracker.reset()
+        self._input.clear()
+        self._diagnostics.clear()
+        if self._sensor is not None:
+            self._sensor.clear()
+        self._last = None
+        self._last_accepted_ns = self._now_ns()
+
     def _take(self, stamp_ns: int, lengths: Array, rates: Array | None) -> None:
         if not self.active:
             return
-        now_ns = self._now_ns()
+        now_ns = self._look_at_clock()
         try:
             if self._max_age > 0.0 and now_ns > 0:
                 checks.require_recent(stamp_ns, now_ns, self._max_age, self._max_lead)
@@ -129,6 +132,8 @@ class StewartPoseNode(ManagedNode):
             self._refuse(stamp_ns, error)
             return
         self._last_accepted_ns = now_ns
+        if self._sensor is not None and safe.fit is not None:
+            self._sensor.use()
         self._outputs.publish(safe, self._with_tf)
         self._diagnostics.take(safe)
         if not safe.tracked.solution.converged:
@@ -145,9 +150,7 @@ class StewartPoseNode(ManagedNode):
             self._diagnostics.refuse(str(error))
 
     def _watch(self) -> None:
-        now_ns = self._now_ns()
-        if not 0 < self._last_accepted_ns <= now_ns:  # the clock has just started or was set back
-            self._last_accepted_ns = now_ns
+        now_ns = self._look_at_clock()
         if self.active and 0 < self._timeout_ns < now_ns - self._last_accepted_ns:
             reason = (f'expected leg lengths every {1e-9 * self._timeout_ns:g} s, got none for '
                       f'{1e-9 * (now_ns - self._last_accepted_ns):.1f} s: '
@@ -155,6 +158,15 @@ class StewartPoseNode(ManagedNode):
             self.complain(reason)
             self._outputs.reject(now_ns, reason)
             self._diagnostics.refuse(reason)
+
+    def _look_at_clock(self) -> int:
+        """Return the time, ns; where it was set back, forget the redundant sensor's readings."""
+        now_ns = self._now_ns()
+        if now_ns < self._last_accepted_ns and self._sensor is not None:
+            self._sensor.clear()
+        if not 0 < self._last_accepted_ns <= now_ns:  # the clock has just started or was set back
+            self._last_accepted_ns = now_ns
+        return now_ns
 
     def _draw(self) -> None:
         if self.active and self._last is not None:

@@ -66,7 +66,6 @@ class RedundantInput:
         self._tolerance_ns = round(1e9 * parameters['sensor_tolerance'])
         self._mounting = so3.inverse(so3.from_quaternion(
             checks.as_array('orientation_mounting', parameters['orientation_mounting'], (4,))))
-        self._used_ns = math.nan  # by the node's clock
         self.clear()
         oriented = isinstance(sensor, OrientationSensor)
         self._subscription = node.create_subscription(
@@ -81,16 +80,21 @@ class RedundantInput:
     def clear(self) -> None:
         """Forget the readings."""
         self._newest: tuple[int, Array] | None = None
-        self._heard = self._used = self._refused = 0  # since the last report
+        self._used_ns = math.nan  # by the node's clock
         self._reason = ''
+        self._begin_report()
 
     def near(self, stamp_ns: int) -> tuple[int, Array] | None:
-        """Return time (ns) and value of a new reading near a time, or None."""
+        """Return time (ns) and value of a reading near a time that was not used, or None."""
         if self._newest is None or abs(self._newest[0] - stamp_ns) > self._tolerance_ns:
             return None
-        newest, self._newest = self._newest, None
-        self._used, self._used_ns = self._used + 1, self._now_ns()
-        return newest
+        self._met = True
+        return self._newest
+
+    def use(self) -> None:
+        """Take the newest reading as used: it has been compared with a pose."""
+        self._newest, self._used_ns = None, self._now_ns()
+        self._used += 1
 
     def report(self) -> tuple[str, dict[str, object]]:
         """Return what is wrong since the last report, if anything, and counts."""
@@ -103,10 +107,16 @@ class RedundantInput:
             ago = 1e-9 * (self._now_ns() - self._used_ns)
             used = 'never used' if math.isnan(ago) else f'last used {ago:.1f} s ago'
             fault = f'silent, {used}: nothing on {self._subscription.topic_name}'
-            if self._heard:
+            if self._met:
+                fault = f'{used}: no pose to compare a reading with'
+            elif self._heard:
                 fault = f'{used}: no stamp within sensor_tolerance of those of the leg lengths'
-        self._heard = self._used = self._refused = 0
+        self._begin_report()
         return fault, counts
+
+    def _begin_report(self) -> None:
+        self._heard = self._used = self._refused = 0
+        self._met = False  # whether a reading was near leg lengths in time
 
     def _take_orientation(self, message: Imu) -> None:
         q = message.orientation

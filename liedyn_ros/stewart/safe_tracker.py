@@ -30,7 +30,7 @@ from liedyn_ros.stewart.hypotheses import Hypotheses, Preference
 from liedyn_ros.stewart.kinematics import leg_lengths
 from liedyn_ros.stewart.limits import LimitGauge, Margins
 from liedyn_ros.stewart.methods import LevenbergMarquardt, Method
-from liedyn_ros.stewart.redundancy import ConsistencyMonitor, Sensor
+from liedyn_ros.stewart.redundancy import Consistency, ConsistencyMonitor, Sensor
 from liedyn_ros.stewart.singularity import Singularity, SingularityMeter, time_until
 from liedyn_ros.stewart.tracker import PoseTracker, Start, TrackedPose
 
@@ -104,7 +104,8 @@ class SafePose:
     legs: indices of the legs suspected. singularity, branch: None where there is no pose.
     time_to_singularity: s, until the smallest singular value falls below warn_below at its
     present rate; infinite where it does not. other: (4, 4), m, the pose of the other branch
-    while both are held. margins: what the pose leaves of the platform's limits.
+    while both are held. margins: what the pose leaves of the platform's limits. fit: of the
+    redundant sensor's reading, None where none was compared.
     """
 
     tracked: TrackedPose
@@ -115,6 +116,7 @@ class SafePose:
     time_to_singularity: float = math.inf
     other: Array | None = None
     margins: Margins | None = None
+    fit: Consistency | None = None
 
 
 class SafeTracker:
@@ -206,7 +208,7 @@ class SafeTracker:
         left, kept = self._gauge.measure(tracked.solution.pose)
         if not kept:
             flags |= exceeded_by(left)
-        return SafePose(tracked, Flag(flags), legs, singularity, branch, until, other, left)
+        return SafePose(tracked, Flag(flags), legs, singularity, branch, until, other, left, fit)
 
     def _go_on(self, stamp_ns: int, lengths: Array, nearest: Array) -> None:
         """Let the guard judge lengths that no pose has, which by noise is so at a singularity."""

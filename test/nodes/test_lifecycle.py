@@ -24,6 +24,8 @@ from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
 from support.pose_bench import NEAR, ns, PoseBench
 
+from liedyn_ros.errors import LiedynError
+from liedyn_ros.nodes import stewart_pose
 from liedyn_ros.nodes.stewart_pose import StewartPoseNode
 from liedyn_ros.nodes.stewart_simulator import StewartSimulatorNode
 
@@ -102,10 +104,27 @@ def test_cleanup_closes_what_configure_opened(bench):
             'stewart_pose/inverse_kinematics', 'stewart_pose/predict', 'stewart_pose/reset'))}
 
 
+def test_a_configuration_that_fails_late_leaves_nothing_open(bench, monkeypatch):
+    def fail(*_):
+        raise LiedynError('no modes today')
+
+    node = bench.start(StewartPoseNode, autostart=False)
+    before = sorted(open_in(node))
+    monkeypatch.setattr(stewart_pose, 'StewartModes', fail)
+    assert not change(bench, Transition.TRANSITION_CONFIGURE)
+    bench.until_logged(node, 'not configured: no modes today')
+    assert sorted(open_in(node)) == before
+
+
 def interfaces_of(node):
     """Return the topics and services that a node has open."""
-    return {entity.topic_name for entity in (*node.publishers, *node.subscriptions)} | {
-        service.service_name for service in node.services}
+    return set(open_in(node))
+
+
+def open_in(node):
+    """Return the name of each topic and service of a node, as often as it is open."""
+    return [*(entity.topic_name for entity in (*node.publishers, *node.subscriptions)),
+            *(service.service_name for service in node.services)]
 
 
 def test_only_an_active_node_publishes(bench):

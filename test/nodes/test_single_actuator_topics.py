@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
+from std_srvs.srv import Trigger
 from support.pose_bench import (
     FAR, GEOMETRY, joint_state, LEGS, matrix, NEAR, ns, PERIOD_NS, PoseBench, rates_at)
 from support.stewart_cases import pose_of
@@ -101,6 +102,14 @@ def test_time_going_backward_is_refused_and_then_followed(six):
     six.node.reason_of('leg_1: stamp: expected a time after')
     six.node.bench.until(lambda: six.node.poses, 'a pose', act=lambda: six.send_pose(NEAR))
     assert six.node.status_at(ns(six.node.poses[0])).start == StewartStatus.START_HOME
+
+
+def test_a_reset_takes_any_time(six):
+    assert six.node.bench.call(Trigger, 'stewart_pose/reset').success
+    six.node.stamp_ns -= 10 * PERIOD_NS + PERIOD_NS // 2
+    stamp = six.send_pose(FAR)
+    assert six.node.status_at(stamp).start == StewartStatus.START_HOME
+    np.testing.assert_allclose(six.node.pose_at(stamp), FAR, atol=1e-9)
 
 
 def test_a_leg_that_is_a_period_ahead_waits_for_the_others(six):
