@@ -241,7 +241,7 @@ def describe_defect(ends: Ends, paired: NDArray[np.bool_], at_infinity: int | No
     Return what speaks against the solutions being all there are, or nothing.
 
     at_infinity: how many paths end there whatever the lengths, where that is known. Fewer speak
-    against nothing: of a platform next to a degenerate one some finite ends are taken for infinite.
+    against nothing: of a platform next to a degenerate one finite ends are taken for infinite.
     """
     if ends.lost:
         return f'{ends.lost} of {SOLUTIONS} paths were lost'
