@@ -27,7 +27,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from support.pose_bench import ns
+from support.pose_bench import ns, stamp_of
 
 from liedyn_ros.flight import Machine, Reference
 from liedyn_ros.model import load_model, load_urdf
@@ -194,15 +194,17 @@ def test_time_waits_for_commands_and_that_is_reported(bench):
     reports = bench.collect(DiagnosticArray, '/diagnostics')
     simulator = Simulator(bench, publish_clock=True, most_command_age=0.05)
     name = f'{simulator.node.get_fully_qualified_name()}: pace'
-    first = simulator.odometry[-1].header.stamp
 
     def factors():
         return [float(status.values[0].value) for report in reports for status in report.status
                 if status.name == name]
 
-    simulator.stamped = lambda message, stamp=first: stamp_with(message, stamp)
+    simulator.stamped = lambda message: stamp_with(
+        message, stamp_of(ns(simulator.odometry[-1]) - 60_000_000))
     simulator.until(lambda: 0.0 in factors(), 'a second in which no time passed',
                     lambda: (simulator.send_speeds(), simulator.send_torques()))
+    assert 'slower than the 1 told' in [
+        status.message for report in reports for status in report.status]
     stood = ns(simulator.odometry[-1])
     simulator.stamped = lambda message: stamp_with(message, simulator.odometry[-1].header.stamp)
     simulator.until(lambda: ns(simulator.odometry[-1]) > stood + 200_000_000, 'time to go on',
