@@ -48,17 +48,17 @@ setup(
     license='Apache-2.0',
     entry_points={
         'console_scripts': [
-            'actuator_lag = liedyn_ros.studies.actuator_lag:main',
+            'actuator_lag = liedyn_ros.studies.actuator_lag.study:main',
             'aerial_manipulator_controller = '
-            'liedyn_ros.nodes.aerial_manipulator_controller:main',
+            'liedyn_ros.nodes.aerial.controller:main',
             'aerial_manipulator_simulator = '
-            'liedyn_ros.nodes.aerial_manipulator_simulator:main',
+            'liedyn_ros.nodes.aerial.simulator:main',
             'assembly_modes = liedyn_ros.studies.assembly_modes:main',
-            'dynamics_server = liedyn_ros.nodes.dynamics_server:main',
-            'reproduce_higher_order = liedyn_ros.studies.higher_order:main',
-            'reproduce_stewart = liedyn_ros.studies.stewart:main',
-            'stewart_pose = liedyn_ros.nodes.stewart_pose:main',
-            'stewart_simulator = liedyn_ros.nodes.stewart_simulator:main',
+            'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
+            'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',
+            'reproduce_stewart = liedyn_ros.studies.stewart_pose.study:main',
+            'stewart_pose = liedyn_ros.nodes.stewart.pose:main',
+            'stewart_simulator = liedyn_ros.nodes.stewart.simulator:main',
             'stewart_workspace = liedyn_ros.studies.stewart_workspace:main',
         ],
     },

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import keep
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
-from liedyn_ros.tables import print_table
 
 PLATFORMS = 1000
 SEEDS = (0, 1)

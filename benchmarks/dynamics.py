@@ -31,7 +31,7 @@ import pinocchio as pin
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.kernels.hybrid import hybrid
 from liedyn_ros.dynamics.kernels.inverse import inverse

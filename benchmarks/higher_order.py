@@ -32,13 +32,13 @@ from benchmarks.dynamics import agree, Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.kernels.series import table
-from liedyn_ros.dynamics.kernels.series.forward import hybrid_series
-from liedyn_ros.dynamics.kernels.series.inverse import inverse_series
+from liedyn_ros.dynamics.time_derivatives.kernels import table
+from liedyn_ros.dynamics.time_derivatives.kernels.forward import hybrid_series
+from liedyn_ros.dynamics.time_derivatives.kernels.inverse import inverse_series
 from liedyn_ros.model import Model
-from liedyn_ros.studies.higher_order_timing import branches
+from liedyn_ros.studies.time_derivatives.timing import branches
 
 ORDERS = (0, 1, 3, 5, 10)
 BATCH = 512
@@ -118,7 +118,7 @@ def beside_pinocchio(name: str, robot: Robot) -> list[Row]:
 
 def beside_casadi(name: str, model: Model) -> list[Row]:
     """Return how many times longer CasADi takes."""
-    from liedyn_ros.studies import higher_order_casadi
+    from liedyn_ros.studies.time_derivatives import casadi as higher_order_casadi
     rows = []
     state, order = State(model, CASADI_ORDER), CASADI_ORDER
     for algorithm in ('inverse', 'forward'):

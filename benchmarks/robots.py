@@ -18,9 +18,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from liedyn_ros.model import load_urdf, load_yaml, Model, to_urdf
-from liedyn_ros.resources import config_file
-from liedyn_ros.studies.higher_order_timing import branches
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.model import load_urdf, load_yaml, Model
+from liedyn_ros.model.io import urdf_writer as to_urdf
+from liedyn_ros.studies.time_derivatives.timing import branches
 
 EXAMPLE_ROBOTS = {  # of the wheel example-robot-data; True: with a free base
     'arm (ur5)': ('ur_description/urdf/ur5_robot.urdf', False),

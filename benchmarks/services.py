@@ -48,10 +48,10 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from std_srvs.srv import Trigger
 
 from benchmarks.record import keep
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_yaml
-from liedyn_ros.nodes.dynamics_server import DynamicsServerNode
-from liedyn_ros.nodes.tree_messages import TreeMessages
-from liedyn_ros.resources import config_file
+from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
+from liedyn_ros.ros.tree_messages import TreeMessages
 
 MACHINE = 'aerial_manipulator.yaml'
 SERVER, ECHO, GLOBAL = 'dynamics_server', 'echo', 'echo, global executor'

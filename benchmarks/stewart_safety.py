@@ -30,13 +30,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from benchmarks.record import keep
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
-from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import (
     Flag, leg_lengths, LegNoise, OrientationSensor, PoseSolver, PoseTracker, SafePose, SafeTracker,
     ScrewMotion, SingularityMeter, SmoothTrajectory, StewartGeometry, Watch)
-from liedyn_ros.tables import print_table
 
 GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
 HOME = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 0.5])

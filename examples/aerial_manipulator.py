@@ -16,10 +16,10 @@
 
 import numpy as np
 
+from liedyn_ros.aerial import Feedback, Gains, Machine, Reference, Simulation, tracking_error
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.flight import Feedback, Gains, Machine, Reference, Simulation, tracking_error
 from liedyn_ros.model import load_model, scale_masses
-from liedyn_ros.resources import config_file
 
 machine = Machine(load_model(config_file('aerial_manipulator.yaml')))
 known = Dynamics(scale_masses(machine.model, 1.05))

@@ -16,8 +16,8 @@
 
 import numpy as np
 
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
 geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))

@@ -16,7 +16,7 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.nodes.launch_parts import common_arguments, node, rviz, switch
+from liedyn_ros.ros.launch import common_arguments, node, rviz, switch
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -16,7 +16,7 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.nodes.launch_parts import common_arguments, node
+from liedyn_ros.ros.launch import common_arguments, node
 
 
 def generate_launch_description() -> LaunchDescription:

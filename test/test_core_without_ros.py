@@ -21,18 +21,10 @@ import sys
 
 import pytest
 
+from liedyn_ros.layers import allowed, as_markdown, LAYERS, WITH_ROS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / 'liedyn_ros'
-BASE = {'checks', 'compile', 'errors', 'lanes', 'resources', 'timeline', 'yaml_nodes'}
-LAYERS = {  # what each part of the core may import of the package
-    **dict.fromkeys(sorted(BASE), BASE),
-    'lie': BASE,
-    'stewart': BASE | {'lie'},
-    'model': BASE | {'lie'},
-    'dynamics': BASE | {'lie', 'model'},
-    'flight': BASE | {'lie', 'model', 'dynamics'},
-}
-OUTER = {'nodes', 'demo', 'studies', 'tables'}
 ROS = ('ament_index_python', 'builtin_interfaces', 'diagnostic_msgs', 'geometry_msgs', 'launch',
        'launch_ros', 'lifecycle_msgs', 'liedyn_interfaces', 'nav_msgs', 'rcl_interfaces', 'rclpy',
        'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs', 'tf2_ros',
@@ -62,13 +54,13 @@ else:
 import liedyn_ros
 
 for module in walk_packages(liedyn_ros.__path__, 'liedyn_ros.'):
-    if module.name.split('.')[1] not in {sorted(OUTER)}:
+    if module.name.split('.')[1] not in {(*WITH_ROS, 'studies')}:
         import_module(module.name)
 
 import numpy as np
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model
-from liedyn_ros.resources import config_file
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
 geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
@@ -105,15 +97,25 @@ def test_core_runs_with_every_ros_module_blocked():
 def test_every_part_of_the_package_has_its_layer():
     parts = {path.stem for path in PACKAGE.iterdir()
              if path.suffix == '.py' or (path / '__init__.py').exists()}
-    assert parts - {'__init__'} == {*LAYERS, *OUTER}
+    assert parts - {'__init__'} == set(LAYERS)
+
+
+def test_the_table_of_layers_points_one_way():
+    parts = list(LAYERS)
+    for part in parts:
+        assert allowed(part) - {part} <= set(parts[:parts.index(part)])
 
 
 @pytest.mark.parametrize('part', LAYERS)
 def test_imports_point_one_way(part):
-    files = [PACKAGE / f'{part}.py'] if part in BASE else sorted((PACKAGE / part).rglob('*.py'))
-    allowed = LAYERS[part] | {part}
-    for path in files:
+    alone = PACKAGE / f'{part}.py'
+    for path in [alone] if alone.exists() else sorted((PACKAGE / part).rglob('*.py')):
         for name in imports(path):
             top, _, inner = name.partition('.')
-            assert top not in ROS, f'{path} imports {name}'
-            assert top != 'liedyn_ros' or inner.split('.')[0] in allowed, f'{path} imports {name}'
+            assert top not in ROS or part in WITH_ROS, f'{path} imports {name}'
+            assert top != 'liedyn_ros' or inner.split('.')[0] in allowed(part), (
+                f'{path} imports {name}')
+
+
+def test_contributing_shows_the_table_of_layers():
+    assert as_markdown() in (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')

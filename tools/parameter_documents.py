@@ -28,11 +28,11 @@ import textwrap
 
 import yaml
 
-from liedyn_ros.nodes import aerial_parameters as aerial
-from liedyn_ros.nodes.dynamics_parameters import DYNAMICS_SERVER
-from liedyn_ros.nodes.managed_node import AUTOSTART
-from liedyn_ros.nodes.parameters import as_markdown, Parameter
-from liedyn_ros.nodes.stewart_parameters import PLATFORM, POSE, SIMULATOR
+from liedyn_ros.nodes.aerial import parameters as aerial
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
+from liedyn_ros.nodes.stewart.parameters import PLATFORM, POSE, SIMULATOR
+from liedyn_ros.ros.lifecycle import AUTOSTART
+from liedyn_ros.ros.parameters import as_markdown, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
 README, CONFIG = ROOT / 'README.md', ROOT / 'config'

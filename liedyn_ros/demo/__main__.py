@@ -18,7 +18,8 @@ import os
 from pathlib import Path
 import sys
 
-from liedyn_ros.demo import aerial, stewart
+from liedyn_ros.demo.aerial import demo as aerial
+from liedyn_ros.demo.stewart import demo as stewart
 
 # What a demo publishes stays on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')

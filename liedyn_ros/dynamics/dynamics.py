@@ -20,21 +20,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, require_finite
-from liedyn_ros.compile import Entry
-from liedyn_ros.dynamics.batch import Batch
-from liedyn_ros.dynamics.higher_order import HigherOrder
+from liedyn_ros.common.checks import Array, require_finite
+from liedyn_ros.common.errors import SingularError
+from liedyn_ros.dynamics.batch.batch import Batch
+from liedyn_ros.dynamics.data import Workspace
 from liedyn_ros.dynamics.inputs import borrowed, copied, known, mask, output, refuse, stop
-from liedyn_ros.dynamics.kernels.bodies import jacobian, kinematics
+from liedyn_ros.dynamics.kernels.centroidal import (
+    ENTRIES, KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL, totals)
 from liedyn_ros.dynamics.kernels.coriolis import BLOCKS, coriolis_matrix
 from liedyn_ros.dynamics.kernels.hybrid import DONE, hybrid
 from liedyn_ros.dynamics.kernels.inverse import inverse
+from liedyn_ros.dynamics.kernels.kinematics import jacobian, kinematics
 from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
 from liedyn_ros.dynamics.kernels.rows import DAMPING, FRICTION
-from liedyn_ros.dynamics.kernels.totals import (
-    ENTRIES, KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL, totals)
-from liedyn_ros.dynamics.workspace import Workspace
-from liedyn_ros.errors import SingularError
+from liedyn_ros.dynamics.time_derivatives.time_derivatives import HigherOrder
+from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 
 
@@ -74,9 +74,9 @@ class Dynamics:
         self.dissipation = dissipation
         self.workspace = Workspace(model.layout, dissipation)
         topology, links = self.workspace.topology, self.workspace.links
-        self._inverse = Entry(inverse, topology, links, self.workspace.coordinates)
-        self._hybrid = Entry(hybrid, topology, links, self.workspace.coordinates)
-        self._mass_matrix = Entry(mass_matrix, topology, links)
+        self._inverse = BoundKernel(inverse, topology, links, self.workspace.coordinates)
+        self._hybrid = BoundKernel(hybrid, topology, links, self.workspace.coordinates)
+        self._mass_matrix = BoundKernel(mass_matrix, topology, links)
         self._q_shape, self._v_shape = (model.nq,), (model.nv,)
         self._bodies = len(model.bodies)
         self._zero = np.zeros(model.nv)
@@ -292,7 +292,7 @@ class Dynamics:
     def _rate(self, name: str, value: ArrayLike) -> Array:
         return borrowed(name, value, self._v_shape)
 
-    def _run(self, kernel: Entry, external: ArrayLike | None, *arguments: Array) -> Any:
+    def _run(self, kernel: BoundKernel, external: ArrayLike | None, *arguments: Array) -> Any:
         space = self.workspace
         if external is None:
             return kernel(*arguments)

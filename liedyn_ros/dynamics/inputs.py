@@ -19,9 +19,9 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.checks import Array, as_array, as_numbers, require_finite
+from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
+from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.dynamics.kernels.hybrid import REFUSED
-from liedyn_ros.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.model import configuration, Model
 
 _FLOAT64 = np.dtype(np.float64)

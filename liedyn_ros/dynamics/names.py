@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.checks import Array, as_trailing, order_of
-from liedyn_ros.dynamics.base import base_joint
-from liedyn_ros.dynamics.higher_order import require_order
-from liedyn_ros.errors import NameSetError, ShapeError
+from liedyn_ros.common.checks import Array, as_trailing, order_of
+from liedyn_ros.common.errors import NameSetError, ShapeError
+from liedyn_ros.dynamics.floating_base import base_joint
+from liedyn_ros.dynamics.time_derivatives.time_derivatives import require_order
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
 Indices = NDArray[np.int64]

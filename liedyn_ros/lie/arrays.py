@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from liedyn_ros.checks import Array
-from liedyn_ros.errors import LiedynError, NotInGroupError, ShapeError
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
 
 # How far an input may be from its group or algebra: room for single precision, none for numbers
 # printed with five digits.

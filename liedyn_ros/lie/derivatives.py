@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array
-from liedyn_ros.errors import LiedynError, ShapeError
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.lie import se3
 
 BODY, SPATIAL = 'body', 'spatial'

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from transforms3d.euler import euler2mat, mat2euler
 
-from liedyn_ros.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.lie import se3, so3
 
 

@@ -26,8 +26,8 @@ those that take a pose refuse any other matrix (NotInGroupError, see require_pos
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_trailing
-from liedyn_ros.errors import LiedynError
+from liedyn_ros.common.checks import Array, as_trailing
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.arrays import largest, require, require_broadcast, run, TOLERANCE
 from liedyn_ros.lie.kernels import batch

@@ -24,8 +24,8 @@ those that take a rotation refuse any other matrix (NotInGroupError, see require
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_trailing
-from liedyn_ros.errors import LiedynError
+from liedyn_ros.common.checks import Array, as_trailing
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie.arrays import largest, require, require_broadcast, run, TOLERANCE
 from liedyn_ros.lie.kernels import batch
 

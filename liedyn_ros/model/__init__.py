@@ -16,17 +16,17 @@
 
 from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.geometry import pose
 from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.io.loading import load_model, load_xacro
+from liedyn_ros.model.io.urdf_reader import load_urdf
+from liedyn_ros.model.io.urdf_writer import to_urdf
+from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
-from liedyn_ros.model.layout import Layout
-from liedyn_ros.model.loading import load_model, load_xacro
+from liedyn_ros.model.link_table import Layout
 from liedyn_ros.model.model import Coupling, Model
-from liedyn_ros.model.quantities import pose
 from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.scaling import scale_masses
-from liedyn_ros.model.to_urdf import to_urdf
-from liedyn_ros.model.urdf import load_urdf
-from liedyn_ros.model.yaml_format import load_yaml
 
 __all__ = [
     'Body', 'Coupling', 'Joint', 'JOINT_TYPES', 'Layout', 'Limits', 'load_model', 'load_urdf',

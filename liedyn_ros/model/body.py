@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array
-from liedyn_ros.errors import ModelError
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import ModelError
+from liedyn_ros.model.geometry import checked_pose
 from liedyn_ros.model.inertia import SpatialInertia
-from liedyn_ros.model.quantities import checked_pose
 
 # Sizes of each shape, m; a cylinder stands along z.
 SHAPES = {'box': ('x', 'y', 'z'), 'cylinder': ('radius', 'length'), 'sphere': ('radius',)}

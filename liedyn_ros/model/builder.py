@@ -20,14 +20,14 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array, as_number
-from liedyn_ros.errors import ModelError
-from liedyn_ros.model.assembly import assemble, number
+from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.body import Body, Visual
+from liedyn_ros.model.expansion import assemble, number
+from liedyn_ros.model.geometry import checked_pose, perpendicular, unit_axis
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits, per_coordinate
 from liedyn_ros.model.model import Coupling, Model
-from liedyn_ros.model.quantities import checked_pose, perpendicular, unit_axis
 from liedyn_ros.model.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)

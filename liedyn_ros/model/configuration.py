@@ -19,13 +19,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array
-from liedyn_ros.errors import LiedynError, NotInGroupError
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError, NotInGroupError
 from liedyn_ros.lie.arrays import TOLERANCE
 from liedyn_ros.model.joints import Limits
 from liedyn_ros.model.kernels import configuration as kernels
 from liedyn_ros.model.kinds import FREE, PRISMATIC, SPHERICAL
-from liedyn_ros.model.layout import Layout
+from liedyn_ros.model.link_table import Layout
 
 # Where a quaternion starts in the configuration of a link.
 _QUATERNION_AT = {SPHERICAL: 0, FREE: 3}

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array, as_number
-from liedyn_ros.errors import InertiaError
+from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.errors import InertiaError
 
 # Relative slack for files that round their numbers.
 _TRIANGLE_TOLERANCE = 1e-6

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_numbers
-from liedyn_ros.errors import LimitError, ShapeError
+from liedyn_ros.common.checks import Array, as_numbers
+from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.model import kinds
 
 _INF = float('inf')

@@ -20,12 +20,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array
-from liedyn_ros.errors import ModelError
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model import configuration
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.joints import concatenate, Joint, Limits
-from liedyn_ros.model.layout import Layout
+from liedyn_ros.model.link_table import Layout
 from liedyn_ros.model.rotors import Rotor
 
 

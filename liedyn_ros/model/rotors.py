@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import lsq_linear
 
-from liedyn_ros.checks import Array, as_array, as_number
-from liedyn_ros.errors import LimitError, ModelError
+from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.model.body import Visual
-from liedyn_ros.model.quantities import checked_pose
+from liedyn_ros.model.geometry import checked_pose
 
 # Of the largest wrench of the rotors: what counts as reached.
 _REACHED = 1e-9

@@ -17,8 +17,8 @@
 from dataclasses import replace
 import math
 
-from liedyn_ros.errors import LimitError
-from liedyn_ros.model.assembly import assemble
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.model.expansion import assemble
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.model import Model
 

@@ -19,27 +19,28 @@ A pose is that of the platform frame in the base frame, 4 by 4, in metres; leg v
 the order of the geometry's leg names.
 """
 
-from liedyn_ros.stewart.actuators import Actuators
-from liedyn_ros.stewart.assembly_modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
-from liedyn_ros.stewart.branch import Branch, BranchGuard
-from liedyn_ros.stewart.covariance import in_fixed_axes, LegNoise, linear_first
-from liedyn_ros.stewart.faults import LegFaults, LegMonitor
-from liedyn_ros.stewart.geometry import StewartGeometry
-from liedyn_ros.stewart.kinematics import (
+from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
+from liedyn_ros.stewart.input.actuators import Actuators
+from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kinematics import (
     leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, Trivialization,
     twist_of_leg_rates)
-from liedyn_ros.stewart.limits import LimitGauge, Margins
-from liedyn_ros.stewart.methods import Chart, GaussNewton, LevenbergMarquardt, Method, Residual
-from liedyn_ros.stewart.prediction import joint_covariance, Motion, MotionEstimator
-from liedyn_ros.stewart.redundancy import (
+from liedyn_ros.stewart.platform.limits import LimitGauge, Margins
+from liedyn_ros.stewart.platform.singularity import Singularity, SingularityMeter, time_until
+from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
+from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
+from liedyn_ros.stewart.solver.methods import (
+    Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
+from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchGuard
+from liedyn_ros.stewart.tracking.covariance import in_fixed_axes, LegNoise, linear_first
+from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
+from liedyn_ros.stewart.tracking.monitored_tracker import Flag, SafePose, SafeTracker, Watch
+from liedyn_ros.stewart.tracking.prediction import joint_covariance, Motion, MotionEstimator
+from liedyn_ros.stewart.tracking.sensor_monitor import (
     Consistency, ConsistencyMonitor, LengthSensor, OrientationSensor, Sensor)
-from liedyn_ros.stewart.safe_tracker import Flag, SafePose, SafeTracker, Watch
-from liedyn_ros.stewart.simulation import LegSample, LegSimulation
-from liedyn_ros.stewart.singularity import Singularity, SingularityMeter, time_until
-from liedyn_ros.stewart.solver import PoseSolver, Solution, Solutions, Status
-from liedyn_ros.stewart.synchronizer import ActuatorSynchronizer, Reading
-from liedyn_ros.stewart.tracker import PoseTracker, Start, TrackedPose
-from liedyn_ros.stewart.trajectory import ScrewMotion, SmoothTrajectory
+from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 
 __all__ = [
     'ActuatorSynchronizer', 'Actuators', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes',

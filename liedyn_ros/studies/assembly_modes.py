@@ -30,14 +30,14 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 import numpy as np
 
-from liedyn_ros.checks import Array
-from liedyn_ros.errors import LiedynError
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
 from liedyn_ros.studies import outputs
 from liedyn_ros.studies.pictures import draw_platform, save
-from liedyn_ros.tables import print_table
 
 PICTURE = 'out/assembly_modes.png'
 MOST_COLUMNS = 4

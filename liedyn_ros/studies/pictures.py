@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart import StewartGeometry
 
 matplotlib.use('Agg')

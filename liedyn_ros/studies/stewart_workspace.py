@@ -30,15 +30,15 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 import numpy as np
 
-from liedyn_ros.checks import Array, as_array, as_number
-from liedyn_ros.errors import LiedynError, LimitError
+from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.resources import config_file
 from liedyn_ros.stewart import LimitGauge, SingularityMeter, StewartGeometry
-from liedyn_ros.stewart.workspace import map_workspace, WorkspaceMap
+from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 from liedyn_ros.studies import outputs
 from liedyn_ros.studies.pictures import save
-from liedyn_ros.tables import print_table
 
 FOLDER = 'out/stewart_workspace'
 LEVELS = 5  # horizontal sections that are drawn

@@ -21,12 +21,12 @@ import numpy as np
 import pytest
 from support.dynamics_cases import make_case, TREES
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError, LiedynError, NotFiniteError
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
-from liedyn_ros.errors import ConvergenceError, LiedynError, NotFiniteError
 from liedyn_ros.model import load_yaml
-from liedyn_ros.resources import config_file
 
 Step = Callable[..., tuple[Array, Array]]
 RKMK, VERLET = runge_kutta_munthe_kaas.step, stormer_verlet.step

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import kernels
 from liedyn_ros.dynamics.kernels import articulated, coriolis, joints, rigid, rows, symmetric
 from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix

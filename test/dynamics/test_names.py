@@ -19,9 +19,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from support.dynamics_cases import Case, make_case
 
-from liedyn_ros.dynamics import Names
-from liedyn_ros.errors import (
+from liedyn_ros.common.errors import (
     LimitError, ModelError, NameSetError, NotFiniteError, ShapeError)
+from liedyn_ros.dynamics import Names
 
 
 def test_every_joint_has_its_places(case: Case) -> None:

@@ -21,9 +21,9 @@ import pytest
 from support.dynamics_cases import Case
 from support.example_robots import example_robot, example_urdfs
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import DescriptionError, SingularError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.errors import DescriptionError, SingularError
 from liedyn_ros.model import load_urdf, Model
 
 pin = pytest.importorskip('pinocchio')

@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 from support.dynamics_cases import Case, make_case
 
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, ModelError, NotFiniteError, NotInGroupError, ShapeError,
+    SingularError)
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.kernels.hybrid import hybrid
 from liedyn_ros.dynamics.kernels.inverse import inverse
-from liedyn_ros.errors import (
-    LiedynError, LimitError, ModelError, NotFiniteError, NotInGroupError, ShapeError,
-    SingularError)
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 

@@ -24,8 +24,8 @@ from support.launch_bench import assert_unconfigured, described_arguments, launc
 from support.pose_bench import ns
 import yaml
 
-from liedyn_ros.nodes.aerial_manipulator_controller import BEGUN
-from liedyn_ros.resources import config_file
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.aerial.controller import BEGUN
 
 pytestmark = pytest.mark.ros
 FILE = 'aerial_manipulator.launch.py'

@@ -19,8 +19,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from liedyn_ros.checks import Array
-from liedyn_ros.errors import LiedynError, NotInGroupError, ShapeError
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists, twists_of, Wrenches
 

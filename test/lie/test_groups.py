@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from liedyn_ros.errors import NotInGroupError, ShapeError
+from liedyn_ros.common.errors import NotInGroupError, ShapeError
 from liedyn_ros.lie import SE3, se3, SO3, so3
 
 XI, ETA = np.array([0.4, -0.2, 1.1, 0.5, -2.0, 0.3]), np.array([-2.0, 0.3, 0.7, 1.5, 0.1, -0.6])

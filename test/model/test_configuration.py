@@ -21,8 +21,8 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 from support.random_models import random_model
 
-from liedyn_ros.checks import Array
-from liedyn_ros.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError
 
 MODEL = random_model(seed=7, joint_count=20, floating=True)
 SEEDS = strategies.integers(0, 2**32 - 1)

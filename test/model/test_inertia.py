@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from support.random_models import random_inertia, random_pose
 
-from liedyn_ros.errors import InertiaError, NotFiniteError, ShapeError
+from liedyn_ros.common.errors import InertiaError, NotFiniteError, ShapeError
 from liedyn_ros.model import SpatialInertia
 
 CENTER = (0.1, -0.2, 0.3)

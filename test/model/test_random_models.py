@@ -23,9 +23,9 @@ from scipy.linalg import expm
 from support.layout_kinematics import body_poses, inertia_matrix, unpack
 from support.random_models import random_model
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import Joint, JOINT_TYPES, kinds, load_model
-from liedyn_ros.resources import config_file
 
 CASES = [(seed, floating) for seed in range(5) for floating in (False, True)]
 

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from liedyn_ros.checks import Array
-from liedyn_ros.errors import LimitError, ModelError
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model, pose, Rotor, RotorAllocation
-from liedyn_ros.resources import config_file
 
 MODEL = load_model(config_file('aerial_manipulator.yaml'))
 ALLOCATION = RotorAllocation(MODEL.rotors)

@@ -23,11 +23,11 @@ from rclpy.qos import (
 from std_msgs.msg import String
 import yaml
 
-from liedyn_ros.nodes.aerial_manipulator_controller import AerialManipulatorControllerNode
-from liedyn_ros.nodes.aerial_manipulator_simulator import AerialManipulatorSimulatorNode
-from liedyn_ros.nodes.stewart_pose import StewartPoseNode
-from liedyn_ros.nodes.stewart_simulator import StewartSimulatorNode
-from liedyn_ros.resources import config_file
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
+from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
+from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 
 pytestmark = pytest.mark.ros
 TYPES = {'MarkerArray': 'visualization_msgs/msg/MarkerArray', 'Odometry': 'nav_msgs/msg/Odometry',

@@ -19,7 +19,7 @@ import pytest
 from support.stewart_cases import pose_of
 from transforms3d.axangles import axangle2mat
 
-from liedyn_ros.resources import config_file
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import StewartGeometry
 
 

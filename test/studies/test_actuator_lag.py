@@ -17,8 +17,8 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.studies import actuator_lag
-from liedyn_ros.studies.actuator_lag_flights import Flight, LOST
+from liedyn_ros.studies.actuator_lag import study as actuator_lag
+from liedyn_ros.studies.actuator_lag.flights import Flight, LOST
 
 
 def test_rates_make_up_for_lag(tmp_path, capsys):
@@ -40,7 +40,7 @@ def test_a_lost_flight_is_said_and_drawn(tmp_path, capsys):
             [2.0 * LOST if lag and not with_rates else 0.1, 0.1, 0.1]]))
         for lag in (0.0, 0.1) for with_rates in (False, True)]
     actuator_lag.report(flights, 'lag')
-    actuator_lag.actuator_lag_figures.draw(flights, tmp_path / 'errors.png')
+    actuator_lag.figures.draw(flights, tmp_path / 'errors.png')
     assert capsys.readouterr().out.count('lost at 2.6 s') == 1
     assert [flight.lost for flight in flights] == [False, False, True, False]
     assert actuator_lag.made_up(flights)

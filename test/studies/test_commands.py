@@ -16,8 +16,10 @@
 
 import pytest
 
-from liedyn_ros.studies import (
-    actuator_lag, assembly_modes, higher_order, outputs, stewart, stewart_workspace)
+from liedyn_ros.studies import assembly_modes, outputs, stewart_workspace
+from liedyn_ros.studies.actuator_lag import study as actuator_lag
+from liedyn_ros.studies.stewart_pose import study as stewart
+from liedyn_ros.studies.time_derivatives import study as higher_order
 
 COMMANDS = {
     'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,

@@ -17,12 +17,14 @@
 import numpy as np
 import pytest
 
+from liedyn_ros.aerial.reference import Reference
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.flight.reference import Reference
 from liedyn_ros.model import load_yaml
-from liedyn_ros.resources import config_file
-from liedyn_ros.studies import higher_order, higher_order_figures, higher_order_timing
-from liedyn_ros.studies.higher_order_reference import SmoothReference
+from liedyn_ros.studies.time_derivatives import figures as higher_order_figures
+from liedyn_ros.studies.time_derivatives import study as higher_order
+from liedyn_ros.studies.time_derivatives import timing as higher_order_timing
+from liedyn_ros.studies.time_derivatives.reference import SmoothReference
 
 
 def test_reference_is_that_of_the_flight() -> None:
@@ -62,7 +64,7 @@ def test_timing_and_its_picture(tmp_path, monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.parametrize('name', ['aerial manipulator', 'branches'])
 def test_casadi_finds_the_same(name: str) -> None:
     pytest.importorskip('casadi', reason='casadi is only installed for benchmarks')
-    from liedyn_ros.studies import higher_order_casadi
+    from liedyn_ros.studies.time_derivatives import casadi as higher_order_casadi
     model = (higher_order_timing.branches(3, 3) if name == 'branches'
              else load_yaml(config_file('aerial_manipulator.yaml')))
     rng, order = np.random.default_rng(2), 4

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 from support.stewart_cases import ROUNDED_LENGTHS_CM
 
-from liedyn_ros.resources import config_file
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, StewartGeometry
-from liedyn_ros.studies import stewart_figures
-from liedyn_ros.studies.stewart_paper import End, pose_of, STATES, Study, TABLES
+from liedyn_ros.studies.stewart_pose import figures as stewart_figures
+from liedyn_ros.studies.stewart_pose.paper import End, pose_of, STATES, Study, TABLES
 
 ONE_SOLVE = 2.0  # percent; some starts are on the edge between two ends, where rounding decides
 DIFFERENT = {('GN-SE(3)', 0), ('GN-SE(3)', 1), ('GN-SE(3)', 3), ('LM-R6', 3), ('LM-Quat', 3)}
@@ -57,7 +57,7 @@ def test_the_poses_are_those_of_the_paper(study):
 
 def test_another_yaw_of_state_2_than_printed_is_needed(study, monkeypatch):
     printed = (*STATES[1][:5], 70.0)
-    monkeypatch.setattr('liedyn_ros.studies.stewart_paper.STATES', (STATES[0], printed))
+    monkeypatch.setattr('liedyn_ros.studies.stewart_pose.paper.STATES', (STATES[0], printed))
     # LM-SE(3) reaches the true pose in 66 of 100 solves from the one and not from the other.
     assert study.cell(TABLES[1], 'LM-SE(3)', 1).percentage != pytest.approx(66.0, abs=20.0)
 

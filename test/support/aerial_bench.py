@@ -23,10 +23,10 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from sensor_msgs.msg import JointState
 from support.pose_bench import stamp_of
 
-from liedyn_ros.flight import Machine, Reference
+from liedyn_ros.aerial import Machine, Reference
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.aerial_manipulator_controller import AerialManipulatorControllerNode
-from liedyn_ros.resources import config_file
+from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 
 MACHINE = Machine(load_model(config_file('aerial_manipulator.yaml')))
 ROTORS, JOINTS = list(MACHINE.rotors), list(MACHINE.joints)

@@ -23,10 +23,10 @@ from support.model_files import write_yaml
 from support.random_models import random_model
 from transforms3d.quaternions import mat2quat
 
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.dynamics_server import DynamicsServerNode
-from liedyn_ros.resources import config_file
+from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 
 SERVER = 'dynamics_server'
 ALGORITHMS = ('inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics')

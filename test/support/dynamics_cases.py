@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from support.random_models import random_model
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model
 

@@ -17,7 +17,7 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.model import kinds, Layout
 
 

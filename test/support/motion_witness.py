@@ -26,7 +26,7 @@ from mpmath import mp
 import numpy as np
 from support.high_precision import cross_matrix
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Joint, JOINT_TYPES, kinds, Model
 
 DIGITS = 200

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Joint, Model, SpatialInertia
 
 

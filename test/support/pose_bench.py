@@ -26,8 +26,8 @@ from support.stewart_cases import pose_of
 from transforms3d.quaternions import quat2mat
 from visualization_msgs.msg import MarkerArray
 
-from liedyn_ros.nodes.stewart_pose import StewartPoseNode
-from liedyn_ros.resources import config_file
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.stewart import leg_lengths, StewartGeometry
 
 GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))

@@ -16,7 +16,7 @@
 
 import numpy as np
 
-from liedyn_ros.checks import Array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 
 

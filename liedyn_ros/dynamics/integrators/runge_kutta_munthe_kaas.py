@@ -22,7 +22,7 @@ drift with the fifth power of the step per step.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array, as_positive
+from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.kernels.retraction import exponential_rate
 

@@ -25,10 +25,10 @@ For long simulations of free flight and of machines without dissipation.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.checks import Array, as_array, as_positive
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.kernels.discrete import discrete_momenta
-from liedyn_ros.errors import ConvergenceError
+from liedyn_ros.dynamics.kernels.variational import discrete_momenta
 
 # Corrections of the velocity, relative to it: below the first we are done, below the second as
 # soon as they no longer shrink, which is rounding.

@@ -18,9 +18,9 @@ Articulated-body inertia, a symmetric 6 by 6 matrix [A B; B^T C] that maps twist
 A and C are symmetric (symmetric.py), B is a general 3 by 3 matrix (mat3.py): 21 numbers.
 """
 
-from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import symmetric
 from liedyn_ros.dynamics.kernels.rows import ARTICULATED, load6, load9, store6, store9
+from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import mat3, vec3
 
 

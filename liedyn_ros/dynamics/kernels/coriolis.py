@@ -21,11 +21,11 @@ coordinate j before link i. So sums over links become the composite inertia and 
 -ad_V^T I, a general matrix [a b; c d] in four blocks.
 """
 
-from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.kernels.mass_matrix import COMPOSITE
 from liedyn_ros.dynamics.kernels.rows import (
     INERTIA, KIND, load3, load9, PARENT, PITCH, POSITION, ROTATION, store9, TWIST, VI)
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 
 BLOCKS = 36  # numbers of the four blocks

@@ -22,11 +22,11 @@ the pivots are those of the Cholesky factor of S^T Ihat S, and any of them may b
 
 import math
 
-from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import articulated, joints, motion, rigid, symmetric
 from liedyn_ros.dynamics.kernels.rows import (
     ACCELERATION, add3, EXTERNAL, GAIN, INERTIA, INVERSE_PIVOT, KIND, load3, load9, PARENT, PITCH,
     POSITION, PRESCRIBED, RESIDUAL, ROTATION, store3, VI, WRENCH)
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kinds import REVOLUTE
 

@@ -14,11 +14,11 @@
 
 """Inverse dynamics: the recursive Newton-Euler algorithm in body frames (Kim, Table 2)."""
 
-from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.kernels.rows import (
     add3, EXTERNAL, INERTIA, KIND, load3, load9, PARENT, PITCH, POSITION, ROTATION, store3, VI,
     WRENCH)
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import se3, vec3
 
 

@@ -14,10 +14,10 @@
 
 """The joint-space inertia by composite rigid bodies."""
 
-from liedyn_ros.compile import inlined, kernel
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.kernels.rows import (
     ARTICULATED, INERTIA, KIND, load3, load9, PARENT, PITCH, POSITION, ROTATION, VI)
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import se3
 
 COMPOSITE = ARTICULATED  # the ten numbers of a link and of all that it carries

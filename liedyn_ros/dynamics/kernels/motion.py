@@ -14,11 +14,11 @@
 
 """The steps the recursions share: pose and twist of a link from its parent's, and dissipation."""
 
-from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import joints
 from liedyn_ros.dynamics.kernels.rows import (
     ACCELERATION, DAMPING, FRICTION, GROUND_POSE, KIND, load3, load9, PARENT, PITCH, POSITION,
     ROTATION, store3, store9, TWIST, VI)
+from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kinds import REVOLUTE
 

@@ -14,9 +14,9 @@
 
 """Rigid-body inertia as ten numbers: mass m, h = m c and the symmetric J about the origin."""
 
-from liedyn_ros.compile import inlined
 from liedyn_ros.dynamics.kernels import symmetric
 from liedyn_ros.dynamics.kernels.rows import load3, load6, store3, store6
+from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import mat3, vec3
 
 

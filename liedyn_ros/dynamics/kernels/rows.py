@@ -21,8 +21,8 @@ q and in v; the ground has nq and nv there. Rows instead of flat arrays keep off
 that they cost nothing.
 """
 
-from liedyn_ros.compile import inlined
-from liedyn_ros.lanes import get, put
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, put
 
 # Columns of topology.
 KIND, PARENT, QI, VI = range(4)

@@ -14,7 +14,7 @@
 
 """Symmetric 3 by 3 matrices as tuples of six floats: xx, xy, xz, yy, yz, zz."""
 
-from liedyn_ros.compile import inlined
+from liedyn_ros.jit.decorators import inlined
 
 
 @inlined

@@ -16,7 +16,7 @@
 
 import math
 
-from liedyn_ros.compile import inlined
+from liedyn_ros.jit.decorators import inlined
 
 # pi/2 in three parts; the first two have 33 bits, so that k times them is exact for |k| < 2^20.
 HALF_PI_1 = 1.57079632673412561417e+00

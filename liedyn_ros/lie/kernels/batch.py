@@ -14,7 +14,7 @@
 
 """Loops of the SO(3) and SE(3) kernels over flat arrays, one element after another."""
 
-from liedyn_ros.compile import kernel
+from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 
 

@@ -14,7 +14,7 @@
 
 """3 by 3 matrices as tuples of nine floats, row by row."""
 
-from liedyn_ros.compile import kernel
+from liedyn_ros.jit.decorators import kernel
 
 Mat3 = tuple[float, float, float, float, float, float, float, float, float]
 

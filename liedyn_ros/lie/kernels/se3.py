@@ -19,7 +19,7 @@ A pose T = [R p; 0 1] is passed as its rotation r and translation p, a twist V a
 part w and linear part v, a wrench F as its moment m and force f.
 """
 
-from liedyn_ros.compile import kernel
+from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, so3, vec3
 
 

@@ -25,7 +25,7 @@ Differences that cancel in the textbook formulas become a choice of k and lose n
 
 import math
 
-from liedyn_ros.compile import kernel
+from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 
 Quaternion = tuple[float, float, float, float]

@@ -14,7 +14,7 @@
 
 """Vectors of three floats as tuples: LLVM keeps them in registers."""
 
-from liedyn_ros.compile import kernel
+from liedyn_ros.jit.decorators import kernel
 
 Vec3 = tuple[float, float, float]
 

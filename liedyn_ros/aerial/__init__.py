@@ -1,0 +1,25 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Flight of an aerial manipulator: its reference motion, its feedback law, its simulation."""
+
+from liedyn_ros.aerial.actuators import Lags
+from liedyn_ros.aerial.feedback import Feedback, Gains, RateFeedback, tracking_error, TrackingError
+from liedyn_ros.aerial.reference import Motion, Reference
+from liedyn_ros.aerial.simulation import Simulation
+from liedyn_ros.aerial.vehicle import Command, Machine
+
+__all__ = [
+    'Command', 'Feedback', 'Gains', 'Lags', 'Machine', 'Motion', 'RateFeedback', 'Reference',
+    'Simulation', 'tracking_error', 'TrackingError']

@@ -1,0 +1,157 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Feedback on SE(3) and the joints: the acceleration that leads back to a reference."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.aerial.reference import Motion
+from liedyn_ros.aerial.vehicle import FREE
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie import se3
+from liedyn_ros.model import Model
+
+
+class TrackingError(NamedTuple):
+    """
+    How a machine is off its reference, in its base frame and joint by joint.
+
+    error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. velocity
+    (nv,) is that of the reference, carried into the base frame, and rate (nv,) the machine's
+    beyond it. acceleration (nv,) and its derivative jerk (nv,) keep the rate as it is.
+    """
+
+    error: Array
+    rate: Array
+    velocity: Array
+    acceleration: Array
+    jerk: Array
+
+
+@dataclass(frozen=True)
+class Gains:
+    """
+    How fast errors vanish: each as (s + pole)^3, poles in rad/s.
+
+    rotation, position and joints are the poles; the slower, the more delay the loop bears: 0.41 /
+    pole from state to force, 0.33 / pole with RateFeedback. The third power is the integral's,
+    which takes away what a wrong mass would leave; integral_limit bounds what it adds, rad/s^2
+    or m/s^2. Raises LimitError.
+    """
+
+    rotation: float = 6.0
+    position: float = 5.0
+    joints: float = 6.0
+    integral_limit: float = 3.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name, value in vars(self).items():
+            if not 0.0 < value < np.inf:
+                raise LimitError(f'gain {name}: expected a number above 0, got {value}')
+
+
+def tracking_error(model: Model, reference: Motion, q: ArrayLike, v: ArrayLike) -> TrackingError:
+    """
+    Return the errors of a state q, v of a Machine's model.
+
+    Raises ShapeError, NotFiniteError or NotInGroupError.
+    """
+    v = as_array('v', v, (model.nv,))
+    error = model.difference(reference.q, q)
+    into_base = se3.adjoint(se3.exp(-error[FREE]))  # Ad of T^-1 T_ref
+    velocity, acceleration, jerk = reference.v.copy(), reference.a.copy(), reference.jerk.copy()
+    velocity[FREE] = into_base @ reference.v[FREE]
+    rate = v - velocity
+    # d/dt of that product: d/dt Ad_{E^-1} = -ad_{rate} Ad_{E^-1} (0.7), and ad_V V = 0.
+    ad_v, carried = se3.ad(v[FREE]), into_base @ reference.a[FREE]
+    acceleration[FREE] = carried - ad_v @ velocity[FREE]
+    jerk[FREE] = (  # (8.9)
+        into_base @ reference.jerk[FREE] - se3.ad(rate[FREE]) @ carried
+        - se3.ad(acceleration[FREE]) @ velocity[FREE] - ad_v @ acceleration[FREE])
+    return TrackingError(error, rate, velocity, acceleration, jerk)
+
+
+class Feedback:
+    """
+    Computed acceleration: the reference's, and proportional, derivative and integral feedback.
+
+    The law is linear in the exponential coordinates of the error, so that with a true model small
+    errors obey the poles of the gains, whatever the motion.
+    """
+
+    def __init__(self, model: Model, gains: Gains) -> None:
+        """Take the model of a Machine."""
+        self._size = model.nv
+        self.use(gains)
+        self.reset()
+
+    def use(self, gains: Gains) -> None:
+        """Take other gains; what the integral has gathered stays."""
+        self._limit = gains.integral_limit
+        joints = [gains.joints] * (self._size - 6)
+        self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
+
+    def reset(self) -> None:
+        """Forget the integral."""
+        self._integral: Array = np.zeros(self._size)
+
+    def acceleration(self, off: TrackingError, dt: float) -> Array:
+        """
+        Return what to command, (nv,), dt (s) after it was last asked for.
+
+        With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3.
+        """
+        p = self._pole
+        self._integrate(off, dt)
+        return off.acceleration - 3.0 * p * off.rate - 3.0 * p**2 * off.error - self._integral
+
+    def _integrate(self, off: TrackingError, dt: float) -> None:
+        self._integral = np.clip(
+            self._integral + dt * self._pole**3 * off.error, -self._limit, self._limit)
+
+
+class RateFeedback(Feedback):
+    """
+    The same for actuators with lag: an acceleration and its derivative, both to command (8.10).
+
+    What Feedback would command goes through a filter, whose output has a derivative that is known
+    without a measured acceleration. Errors vanish as (s + 4^(1/3) pole)^4, which makes the
+    integral as strong as that of Feedback: a slow disturbance leaves the same error.
+    """
+
+    def reset(self) -> None:
+        """Forget the integral and the filter."""
+        super().reset()
+        self._filtered: Array = np.zeros(self._size)
+        self._wanted: Array = np.zeros(self._size)
+
+    def acceleration(self, off: TrackingError, dt: float) -> Array:
+        """
+        Return what to command and its derivative, (2, nv), dt (s) after they were last asked for.
+
+        The derivative is that along a motion with the acceleration that is commanded.
+        """
+        p = 4.0**(1.0 / 3.0) * self._pole
+        self._filtered = self._wanted + np.exp(-4.0 * p * dt) * (self._filtered - self._wanted)
+        self._integrate(off, dt)
+        self._wanted = -1.5 * p * off.rate - p**2 * off.error - self._integral
+        jerk = off.jerk + 4.0 * p * (self._wanted - self._filtered)
+        jerk[FREE] -= se3.ad(self._filtered[FREE]) @ off.velocity[FREE]  # (8.9)
+        return np.stack((off.acceleration + self._filtered, jerk))

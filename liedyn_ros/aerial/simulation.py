@@ -1,0 +1,85 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A machine in flight, a fixed step at a time, under commands that are held in between."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.aerial.actuators import Actuators, Lags
+from liedyn_ros.aerial.vehicle import FREE, JOINTS, Machine
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
+
+
+class Simulation:
+    """
+    The state q (nq,), v (nv,) of a machine at a time (s).
+
+    Until the base and the joints have had their first command the machine is held where it is,
+    as on a stand, its actuators ready to hold it. A command that is refused changes nothing.
+    Joints have no stops: a position may pass its limits.
+    """
+
+    def __init__(self, machine: Machine, q: ArrayLike, dt: float = 1e-3,
+                 lags: Lags = Lags()) -> None:
+        """Start at rest; dt is the step, s. Raises what Model.check_configuration raises."""
+        if not 0.0 < dt < np.inf:
+            raise LimitError(f'dt: expected a number of s above 0, got {dt}')
+        self.machine, self.dt, self.time = machine, dt, 0.0
+        self.q = machine.model.check_configuration(q)
+        self.v: Array = np.zeros(machine.model.nv)
+        self._dynamics = Dynamics(machine.model)
+        self._command = np.zeros(machine.model.nv)
+        hold = machine.command(self._dynamics.inverse(self.q, self.v, self.v))
+        self._actuators = Actuators(
+            np.concatenate((hold.rotors.wrench, hold.torques)), lags, dt)
+        self._base_commanded = self._joints_commanded = False
+
+    @property
+    def flies(self) -> bool:
+        """Return whether the machine has left its stand."""
+        return self._base_commanded and self._joints_commanded
+
+    def command_rotors(self, speeds: ArrayLike) -> None:
+        """Take rotor speeds (n,), rad/s; raises as RotorAllocation.wrench does."""
+        self.command_wrench(self.machine.allocation.wrench(speeds))
+
+    def command_wrench(self, wrench: ArrayLike) -> None:
+        """Take a wrench (6,) on the base, in its frame; raises ShapeError or NotFiniteError."""
+        self._command[FREE] = as_array('wrench', wrench, (6,))
+        self._base_commanded = True
+
+    def command_torques(self, torques: ArrayLike) -> None:
+        """Take joint torques (n,), N m; raises as Machine.require_torques does."""
+        self._command[JOINTS] = self.machine.require_torques(torques)
+        self._joints_commanded = True
+
+    def step(self) -> None:
+        """
+        Go on by dt.
+
+        Raises NotFiniteError where the motion has left all numbers.
+        """
+        if self.flies:
+            forces = self._actuators.step(self._command)
+            self.q, self.v = runge_kutta_munthe_kaas.step(
+                self._dynamics, self.q, self.v, self.dt, forces)
+        self.time += self.dt
+
+    def poses(self) -> Array:
+        """Return where all bodies are, (B, 4, 4), in the order of model.bodies."""
+        return self._dynamics.kinematics(self.q).poses

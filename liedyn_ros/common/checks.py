@@ -1,0 +1,143 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Checks of what comes from outside; each returns the value in the form the core uses."""
+
+from collections import Counter
+from collections.abc import Sequence
+import reprlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
+
+Array = NDArray[np.float64]
+
+_REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
+
+MOST_SURPLUS = 1000  # names beyond the wanted ones, of which the faults are still searched
+_SHORT = reprlib.Repr()
+_SHORT.maxlist, _SHORT.maxstring = 50, 100  # names in a message, characters of a name
+
+
+def as_numbers(name: str, value: ArrayLike) -> Array:
+    """
+    Return real numbers as float64 of any shape, contiguous; NaN and infinities pass.
+
+    Raises LiedynError for what is no array of real numbers, as texts and complex numbers.
+    """
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:  # rows of different lengths
+        raise _not_real(name, value) from error
+    if array.dtype.kind not in _REAL:
+        raise _not_real(name, value)
+    return np.asarray(array, dtype=np.float64, order='C')
+
+
+def as_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """
+    Return finite float64 numbers of one shape, contiguous; a -1 in the shape fits any length.
+
+    Raises ShapeError, NotFiniteError, or LiedynError when the value is not real numbers at all.
+    """
+    array = as_numbers(name, value)
+    if array.ndim != len(shape) or any(
+            want not in (-1, got) for want, got in zip(shape, array.shape)):
+        raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
+    return require_finite(name, array)
+
+
+def as_trailing(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
+    """
+    Return finite float64 numbers whose last axes have the core shape, contiguous.
+
+    Raises ShapeError, NotFiniteError, or LiedynError when the value is not real numbers at all.
+    """
+    array = as_numbers(name, value)
+    if array.shape[max(array.ndim - len(core), 0):] != core:
+        raise ShapeError(f'{name}: expected shape (..., {str(core)[1:-1].rstrip(",")}), '
+                         f'got {array.shape}')
+    return require_finite(name, array)
+
+
+def as_number(name: str, value: ArrayLike) -> float:
+    """Return one finite number, or raise ShapeError, NotFiniteError or LiedynError."""
+    return float(as_array(name, value, ()))
+
+
+def as_positive(name: str, value: ArrayLike) -> float:
+    """Return one finite number above zero, or raise what as_number does, or LimitError."""
+    number = as_number(name, value)
+    if number <= 0.0:
+        raise LimitError(f'{name}: expected a number above 0, got {number}')
+    return number
+
+
+def require_finite(name: str, array: Array) -> Array:
+    """Return the array, or raise NotFiniteError naming the first bad entry."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        where = tuple(int(i) for i in np.argwhere(~finite)[0])
+        index = f'[{", ".join(map(str, where))}]' if where else ''
+        raise NotFiniteError(f'{name}{index}: expected a finite number, got {array[where]}')
+    return array
+
+
+def require_recent(
+        stamp_ns: int, now_ns: int, max_age: float, max_lead: float | None = None) -> None:
+    """
+    Raise StampError where a time is more than max_age (s) before now, or max_lead (s) after it.
+
+    max_lead: as max_age where it is left out.
+    """
+    age, lead = 1e-9 * (now_ns - stamp_ns), max_age if max_lead is None else max_lead
+    if not -lead <= age <= max_age:
+        bound, side = (max_age, 'ago') if age > 0.0 else (lead, 'ahead')
+        raise StampError(
+            f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')
+
+
+def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int]:
+    """
+    Return for each wanted name its place in the given names, which may come in any order.
+
+    Raises NameSetError naming the unknown, missing and repeated names.
+    """
+    places = {n: i for i, n in enumerate(given)}
+    if len(places) == len(given) == len(wanted) and all(n in places for n in wanted):
+        return [places[n] for n in wanted]
+    if len(given) > len(wanted) + MOST_SURPLUS:
+        raise NameSetError(f'{name}: expected {len(wanted)} names, got {len(given)}')
+    known = set(wanted)
+    faults = ', '.join(
+        f'{label} {listed(names)}' for label, names in (
+            ('missing', [n for n in wanted if n not in places]),
+            ('unknown', [n for n in given if n not in known]),
+            ('repeated', sorted(n for n, count in Counter(given).items() if count > 1)),
+        ) if names)
+    raise NameSetError(
+        f'{name}: expected each of {listed(wanted)} once, got {listed(given)}: {faults}')
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a message shows them, shortened: their number, and a long name."""
+    return _SHORT.repr(list(names))
+
+
+def _not_real(name: str, value: Any) -> LiedynError:
+    return LiedynError(f'{name}: expected an array of real numbers, got {value!r}')

@@ -1,0 +1,36 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Where the files that come with the package lie, installed or in the source tree, ROS or not."""
+
+from pathlib import Path
+
+from liedyn_ros.common.errors import LiedynError
+
+
+def config_file(name: str) -> Path:
+    """
+    Return the path of a file of the package's config folder.
+
+    The folder stands beside the package in the source tree and under share/liedyn_ros of the
+    install prefix otherwise. Raises LiedynError naming the places looked at.
+    """
+    package = Path(__file__).resolve().parents[1]
+    places = [package.parent / 'config' / name]
+    places += [above / 'share' / 'liedyn_ros' / 'config' / name for above in package.parents]
+    for place in places:
+        if place.is_file():
+            return place
+    raise LiedynError(f'configuration file {name!r}: not found as any of '
+                      f'{[str(place) for place in places]}')

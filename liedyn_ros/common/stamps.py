@@ -1,0 +1,59 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Stamps in the order they come: what is late is told from a clock that was set back."""
+
+import numpy as np
+
+from liedyn_ros.common.errors import StampError
+
+LATE_NS = 500_000_000  # an older stamp than the last by no more is that of a sample that came late
+
+
+class Timeline:
+    """
+    The stamps of one source of samples, each of which has to be after the one before.
+
+    A network that does not guarantee delivery does not guarantee order: a sample that is late is
+    refused, and nothing else happens. A clock was set back where two samples in a row, one after
+    the other, are both older than the last by more than LATE_NS: one alone is a stray stamp.
+    """
+
+    def __init__(self) -> None:
+        """Begin with any stamp."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the stamps: the next may be any."""
+        self.last_ns: int | None = None
+        self._earlier_ns: int | None = None  # of a sample much older than the last, just refused
+
+    def follows(self, stamp_ns: int) -> bool:
+        """
+        Take the next stamp, ns; return False where it shows that the clock was set back.
+
+        Raises StampError where it is not a whole number, or not after the last.
+        """
+        if not isinstance(stamp_ns, (int, np.integer)):
+            raise StampError(f'stamp: expected a whole number of ns, got {stamp_ns!r}')
+        last_ns, earlier_ns, self._earlier_ns = self.last_ns, self._earlier_ns, None
+        if last_ns is None or stamp_ns > last_ns:
+            self.last_ns = stamp_ns
+            return True
+        if last_ns - stamp_ns > LATE_NS:
+            if earlier_ns is not None and stamp_ns > earlier_ns:
+                self.last_ns = stamp_ns
+                return False
+            self._earlier_ns = stamp_ns
+        raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}')

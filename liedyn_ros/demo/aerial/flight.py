@@ -1,0 +1,116 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a recording of the aerial manipulator tells: its flight, its errors, its commands."""
+
+from dataclasses import dataclass
+
+from liedyn_interfaces.msg import TreeState
+import numpy as np
+
+from liedyn_ros.aerial import Machine, Reference, tracking_error
+from liedyn_ros.common.checks import Array
+from liedyn_ros.demo.recorder import Recorder
+from liedyn_ros.nodes.aerial.calls import SERVICE
+from liedyn_ros.nodes.aerial.controller import BEGUN
+from liedyn_ros.ros.conversions import nanoseconds
+from liedyn_ros.ros.tree_messages import TreeMessages
+
+
+@dataclass(frozen=True)
+class Flight:
+    """
+    A recorded flight, row by row in time, s from its first command.
+
+    At times (n,): configurations q (n, nq), those of the reference, wanted (n, nq), and error
+    (n, nv) as TrackingError has it. At command_times (m,): speeds (m, rotors), rad/s, and torques
+    (m, joints), N m. rate: commands a second of flight. real_time_factor: seconds of flight a
+    second. calls and pace: what the controller reports of its calls, the simulator of its time.
+    """
+
+    times: Array
+    q: Array
+    wanted: Array
+    error: Array
+    command_times: Array
+    speeds: Array
+    torques: Array
+    real_time_factor: float
+    calls: dict[str, str]
+    pace: dict[str, str]
+
+    @classmethod
+    def of(cls, machine: Machine, reference: Reference, duration: float,
+           recorder: Recorder) -> 'Flight':
+        """
+        Compare every recorded state with the reference, computed anew.
+
+        Only when the reference began is taken from the controller's report.
+        """
+        odometry, joints, speeds, torques = (
+            {nanoseconds(message.header.stamp): message for _, message in recorder.messages(topic)}
+            for topic in ('odometry', 'joint_states', 'rotor_speeds', 'joint_torques'))
+        reports = {status.name: {entry.key: entry.value for entry in status.values}
+                   for _, message in recorder.messages('/diagnostics')
+                   for status in message.status}
+        calls = reports[f'/aerial_manipulator_controller: calls of {SERVICE}']
+        pace = reports['/aerial_manipulator_simulator: pace']
+        del calls['rate, Hz'], pace['real-time factor']  # of the last second alone
+        begin = int(calls.pop(BEGUN))
+        end = begin + round(1e9 * duration)
+        tree, rows = TreeMessages(machine.model), []
+        for stamp in sorted(s for s in odometry if s in joints and begin <= s <= end):
+            message, joint = odometry[stamp], joints[stamp]
+            q, v, _ = tree.read_state(TreeState(
+                child_frame_id=message.child_frame_id, base_pose=message.pose.pose,
+                base_twist=message.twist.twist, joint_names=joint.name,
+                positions=joint.position, velocities=joint.velocity))
+            motion = reference.at(1e-9 * (stamp - begin))
+            rows.append((1e-9 * (stamp - begin), q, motion.q,
+                         tracking_error(machine.model, motion, q, v).error))
+        times, q, wanted, error = (np.array(column) for column in zip(*rows))
+        commanded = sorted(s for s in speeds if s in torques and s <= end)
+        return cls(
+            times, q, wanted, error, command_times=1e-9 * (np.array(commanded) - begin),
+            speeds=np.array([speeds[s].velocity for s in commanded]),
+            torques=np.array([torques[s].effort for s in commanded]),
+            real_time_factor=_speed(recorder, begin, end), calls=calls, pace=pace)
+
+    @property
+    def rate(self) -> float:
+        """Return how many commands there were a second, Hz."""
+        return (len(self.command_times) - 1) / float(np.ptp(self.command_times))
+
+    @property
+    def position_errors(self) -> Array:
+        """Return the distances (n,) of the base from its reference, m."""
+        return np.linalg.norm(self.q[:, :3] - self.wanted[:, :3], axis=1)
+
+    @property
+    def attitude_errors(self) -> Array:
+        """Return the angles (n,) of the base to its reference, rad."""
+        return np.linalg.norm(self.error[:, :3], axis=1)
+
+    @property
+    def joint_errors(self) -> Array:
+        """Return the largest error (n,) among the joints, rad."""
+        return np.abs(self.error[:, 6:]).max(axis=1)
+
+
+def _speed(recorder: Recorder, begin: int, end: int) -> float:
+    """Return how many seconds of flight went by in a second, by the arrival of the states."""
+    arrived, stamps = zip(*(
+        (at, stamp) for at, message in recorder.messages('odometry')
+        if begin <= (stamp := nanoseconds(message.header.stamp)) <= end))
+    return (stamps[-1] - stamps[0]) / (arrived[-1] - arrived[0])

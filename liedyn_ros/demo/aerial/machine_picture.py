@@ -1,0 +1,65 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A model in three dimensions on paper: its visuals as lines and discs."""
+
+from typing import Any
+
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.lie import se3
+from liedyn_ros.model import Model, Visual
+
+POINTS_PER_METRE = 90.0  # widths of lines
+_TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+_DISC = np.stack((np.cos(_TURN), np.sin(_TURN), np.zeros_like(_TURN)), axis=1)
+
+
+def draw_machine(axes: Any, model: Model, q: Array, alpha: float = 1.0) -> None:
+    """
+    Draw a configuration on the axes of a 3-D plot.
+
+    Flat cylinders become discs, everything else lines along its length.
+    """
+    poses = dict(zip(model.bodies, Dynamics(model).kinematics(q).poses))
+    for body in model.body_list:
+        for visual in body.visuals:
+            _draw(axes, poses[body.name] @ visual.placement, visual, alpha)
+    for rotor in model.rotors:
+        for visual in rotor.visuals:
+            _draw(axes, poses[rotor.body] @ rotor.placement @ visual.placement, visual, alpha)
+
+
+def _draw(axes: Any, pose: Array, visual: Visual, alpha: float) -> None:
+    color, opacity = tuple(visual.color[:3]), alpha * visual.color[3]
+    if visual.shape == 'cylinder' and visual.size[1] < visual.size[0]:
+        axes.add_collection3d(Poly3DCollection(
+            [se3.act(pose, visual.size[0] * _DISC)], facecolor=(*color, opacity),
+            edgecolor=(*color, alpha), linewidth=0.5))
+        return
+    extent = _extent(visual)
+    along = np.eye(3)[np.argmax(extent)] * extent.max() / 2.0
+    axes.plot(*se3.act(pose, np.stack((-along, along))).T, color=color, alpha=opacity,
+              linewidth=POINTS_PER_METRE * np.sort(extent)[1], solid_capstyle='round')
+
+
+def _extent(visual: Visual) -> Array:
+    """Return the lengths (3,) of a shape along its axes, m."""
+    if visual.shape == 'box':
+        return visual.size
+    width = 2.0 * visual.size[0]
+    return np.array([width, width, visual.size[1] if visual.shape == 'cylinder' else width])

@@ -1,0 +1,133 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Track a simulated Stewart platform: two node processes, a recorder, a report."""
+
+from pathlib import Path
+
+from geometry_msgs.msg import PoseStamped
+from liedyn_interfaces.msg import StewartStatus
+import numpy as np
+import rclpy
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.demo.processes import NodeProcess
+from liedyn_ros.demo.recorder import deep, Recorder, wait_for
+from liedyn_ros.demo.stewart import plots
+from liedyn_ros.demo.stewart.tracking import Tracking
+from liedyn_ros.lie import SE3, SO3
+from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
+
+DEPTH = 1000  # messages that are kept for a process that is late on a busy machine
+RATE, DURATION = 1000.0, 10.0  # Hz, s
+MOST_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
+MOST_ITERATIONS = 3
+
+ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
+Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
+
+
+def run(folder: Path) -> bool:
+    """Run the demo, write its pictures into a folder, and return whether the pose was tracked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    paper_case(geometry)
+    print(f'\nStewart platform: simulator and pose node as two processes, {RATE:g} Hz, '
+          f'{DURATION:g} s')
+    tracking = record(folder)
+    report(tracking)
+    if tracking.solved:
+        plots.draw(tracking, geometry, folder)
+    rotation, position = tracking.errors
+    good = bool(tracking.solved and tracking.lost == 0 and tracking.failed == 0
+                and tracking.connecting < RATE and max(rotation.max(), position.max()) < MOST_ERROR
+                and tracking.iterations.max() <= MOST_ITERATIONS)
+    print(f'  {"tracked" if good else "NOT TRACKED"}; pictures in {folder}/')
+    return good
+
+
+def paper_case(geometry: StewartGeometry) -> None:
+    """Solve the paper's example from home and print it beside the true pose."""
+    truth = SE3.from_rotation_translation(SO3.from_rpy(*np.radians(Q_C[1])), Q_C[0])
+    home = SE3.from_rotation_translation(SO3.identity(), Q_C[0]).matrix
+    solver = PoseSolver(geometry)
+    exact = solver.solve(leg_lengths(geometry, truth.matrix), home)
+    rounded = solver.solve(ROUNDED_LENGTHS, home)
+    print("The paper's case (eq 29, its last length corrected to 51.9910 cm), from home")
+    rows = [[name, *(f'{value:.7f}' for value in coordinates(pose)), iterations]
+            for name, pose, iterations in (
+                ('q_C', truth.matrix, ''), ('from exact lengths', exact.pose, exact.iterations),
+                ('from printed lengths', rounded.pose, rounded.iterations))]
+    print_table(['', 'x cm', 'y cm', 'z cm', 'roll deg', 'pitch deg', 'yaw deg', 'iterations'],
+                rows)
+
+
+def coordinates(pose: Array) -> Array:
+    """Return x, y, z in cm and roll, pitch, yaw in degrees, as the paper prints a pose."""
+    value = SE3.from_matrix(pose)
+    return np.concatenate((100.0 * value.translation, np.degrees(value.rotation.rpy)))
+
+
+def record(folder: Path) -> Tracking:
+    """Run the two nodes for the demo's time and return what was recorded."""
+    rclpy.init(args=[])
+    recorder = Recorder({
+        'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus})
+    try:
+        with NodeProcess('liedyn_ros.nodes.stewart.pose',
+                         {'queue_depth': DEPTH, **deep('pose', 'status')},
+                         folder / 'stewart_pose.log') as pose:
+            wait_for(recorder, [pose], 'the pose node',
+                     lambda: recorder.count_publishers('pose') > 0)
+            with NodeProcess(
+                    'liedyn_ros.nodes.stewart.simulator',
+                    {'rate': RATE, 'duration': DURATION, 'wait_for_subscribers': True,
+                     **deep('true_pose')},
+                    folder / 'stewart_simulator.log') as simulator:
+                wait_for(recorder, [pose, simulator], 'a pose',
+                         lambda: recorder.count('true_pose') > 0)
+                watch(recorder)
+        return Tracking.of(*(recorder.messages(t) for t in ('true_pose', 'pose', 'status')))
+    finally:
+        recorder.destroy_node()
+        rclpy.try_shutdown()
+
+
+def watch(recorder: Recorder) -> None:
+    """Record the motion, and for as long as messages still come, with progress."""
+    seconds, seen = 0, -1
+    while seconds < DURATION or recorder.count('pose') != seen:
+        seen = recorder.count('pose')
+        recorder.spin_for(1.0)
+        seconds += 1
+        if seconds <= DURATION:
+            print(f'  {seconds:2d} s of {DURATION:g}: {recorder.count("true_pose"):6d} samples, '
+                  f'{recorder.count("pose"):6d} poses', flush=True)
+
+
+def report(tracking: Tracking) -> None:
+    """Print what was measured."""
+    rotation, position = tracking.errors
+    rows = [['samples while connecting', tracking.connecting, ''],
+            ['samples in', tracking.sampled, ''], ['poses out', tracking.solved, ''],
+            ['lost', tracking.lost, ''], ['failed solves', tracking.failed, '']]
+    rows += [[name, *(f'{np.percentile(values, q):.3g}' for q in (50, 99))]
+             for name, values in (
+                 ('position error, m', position), ('rotation error, rad', rotation),
+                 ('iterations', tracking.iterations),
+                 ('solve time, us', 1e6 * tracking.solve_times),
+                 ('end-to-end latency, ms', 1e3 * tracking.latencies)) if len(values)]
+    print_table(['', 'median or count', '99th percentile'], rows)

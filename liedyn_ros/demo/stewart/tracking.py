@@ -1,0 +1,83 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a recording of the pose node tells: errors against the truth, losses, times."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import se3
+from liedyn_ros.ros.conversions import from_pose, nanoseconds
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """
+    A recording, row by row in time.
+
+    times: (n,), s from the first sample. truth, estimate: (n, 4, 4), m, of the samples that have
+    a pose. latencies: (n,), s, from the sample's stamp to the pose's arrival. iterations,
+    solve_times (s): of every status of a sample. sampled, solved, failed: numbers of true poses,
+    of poses, of statuses other than converged, from the first sample on that reached the pose
+    node; connecting: of the samples before that, when the middleware had not yet joined the two.
+    """
+
+    times: Array
+    truth: Array
+    estimate: Array
+    latencies: Array
+    iterations: Array
+    solve_times: Array
+    sampled: int
+    solved: int
+    failed: int
+    connecting: int
+
+    @classmethod
+    def of(cls, truths: list[Any], poses: list[Any], statuses: list[Any]) -> 'Tracking':
+        """Match true poses, poses and statuses, each (arrival ns, message), by their stamps."""
+        true_poses = {nanoseconds(m.header.stamp): m.pose for _, m in truths}
+        arrived = {nanoseconds(m.header.stamp): (at, m.pose) for at, m in poses}
+        stamps = sorted(stamp for stamp in arrived if stamp in true_poses)
+        first = min(true_poses, default=0)
+        statuses = [(at, m) for at, m in statuses if nanoseconds(m.header.stamp) in true_poses]
+        joined = min((nanoseconds(m.header.stamp) for _, m in statuses), default=first)
+        connecting = sum(stamp < joined for stamp in true_poses)
+        return cls(
+            times=1e-9 * np.array([stamp - first for stamp in stamps]),
+            truth=_stack([from_pose(true_poses[stamp]) for stamp in stamps]),
+            estimate=_stack([from_pose(arrived[stamp][1]) for stamp in stamps]),
+            latencies=1e-9 * np.array([arrived[stamp][0] - stamp for stamp in stamps]),
+            iterations=np.array([m.iterations for _, m in statuses], dtype=float),
+            solve_times=np.array([m.solve_time for _, m in statuses], dtype=float),
+            sampled=len(true_poses) - connecting, connecting=connecting, solved=len(stamps),
+            failed=sum(m.status != m.CONVERGED for _, m in statuses))
+
+    @property
+    def errors(self) -> tuple[Array, Array]:
+        """Return how far rotations (n,), rad, and positions (n,), m, are off."""
+        error = se3.log(se3.compose(se3.inverse(self.truth), self.estimate))
+        return np.linalg.norm(error[:, :3], axis=1), np.linalg.norm(error[:, 3:], axis=1)
+
+    @property
+    def lost(self) -> int:
+        """Return how many samples have no pose."""
+        return self.sampled - self.solved
+
+
+def _stack(poses: list[Array]) -> Array:
+    return np.array(poses).reshape(-1, 4, 4)

@@ -1,0 +1,169 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The closed form of the dynamics and of its first derivative (Ali et al., Proposition 1).
+
+tau = M a + C v + g - E w and tau' = M a' + B1 a + B0 v + g' - E' w - E w', with w the wrenches on
+bodies: dense matrices, each a sum over bodies, to look at and to compare recursions with. They
+cost O(n^2) a body; for numbers alone Dynamics.inverse_series is O(n).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Body, kinds
+from liedyn_ros.model.link_table import Layout
+
+
+class ClosedForm(NamedTuple):
+    """
+    The matrices of order zero (7.17).
+
+    mass and coriolis (nv, nv), the admissible one of Lemma 1; gravity (nv,); external (nv, B, 6),
+    which takes body wrenches to joint forces.
+    """
+
+    mass: Array
+    coriolis: Array
+    gravity: Array
+    external: Array
+
+
+class ClosedFormRate(NamedTuple):
+    """
+    The matrices of order one (7.18).
+
+    by_acceleration B1 and by_velocity B0 (nv, nv); mass (nv, nv), gravity (nv,) and external
+    (nv, B, 6) are the rates of those of order zero.
+    """
+
+    mass: Array
+    by_acceleration: Array
+    by_velocity: Array
+    gravity: Array
+    external: Array
+
+
+def closed_form(dynamics: Dynamics, q: ArrayLike, v: ArrayLike) -> ClosedForm:
+    """
+    Return the matrices of order zero, without damping and friction.
+
+    Raises what the methods of Dynamics raise.
+    """
+    screws, bodies = _tree(dynamics, q, v, np.zeros(dynamics.model.nv))
+    mass, coriolis = np.zeros((2, dynamics.model.nv, dynamics.model.nv))
+    gravity, external = np.zeros(dynamics.model.nv), []
+    lift = np.concatenate([np.zeros(3), dynamics.model.gravity])
+    for body in bodies:
+        j, j1 = body.jacobians(screws)[:2]
+        mass += j.T @ body.inertia @ j
+        coriolis += j.T @ (body.inertia @ j1 - body.ad.T @ body.inertia @ j)
+        gravity -= j.T @ body.inertia @ lift
+        external.append((body.to_body @ j).T)
+    return ClosedForm(mass, coriolis, gravity, np.stack(external, axis=1))
+
+
+def closed_form_rate(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike
+                     ) -> ClosedFormRate:
+    """
+    Return the matrices of order one, without damping and friction.
+
+    They depend on the acceleration too. Raises what the methods of Dynamics raise.
+    """
+    screws, bodies = _tree(dynamics, q, v, a)
+    mass, b1, b0 = np.zeros((3, dynamics.model.nv, dynamics.model.nv))
+    gravity, external = np.zeros(dynamics.model.nv), []
+    lift = np.concatenate([np.zeros(3), dynamics.model.gravity])
+    for body in bodies:
+        (j, j1, j2), m, (m1, m2) = body.jacobians(screws), body.inertia, body.inertia_rates()
+        mass += j1.T @ m @ j + j.T @ (m @ j1 + m1 @ j)
+        b1 += j1.T @ m @ j + 2.0 * j.T @ (m @ j1 + m1 @ j)
+        b0 += j1.T @ (m @ j1 + m1 @ j) + j.T @ (m @ j2 + 2.0 * m1 @ j1 + m2 @ j)
+        gravity -= (j1.T @ m + j.T @ m1) @ lift
+        external.append((body.to_body @ (j1 - body.ad @ j)).T)
+    return ClosedFormRate(mass, b1, b0, gravity, np.stack(external, axis=1))
+
+
+class _Body(NamedTuple):
+    """A body in the ground frame: spatial inertia, ad of its twist and of the twist's rate."""
+
+    inertia: Array
+    ad: Array
+    ad_rate: Array
+    to_body: Array  # Ad_{T^-1}
+    moves_with: Array  # (nv,) 1 for the coordinates that move it, 0 for others
+
+    def jacobians(self, screws: tuple[Array, Array, Array]) -> list[Array]:
+        """Return J, J1 and J2 (6, nv)."""
+        return [columns * self.moves_with for columns in screws]
+
+    def inertia_rates(self) -> tuple[Array, Array]:
+        """Return the first and second derivative of the spatial inertia (Ali 61)."""
+        m, a, a1 = self.inertia, self.ad, self.ad_rate
+        m1 = -(m @ a + a.T @ m)
+        return m1, -(m1 @ a + a.T @ m1 + m @ a1 + a1.T @ m)
+
+
+def _tree(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike
+          ) -> tuple[tuple[Array, Array, Array], list[_Body]]:
+    """Return the spatial screws of all coordinates with two derivatives, and all bodies."""
+    model, layout = dynamics.model, dynamics.model.layout
+    v, a = as_array('v', v, (model.nv,)), as_array('a', a, (model.nv,))
+    motion, supports = dynamics.kinematics(q, v, a), _supports(layout)
+    s = np.zeros((6, model.nv))
+    for body, link in zip(model.bodies, layout.body_link):
+        s += np.where(supports[link] & ~s.any(axis=0), dynamics.spatial_jacobian(q, body), 0.0)
+    own = supports[_links(layout)].astype(float)
+    twists = se3.ad((s * v @ own.T).T)
+    s1 = np.einsum('jab,bj->aj', twists, s)  # (7.2)
+    rates = se3.ad(((s * a + s1 * v) @ own.T).T)
+    s2 = np.einsum('jab,bj->aj', rates, s) + np.einsum('jab,bj->aj', twists, s1)
+    bodies = []
+    for b, each in enumerate(model.body_list):
+        to_body = se3.adjoint(np.linalg.inv(motion.poses[b]))
+        moves = supports[layout.body_link[b]].astype(float)
+        bodies.append(_Body(
+            to_body.T @ _inertia(each) @ to_body, se3.ad(s @ (moves * v)),
+            se3.ad(s @ (moves * a) + s1 @ (moves * v)), to_body, moves))
+    return (s, s1, s2), bodies
+
+
+def _supports(layout: Layout) -> NDArray[np.bool_]:
+    """Return which coordinates move each link (N + 1, nv), the ground last."""
+    moves = np.zeros((layout.N + 1, layout.nv), dtype=bool)
+    for i in range(layout.N):
+        moves[i] = moves[layout.parent[i]]
+        moves[i, layout.vi[i]:layout.vi[i] + kinds.NV[layout.kind[i]]] = True
+    return moves
+
+
+def _links(layout: Layout) -> list[int]:
+    """Return the link of each coordinate (nv,)."""
+    return [i for i in range(layout.N) for _ in range(kinds.NV[layout.kind[i]])]
+
+
+def _inertia(body: Body) -> Array:
+    """Return the inertia (6, 6) about the origin of the body frame (1.17)."""
+    result = np.zeros((6, 6))
+    if body.inertia is not None:
+        m, hat = body.inertia.mass, so3.hat(body.inertia.center_of_mass)
+        result[:3, :3] = body.inertia.inertia_about_com + m * hat.T @ hat
+        result[:3, 3:], result[3:, :3], result[3:, 3:] = m * hat, m * hat.T, m * np.eye(3)
+    return result

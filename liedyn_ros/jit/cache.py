@@ -1,0 +1,108 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Where compiled kernels are kept: a folder for each state of the sources that a kernel can reach.
+
+Numba's own cache looks only at the file of the function it compiles, so a kernel would go on
+using an old version of a kernel it calls from another file. Ours follows the imports of the
+kernel's module: an edit or an upgrade is never missed, and an edit of a file that the kernel
+cannot reach compiles nothing again.
+"""
+
+import ast
+from collections.abc import Iterator
+import functools
+import hashlib
+import os
+from pathlib import Path
+
+import numba
+from numba.core import config
+
+from liedyn_ros.layers import allowed
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def cache_root() -> Path:
+    """Return the folder of compiled kernels: NUMBA_CACHE_DIR, else the user's cache folder."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR)
+    home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+    return Path(home) / 'liedyn_ros'
+
+
+@functools.cache
+def digest(source: Path) -> str:
+    """Return the digest of numba's version and of all sources that a module can reach."""
+    state = hashlib.sha256(numba.__version__.encode())
+    for path in reachable(source):
+        state.update(path.relative_to(PACKAGE).as_posix().encode())
+        state.update(_read(path))
+    return state.hexdigest()[:16]
+
+
+def reachable(source: Path) -> list[Path]:
+    """
+    Return the modules of the package that a module imports, directly or not, itself first.
+
+    Raises ImportError where one lies in a part that the module's part may not import.
+    """
+    part = _part(source)
+    found, waiting = {source: None}, [source]
+    while waiting:
+        for path in _imports(waiting.pop()):
+            if _part(path) not in allowed(part):
+                raise ImportError(f'{source}: expected imports of {sorted(allowed(part))} alone, '
+                                  f'got {path}')
+            if path not in found:
+                found[path] = None
+                waiting.append(path)
+    return [source, *sorted(path for path in found if path != source)]
+
+
+def _part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix('.py')
+
+
+@functools.cache
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+@functools.cache
+def _imports(path: Path) -> tuple[Path, ...]:
+    """Return the modules of the package that a module names in its imports."""
+    return tuple(place for name in _names(ast.parse(_read(path)))
+                 if (place := _place(name)) is not None)
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    """Return every dotted name that may be a module, in the imports of a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f'{node.module}.{alias.name}' for alias in node.names)
+
+
+def _place(name: str) -> Path | None:
+    """Return the file of a module of the package; a package's own file has no kernels."""
+    first, *rest = name.split('.')
+    if first != PACKAGE.name or not rest:
+        return None
+    path = PACKAGE.joinpath(*rest).with_suffix('.py')
+    return path if path.is_file() else None

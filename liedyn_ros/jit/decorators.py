@@ -1,0 +1,59 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The one way kernels are compiled: numba, cached on disk, no Python objects."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
+
+from liedyn_ros.jit.cache import cache_root, digest
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile a function on scalars, tuples and flat arrays; division by zero gives inf, as in C.
+
+    'contract' lets LLVM use fused multiply-adds and nothing else of fast-math: NaN and infinity
+    keep their meaning. Numba's runtime, which counts references, is left out: counting costs more
+    than the arithmetic of a small function, and a kernel that would allocate does not compile.
+    Python's lock is kept: to let other threads run costs as much as a tenth of a small kernel.
+    """
+    return _compiled(function, nogil=False)
+
+
+def long_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a kernel that takes long, or that threads share: other threads run meanwhile."""
+    return _compiled(function, nogil=True)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that becomes part of every kernel that calls it."""
+    compiled: Any = kernel(function)
+    compiled.targetoptions['forceinline'] = True
+    return compiled
+
+
+def _compiled(function: Callable[..., Any], nogil: bool) -> Callable[..., Any]:
+    outer = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_root() / digest(Path(function.__code__.co_filename)))
+    try:
+        return numba.njit(
+            function, cache=True, nogil=nogil, error_model='numpy', fastmath={'contract'},
+            _nrt=False)
+    finally:
+        config.CACHE_DIR = outer

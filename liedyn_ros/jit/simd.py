@@ -1,0 +1,176 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The numbers that the recursions run on: one float64, or eight of them side by side.
+
+A table is a float64 array (rows, columns), or (rows, columns, LANES) for LANES states at once.
+get and put move what stands in a place: a float, or Lanes, a vector register that has +, -, *
+and / with its like and with floats. So one source serves single states and batches.
+Indices are not checked: whoever owns a table makes it large enough.
+"""
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+LANES = 8
+
+
+class Lanes(types.Type):
+    """Eight float64, one of each of eight states."""
+
+    def __init__(self) -> None:
+        """Name the type."""
+        super().__init__(name=f'Lanes({LANES})')
+
+
+lanes = Lanes()
+_NUMBER = ir.DoubleType()
+_VECTOR = ir.VectorType(_NUMBER, LANES)
+_FLAGS = ('contract',)  # as in jit.decorators
+
+
+@register_model(Lanes)
+class LanesModel(models.PrimitiveModel):
+    """Lanes are an LLVM vector."""
+
+    def __init__(self, manager: Any, of: Any) -> None:
+        """Name the LLVM type."""
+        super().__init__(manager, of, _VECTOR)
+
+
+def _spread(builder: Any, value: Any) -> Any:
+    """Return a vector of a number, or the vector that it is."""
+    if value.type == _VECTOR:
+        return value
+    index = ir.IntType(32)
+    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, index(0))
+    zeros = ir.Constant(ir.VectorType(index, LANES), [0] * LANES)
+    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
+
+
+def _define(function: Any, instruction: str) -> None:
+    """Give Lanes a binary operator."""
+    pairs = ((lanes, lanes), (lanes, types.float64), (types.float64, lanes))
+
+    class Operator(ConcreteTemplate):
+        cases = tuple(signature(lanes, *pair) for pair in pairs)
+
+    infer_global(function)(Operator)
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        a, b = (_spread(builder, x) for x in args)
+        return getattr(builder, instruction)(a, b, flags=_FLAGS)
+
+    for pair in pairs:
+        lower_builtin(function, *pair)(lower)
+
+
+_define(operator.add, 'fadd')
+_define(operator.sub, 'fsub')
+_define(operator.mul, 'fmul')
+_define(operator.truediv, 'fdiv')
+
+
+class Negative(ConcreteTemplate):
+    """The sign turned."""
+
+    cases = (signature(lanes, lanes),)
+
+
+infer_global(operator.neg)(Negative)
+
+
+@lower_builtin(operator.neg, lanes)
+def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.fneg(args[0], flags=_FLAGS)
+
+
+def _place(context: Any, builder: Any, table_type: Any, table: Any, row: Any, column: Any) -> Any:
+    """Return a pointer to a place of a table."""
+    array = context.make_array(table_type)(context, builder, table)
+    width = builder.extract_value(array.shape, 1)
+    index = builder.add(builder.mul(row, width), column)
+    if table_type.ndim == 3:
+        index = builder.mul(index, ir.Constant(index.type, LANES))
+    return builder.gep(array.data, [index])
+
+
+def _held(table: Any) -> Any:
+    """Return the type of what stands in a place of a table."""
+    return lanes if table.ndim == 3 else types.float64
+
+
+@intrinsic
+def get(typing: Any, table: Any, row: Any, column: Any) -> Any:
+    """Return what stands in a place of a table."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at = _place(context, builder, sig.args[0], *args)
+        if table.ndim == 3:
+            at = builder.bitcast(at, _VECTOR.as_pointer())
+        return builder.load(at, align=8)
+
+    return _held(table)(table, types.intp, types.intp), generate
+
+
+@intrinsic
+def nought(typing: Any, table: Any) -> Any:
+    """Return zero as it would stand in a place of a table."""
+    held = _held(table)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.Constant(_VECTOR if held == lanes else _NUMBER, [0.0] * LANES
+                           if held == lanes else 0.0)
+
+    return held(table), generate
+
+
+@intrinsic
+def put(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
+    """Write a float, or Lanes, into a place of a table."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at, value = _place(context, builder, sig.args[0], *args[:3]), args[3]
+        if table.ndim == 3:
+            at, value = builder.bitcast(at, _VECTOR.as_pointer()), _spread(builder, value)
+        builder.store(value, at, align=8)
+        return context.get_dummy_value()
+
+    held = lanes if value == lanes else types.float64
+    return types.void(table, types.intp, types.intp, held), generate
+
+
+@intrinsic
+def get_lane(typing: Any, table: Any, row: Any, column: Any, lane: Any) -> Any:
+    """Return the float of one state; a table of one state has lane 0."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load(builder.gep(
+            _place(context, builder, sig.args[0], *args[:3]), [args[3]]), align=8)
+
+    return types.float64(table, types.intp, types.intp, types.intp), generate
+
+
+@intrinsic
+def put_lane(typing: Any, table: Any, row: Any, column: Any, lane: Any, value: Any) -> Any:
+    """Write the float of one state; a table of one state has lane 0."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store(args[4], builder.gep(
+            _place(context, builder, sig.args[0], *args[:3]), [args[3]]), align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, types.intp, types.intp, types.intp, types.float64), generate

@@ -1,0 +1,60 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The one table of layers: which parts of the package each part may import.
+
+A part is a module or a folder of the package. Arrows point down: no part imports one that stands
+after it. The test of imports reads this table, CONTRIBUTING shows it, and the kernels' cache
+refuses a kernel that reaches beyond it.
+"""
+
+from collections.abc import Iterable
+
+# Part: what it holds, and the parts that it may import besides those that every part may.
+EVERY = ('layers', 'common')
+LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    'layers': ('this table', ()),
+    'common': ('errors, checks, stamps, files: what serves all parts', ()),
+    'jit': ('how kernels are compiled, cached and called', ()),
+    'lie': ('SO(3) and SE(3): kernels on tuples, array functions, values', ('jit',)),
+    'model': ('one description of a machine; its files in `model/io`', ('jit', 'lie')),
+    'dynamics': ('algorithms on models', ('jit', 'lie', 'model')),
+    'stewart': ('the Stewart platform', ('jit', 'lie')),
+    'aerial': ('the aerial manipulator: vehicle, controller, simulation',
+               ('jit', 'lie', 'model', 'dynamics')),
+    'ros': ('what all nodes share', ('jit', 'lie', 'model', 'dynamics')),
+    'nodes': ('the ROS 2 nodes, one folder a family',
+              ('jit', 'lie', 'model', 'dynamics', 'stewart', 'aerial', 'ros')),
+    'studies': ("the papers' experiments, and other commands without ROS",
+                ('jit', 'lie', 'model', 'dynamics', 'stewart', 'aerial')),
+    'demo': ('what `make demo` runs',
+             ('jit', 'lie', 'model', 'dynamics', 'stewart', 'aerial', 'ros', 'nodes')),
+}
+WITH_ROS = ('ros', 'nodes', 'demo')  # the only parts that import ROS
+
+
+def allowed(part: str) -> frozenset[str]:
+    """Return the parts that modules of a part may import, itself included."""
+    return frozenset((part, *LAYERS[part][1], *(() if part in EVERY else EVERY)))
+
+
+def as_markdown(rows: Iterable[str] = LAYERS) -> str:
+    """Return the table as CONTRIBUTING shows it."""
+    lines = ['| part | what it holds | may import | ROS |', '| --- | --- | --- | --- |']
+    for part in rows:
+        holds, imports = LAYERS[part]
+        ros = 'yes' if part in WITH_ROS else 'no'
+        lines.append(f'| `{part}` | {holds} | {", ".join(imports) or "-"} | {ros} |')
+    return '\n'.join(lines)

@@ -1,0 +1,113 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The expansion of the joints of a model into the elementary links of a layout."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.model import kinds
+from liedyn_ros.model.body import Body
+from liedyn_ros.model.geometry import axis_frame
+from liedyn_ros.model.joints import Joint, JOINT_TYPES
+from liedyn_ros.model.link_table import Layout
+
+# Columns of the joint's axis frame, cyclic, so that the named axis comes last.
+_COLUMNS = {'z': [0, 1, 2], 'x': [1, 2, 0], 'y': [2, 0, 1]}
+
+
+def number(joints: Sequence[Joint]) -> tuple[Joint, ...]:
+    """Return the joints with their places in q and v."""
+    numbered, q, v = [], 0, 0
+    for joint in joints:
+        spec = JOINT_TYPES[joint.type_name]
+        numbered.append(replace(joint, qi=q, vi=v))
+        q, v = q + spec.nq, v + spec.nv
+    return tuple(numbered)
+
+
+def assemble(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> Layout:
+    """Return the layout of numbered joints, parents first; joint i moves body i."""
+    links = _Links()
+    place: dict[str | None, tuple[int, Array]] = {None: (-1, np.eye(4))}  # link and pose in it
+    for body, joint in zip(bodies, joints):
+        parent, pose_link_parent = place[joint.parent]
+        place[body.name] = links.add(joint, parent, pose_link_parent @ joint.placement)
+        link, pose_link_body = place[body.name]
+        if body.inertia is not None and link >= 0:
+            links.inertia[link] += body.inertia.parameters(pose_link_body)
+    return Layout(
+        kind=_indices(links.kind), parent=_indices(links.parent),
+        qi=_indices(links.qi), vi=_indices(links.vi),
+        placement=np.array([_row(pose) for pose in links.placement]).reshape(-1, 12),
+        inertia=np.array(links.inertia).reshape(-1, 10), pitch=np.array(links.pitch),
+        damping=_join([joint.damping for joint in joints]),
+        friction=_join([joint.friction for joint in joints]),
+        gravity=gravity.copy(),
+        body_link=_indices([place[body.name][0] for body in bodies]),
+        body_placement=np.array([_row(place[b.name][1]) for b in bodies]).reshape(-1, 12),
+        nq=sum(kinds.NQ[kind] for kind in links.kind),
+        nv=sum(kinds.NV[kind] for kind in links.kind))
+
+
+class _Links:
+    """The columns of a layout while they grow."""
+
+    def __init__(self) -> None:
+        """Start without links."""
+        self.kind: list[int] = []
+        self.parent: list[int] = []
+        self.qi: list[int] = []
+        self.vi: list[int] = []
+        self.placement: list[Array] = []
+        self.inertia: list[Array] = []
+        self.pitch: list[float] = []
+
+    def add(self, joint: Joint, parent: int, placement: Array) -> tuple[int, Array]:
+        """
+        Append the links of a joint whose frame has a placement in the parent link.
+
+        Return the link that carries the body and the pose of the body in it.
+        """
+        frame = axis_frame(joint.axis, joint.second_axis)
+        qi, vi = joint.qi, joint.vi
+        for kind, axis in JOINT_TYPES[joint.type_name].links:
+            pose_joint_link = np.eye(4)
+            pose_joint_link[:3, :3] = frame[:, _COLUMNS[axis]]
+            self.kind.append(kind)
+            self.parent.append(parent)
+            self.qi.append(qi)
+            self.vi.append(vi)
+            self.placement.append(placement @ pose_joint_link)
+            self.inertia.append(np.zeros(10))
+            self.pitch.append(joint.pitch)
+            parent, qi, vi = len(self.kind) - 1, qi + kinds.NQ[kind], vi + kinds.NV[kind]
+            placement = pose_joint_link.T  # the inverse of a rotation: back to the joint frame
+        return parent, placement  # at q = 0 the joint frame is the frame of the body
+
+
+def _row(pose: Array) -> Array:
+    return np.concatenate((pose[:3, :3].ravel(), pose[:3, 3]))
+
+
+def _join(parts: Sequence[Array]) -> Array:
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _indices(values: Sequence[int]) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)

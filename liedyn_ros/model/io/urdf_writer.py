@@ -1,0 +1,133 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A model written as URDF, so that robot_state_publisher and RViz can show it."""
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.model.body import Body, SHAPES, Visual
+from liedyn_ros.model.geometry import perpendicular
+from liedyn_ros.model.io.urdf_reader import URDF_TYPES
+from liedyn_ros.model.joints import Joint
+from liedyn_ros.model.model import Coupling, Model
+
+GROUND = 'world'
+
+_TYPES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
+_NO_LIMIT = 1e308  # URDF has no infinity
+
+
+def to_urdf(model: Model) -> str:
+    """
+    Return a model as the text of a URDF, with simple visuals.
+
+    A single root that is free, or fixed at the origin, becomes the root link; otherwise there is
+    a root link world. Left out is what URDF cannot say: gravity; rotors, whose visuals are drawn
+    on their body; limits, damping and friction at planar and floating joints. Raises
+    DescriptionError for joints that URDF lacks: helical, universal, cylindrical and spherical
+    ones, and planar ones with another second axis than the default.
+    """
+    robot = Element('robot', name=model.name)
+    roots = [joint for joint in model.joint_list if joint.parent is None]
+    grounded = len(roots) > 1 or roots[0].type_name not in ('free', 'fixed') or (
+        roots[0].placement != np.eye(4)).any()
+    if grounded:
+        if GROUND in model.bodies:
+            raise DescriptionError(f'expected no body {GROUND}, the root link in URDF, got one')
+        SubElement(robot, 'link', name=GROUND)
+    for body in model.body_list:
+        _add_link(robot, body, [
+            (rotor.placement @ visual.placement, visual)
+            for rotor in model.rotors if rotor.body == body.name for visual in rotor.visuals])
+    couplings = {coupling.joint: coupling for coupling in model.couplings}
+    for joint in model.joint_list:
+        if grounded or joint.parent is not None:
+            _add_joint(robot, joint, couplings.get(joint.name))
+    ElementTree.indent(robot)
+    return ElementTree.tostring(robot, encoding='unicode')
+
+
+def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]]) -> None:
+    link = SubElement(robot, 'link', name=body.name)
+    if body.inertia is not None:
+        inertial = SubElement(link, 'inertial')
+        SubElement(inertial, 'origin', xyz=_join(body.inertia.center_of_mass))
+        SubElement(inertial, 'mass', value=repr(body.inertia.mass))
+        SubElement(inertial, 'inertia', {
+            f'i{a}{b}': repr(float(body.inertia.inertia_about_com[i, j]))
+            for i, a in enumerate('xyz') for j, b in enumerate('xyz') if i <= j})
+    shapes = [*((visual.placement, visual) for visual in body.visuals), *extra]
+    for i, (placement, visual) in enumerate(shapes):
+        element = SubElement(link, 'visual')
+        _add_origin(element, placement)
+        size = ({'size': _join(visual.size)} if visual.shape == 'box' else
+                {key: repr(float(x)) for key, x in zip(SHAPES[visual.shape], visual.size)})
+        SubElement(SubElement(element, 'geometry'), visual.shape, size)
+        # A material's name is global: one of its own keeps each colour.
+        material = SubElement(element, 'material', name=f'{body.name}_{i}')
+        SubElement(material, 'color', rgba=_join(visual.color))
+
+
+def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> None:
+    if joint.type_name not in _TYPES:
+        raise DescriptionError(f'joint {joint.name}: expected one of the types of URDF, '
+                               f'{list(_TYPES)}, got {joint.type_name}')
+    element = SubElement(robot, 'joint', name=joint.name, type=_TYPES[joint.type_name])
+    _add_origin(element, joint.placement)
+    SubElement(element, 'parent', link=joint.parent or GROUND)
+    SubElement(element, 'child', link=joint.child)
+    if joint.type_name in ('fixed', 'free'):
+        return
+    SubElement(element, 'axis', xyz=_join(joint.axis))
+    if joint.type_name == 'planar':
+        if not np.allclose(joint.second_axis, perpendicular(joint.axis), rtol=0.0, atol=1e-12):
+            raise DescriptionError(f'joint {joint.name}: expected the default second axis, the '
+                                   f'only one URDF has, got {joint.second_axis}')
+        return
+    bounds = joint.limits
+    limits = {'effort': bounds.effort, 'velocity': bounds.velocity}
+    if joint.type_name != 'continuous':
+        limits = {'lower': bounds.lower, 'upper': bounds.upper, **limits}
+    SubElement(element, 'limit', {
+        key: repr(float(np.clip(value[0], -_NO_LIMIT, _NO_LIMIT)))
+        for key, value in limits.items()})
+    SubElement(element, 'dynamics', damping=repr(float(joint.damping[0])),
+               friction=repr(float(joint.friction[0])))
+    if coupling is not None:
+        SubElement(element, 'mimic', joint=coupling.leader, multiplier=repr(coupling.multiplier),
+                   offset=repr(coupling.offset))
+
+
+def _add_origin(element: Element, placement: Array) -> None:
+    SubElement(element, 'origin', xyz=_join(placement[:3, 3]), rpy=_join(_rpy(placement[:3, :3])))
+
+
+def _rpy(rotation: Array) -> Array:
+    """Return fixed-axis roll, pitch and yaw, exact at pitch 90 degrees too."""
+    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    tilt = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
+    roll = np.arctan2(-tilt[1, 2], tilt[1, 1])  # tilt = Ry(pitch) Rx(roll)
+    return np.array([roll, np.arctan2(-tilt[2, 0], tilt[0, 0]), yaw])
+
+
+def _join(numbers: ArrayLike) -> str:
+    return ' '.join(repr(float(x) + 0.0) for x in np.asarray(numbers))  # + 0.0: no -0.0

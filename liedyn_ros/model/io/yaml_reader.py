@@ -1,0 +1,136 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The package's own model format; docs/model_format.md describes every key."""
+
+import os
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import DescriptionError, LiedynError
+from liedyn_ros.common.yaml_reader import Node, read
+from liedyn_ros.model.body import SHAPES, Visual
+from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
+from liedyn_ros.model.geometry import pose
+from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.model import Model
+from liedyn_ros.model.rotors import Rotor
+
+FORMAT = 1
+
+
+def load_yaml(path: str | os.PathLike[str]) -> Model:
+    """
+    Return the model that a YAML file describes.
+
+    Raises DescriptionError naming the file, the place in it, what was expected and what came.
+    """
+    try:
+        return _model(read(path, 'model'))
+    except LiedynError as error:
+        raise DescriptionError(f'{path}: {error}') from error
+
+
+def _model(root: Node) -> Model:
+    version = root.take('format')
+    if version.integer() != FORMAT:
+        version.fail(FORMAT)
+    gravity = root.take('gravity', list(STANDARD_GRAVITY))
+    builder = ModelBuilder(root.take('name').text(), gravity.numbers(3))
+    for name, body in root.take('bodies').items():
+        builder.add_body(name, _inertia(body), _visuals(body))
+        body.finish()
+    for name, joint in root.take('joints').items():
+        _add_joint(builder, name, joint)
+    for name, rotor in root.take('rotors', {}).items():
+        _add_rotor(builder, name, rotor)
+    root.finish()
+    return builder.build()
+
+
+def _inertia(body: Node) -> SpatialInertia | None:
+    mass = body.take('mass').number()
+    if mass == 0.0:
+        return None
+    center = body.take('center_of_mass', [0.0, 0.0, 0.0]).numbers(3)
+    inertia = body.take('inertia')
+    xx, yy, zz = (inertia.take(key).number() for key in ('xx', 'yy', 'zz'))
+    xy, xz, yz = (inertia.take(key, 0.0).number() for key in ('xy', 'xz', 'yz'))
+    inertia.finish()
+    with body.context():
+        return SpatialInertia(mass, center, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _visuals(owner: Node) -> list[Visual]:
+    return [_visual(node) for node in owner.take('visuals', []).sequence()]
+
+
+def _visual(node: Node) -> Visual:
+    shape = node.take('shape').text()
+    if shape not in SHAPES:
+        node.take('shape').fail(f'one of {list(SHAPES)}')
+    size = [node.take(key).number() for key in SHAPES[shape]]
+    color = node.optional('color')
+    with node.context():
+        visual = Visual(shape, size, _placement(node), *([color.numbers(4)] if color else []))
+    node.finish()
+    return visual
+
+
+def _add_joint(builder: ModelBuilder, name: str, joint: Node) -> None:
+    parent = joint.take('parent')  # asked for, so that no joint stands on the ground by mistake
+    limits = joint.take('limits', {})
+    axis, second_axis = joint.optional('axis'), joint.optional('second_axis')
+    bounds = {key: limits.optional(key) for key in ('lower', 'upper', 'velocity', 'effort')}
+    builder.add_joint(
+        name, joint.take('type').text(), None if parent.value is None else parent.text(),
+        joint.take('child').text(), placement=_placement(joint),
+        axis=axis.numbers(3) if axis else None,
+        second_axis=second_axis.numbers(3) if second_axis else None,
+        pitch=joint.take('pitch', 0.0).number(),
+        limits={key: bound.number_or_numbers(infinite=True)
+                for key, bound in bounds.items() if bound},
+        damping=joint.take('damping', 0.0).number_or_numbers(),
+        friction=joint.take('friction', 0.0).number_or_numbers())
+    limits.finish()
+    joint.finish()
+
+
+def _add_rotor(builder: ModelBuilder, name: str, rotor: Node) -> None:
+    builder.add_rotor(Rotor(
+        name, rotor.take('body').text(), _placement(rotor),
+        force_coefficient=rotor.take('force_coefficient').number(),
+        moment_coefficient=rotor.take('moment_coefficient').number(),
+        spin=rotor.take('spin').integer(), min_speed=rotor.take('min_speed', 0.0).number(),
+        max_speed=rotor.take('max_speed').number(), visuals=_visuals(rotor)))
+    rotor.finish()
+
+
+def _placement(owner: Node) -> Array:
+    """Return the product of the steps of a placement, each in the frame the ones before made."""
+    result = np.eye(4)
+    for step in owner.take('placement', []).sequence():
+        (key, value), *more = step.items() or [('', step)]
+        if more or key not in ('x', 'y', 'z', 'rx', 'ry', 'rz', 'xyz', 'rpy'):
+            step.fail('one of x, y, z, rx, ry, rz, xyz, rpy with a value')
+        if key == 'xyz':
+            result = result @ pose(value.numbers(3))
+        elif key == 'rpy':
+            result = result @ pose(rpy=[angle.angle() for angle in value.sequence(3)])
+        elif key in ('x', 'y', 'z'):
+            result = result @ pose(value.number() * np.eye(3)['xyz'.index(key)])
+        else:
+            result = result @ pose(rpy=value.angle() * np.eye(3)['xyz'.index(key[1])])
+    return result

@@ -1,0 +1,97 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the simulator of the aerial manipulator is told: rotor speeds or a wrench, and torques."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.aerial import Machine, Simulation
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, NameSetError
+from liedyn_ros.nodes.aerial.parameters import BASE_WRENCH
+from liedyn_ros.ros import conversions
+
+JOINT_TORQUES = 'joint_torques'
+
+
+class AerialCommands:
+    """
+    Hands every good command to the simulation and refuses every other with its reason.
+
+    Names may come in any order. A refused command changes nothing: the one before stays.
+    """
+
+    def __init__(self, node: Node, machine: Machine, base_command: str,
+                 take: Callable[[str, int, Callable[[Simulation], None]], None],
+                 refuse: Callable[[LiedynError], None]) -> None:
+        """
+        Subscribe; base_command is one of the parameter's choices.
+
+        `take` is given the topic and the stamp (ns) of a command and what it does to a
+        simulation, and may raise LiedynError; `refuse` is given the reason.
+        """
+        self._node, self._machine = node, machine
+        self._take, self._refuse = take, refuse
+        base_type, read = ((WrenchStamped, self._wrench) if base_command == BASE_WRENCH else
+                           (JointState, self._rotors))
+        self._subscriptions = [
+            self._subscribe(base_type, base_command, read),
+            self._subscribe(JointState, JOINT_TORQUES, self._torques)]
+
+    def destroy(self) -> None:
+        """Close the subscriptions."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+    def _subscribe(self, message_type: Any, topic: str,
+                   read: Callable[[Any], Callable[[Simulation], None]]) -> Any:
+        return self._node.create_subscription(
+            message_type, topic, partial(self._receive, topic, read), 1,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies())
+
+    def _receive(self, topic: str, read: Callable[[Any], Callable[[Simulation], None]],
+                 message: Any) -> None:
+        try:
+            self._take(topic, conversions.nanoseconds(message.header.stamp), read(message))
+        except LiedynError as error:
+            self._refuse(type(error)(f'{topic}: {error}'))
+
+    def _rotors(self, message: JointState) -> Callable[[Simulation], None]:
+        speeds = _ordered(self._machine.rotors, message.name, 'velocity', message.velocity)
+        return lambda simulation: simulation.command_rotors(speeds)
+
+    def _torques(self, message: JointState) -> Callable[[Simulation], None]:
+        torques = _ordered(self._machine.joints, message.name, 'effort', message.effort)
+        return lambda simulation: simulation.command_torques(torques)
+
+    def _wrench(self, message: WrenchStamped) -> Callable[[Simulation], None]:
+        if message.header.frame_id != self._machine.base:
+            raise NameSetError(f'frame_id: expected {self._machine.base!r}, the body the wrench '
+                               f'is on, got {message.header.frame_id!r}')
+        wrench = conversions.from_wrench(message.wrench)
+        return lambda simulation: simulation.command_wrench(wrench)
+
+
+def _ordered(wanted: Sequence[str], names: Sequence[str], field: str,
+             values: Sequence[float]) -> Array:
+    order = checks.order_of('name', wanted, names)
+    return checks.as_array(field, values, (len(wanted),))[order]

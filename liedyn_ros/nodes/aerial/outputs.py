@@ -1,0 +1,114 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the simulator of the aerial manipulator publishes: state, TF, robot model, clock."""
+
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import TransformStamped
+from liedyn_interfaces.msg import TreeState
+from nav_msgs.msg import Odometry
+import numpy as np
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from liedyn_ros.aerial import Machine
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import se3
+from liedyn_ros.model import to_urdf
+from liedyn_ros.ros import conversions
+from liedyn_ros.ros.tf import destroy_broadcaster, transform_broadcaster
+from liedyn_ros.ros.tree_messages import TreeMessages
+
+DEPTH = 10
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class AerialOutputs:
+    """The publishers and the messages they reuse; odometry and joint states have one stamp."""
+
+    def __init__(self, node: LifecycleNode, machine: Machine, world_frame: str,
+                 with_clock: bool) -> None:
+        """Open the publishers. Raises DescriptionError for a model that URDF cannot tell."""
+        self._node, self._description = node, String(data=to_urdf(machine.model))
+        self._tree = TreeMessages(machine.model)
+        self._publishers: list[Any] = []
+        self._publish_odometry = self._open(Odometry, 'odometry', DEPTH)
+        self._publish_joints = self._open(JointState, 'joint_states', DEPTH)
+        self._publish_description = self._open(String, 'robot_description', LATCHED)
+        self._publish_clock = self._open(Clock, '/clock', DEPTH) if with_clock else None
+        self._publish_diagnostics = self._open(DiagnosticArray, '/diagnostics', DEPTH)
+        self._state, self._odometry, self._joints = TreeState(), Odometry(), JointState()
+        self._odometry.header.frame_id = world_frame
+        self._odometry.child_frame_id = machine.base
+        self._odometry.pose.pose = self._state.base_pose
+        self._odometry.twist.twist = self._state.base_twist
+        self._joints.name = list(machine.joints)
+        self._broadcaster = transform_broadcaster(node)
+        self._parents = [-1 if joint.parent is None else machine.model.body_index(joint.parent)
+                         for joint in machine.model.joint_list]
+        self._transforms = [
+            TransformStamped(child_frame_id=joint.child) for joint in machine.model.joint_list]
+        for transform, joint in zip(self._transforms, machine.model.joint_list):
+            transform.header.frame_id = joint.parent or world_frame
+
+    def destroy(self) -> None:
+        """Close the publishers."""
+        for publisher in self._publishers:
+            self._node.destroy_lifecycle_publisher(publisher)
+        destroy_broadcaster(self._node, self._broadcaster)
+
+    def describe(self) -> None:
+        """Publish the robot model for RViz, once for all who come later."""
+        self._publish_description(self._description)
+
+    def publish(self, stamp_ns: int, q: Array, v: Array) -> None:
+        """Publish a state."""
+        stamp = conversions.stamp_of(stamp_ns)
+        if self._publish_clock is not None:
+            self._publish_clock(Clock(clock=stamp))
+        self._tree.to_state(q, v, self._state)
+        self._odometry.header.stamp = self._joints.header.stamp = stamp
+        self._joints.position = self._state.positions
+        self._joints.velocity = self._state.velocities
+        self._publish_odometry(self._odometry)
+        self._publish_joints(self._joints)
+
+    def publish_diagnostics(self, status: DiagnosticStatus) -> None:
+        """Publish how simulated time passes."""
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publish_diagnostics(message)
+
+    def broadcast(self, stamp_ns: int, poses: Array) -> None:
+        """Send the pose of every body in its parent, from their poses (B, 4, 4) in the world."""
+        if self._broadcaster is None:
+            return
+        stamp = conversions.stamp_of(stamp_ns)
+        above = np.concatenate((poses, np.eye(4)[None]))[self._parents]
+        for transform, pose in zip(self._transforms, se3.compose(se3.inverse(above), poses)):
+            transform.header.stamp = stamp
+            conversions.to_transform(pose, transform.transform)
+        self._broadcaster.sendTransform(self._transforms)
+
+    def _open(self, message_type: Any, topic: str, qos: QoSProfile | int) -> Any:
+        self._publishers.append(self._node.create_lifecycle_publisher(
+            message_type, topic, qos,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies()))
+        return self._publishers[-1].publish

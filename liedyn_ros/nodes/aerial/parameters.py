@@ -1,0 +1,129 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The parameters of the aerial manipulator's nodes, in the order of the README's tables."""
+
+from math import pi
+from pathlib import Path
+
+from liedyn_ros.aerial import Gains, Machine, Reference
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.model import load_model
+from liedyn_ros.ros.parameters import Parameter, ParameterSet
+
+ROTOR_SPEEDS = 'rotor_speeds'
+BASE_WRENCH = 'base_wrench'
+EFFORTS = 'efforts'
+EFFORT_RATES = 'effort_rates'
+
+_GAINS, _REFERENCE = Gains(), Reference()
+_START = _REFERENCE.at(0.0).q.tolist()
+
+MACHINE = (
+    Parameter('model_file', 'aerial_manipulator.yaml', 'path of the model of the machine, with '
+              "its rotors (YAML); a bare name is one of the package's config folder"),
+    Parameter('world_frame', 'world', 'frame id of the ground'),
+    Parameter('max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any '
+              'age', 's', least=0.0, most=3600.0, run_time=True),
+)
+
+SIMULATOR = MACHINE + (
+    Parameter('base_command', ROTOR_SPEEDS, 'how the base is commanded: the topic `rotor_speeds` '
+              'of JointState (velocity), or `base_wrench` of WrenchStamped in the base frame',
+              choices=(ROTOR_SPEEDS, BASE_WRENCH)),
+    Parameter('start_position', _START[:3], 'position of the base at the start, x, y, z', 'm',
+              size=3),
+    Parameter('start_orientation', _START[3:7], 'orientation of the base at the start, '
+              'quaternion x, y, z, w of norm 1', least=-1.0, most=1.0, size=4),
+    Parameter('start_joints', _REFERENCE.joint_start.tolist(), 'joint positions at the start, '
+              "in the model's order", 'rad'),
+    Parameter('integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
+              most=10000.0),
+    Parameter('rotor_lag', 0.0, 'time constant with which the thrusts of the rotors, or the '
+              'wrench, follow their commands', 's', least=0.0, most=10.0),
+    Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0),
+    Parameter('publish_rate', 250.0, 'odometry and joint states a second', 'Hz', least=1.0,
+              most=1000.0),
+    Parameter('tf_rate', 50.0, 'rate of the transforms of all bodies on /tf, where tf2_ros is '
+              'installed; 0 for none', 'Hz', least=0.0, most=1000.0, run_time=True),
+    Parameter('command_timeout', 0.2, 'time in flight without an accepted command after which '
+              'that is reported; the last commands stay in force; 0 for never', 's', least=0.0,
+              most=3600.0, run_time=True),
+    Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
+    Parameter('most_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
+              'beyond which simulated time waits for a newer command; 0 to wait for none; only '
+              'with publish_clock', 's', least=0.0, most=10.0),
+    Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '
+              'with publish_clock', least=0.01, most=10.0),
+)
+
+CONTROLLER = MACHINE + (
+    Parameter('mode', EFFORTS, 'what the dynamics server is asked for: the efforts, or also their '
+              'rates, to be ahead of actuators that lag', choices=(EFFORTS, EFFORT_RATES)),
+    Parameter('rotor_lag', 0.0, 'time constant of the thrusts, as effort_rates is to know it', 's',
+              least=0.0, most=10.0, run_time=True),
+    Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0,
+              run_time=True),
+    Parameter('reply_timeout', 0.2, 'time after which a request to the dynamics server is given '
+              'up as lost', 's', least=0.001, most=10.0, run_time=True),
+    Parameter('state_timeout', 0.5, 'time without a state after which that is '
+              'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
+    Parameter('radius', _REFERENCE.radius, 'of the circle of the reference', 'm', least=0.0,
+              most=100.0),
+    Parameter('height', _REFERENCE.height, 'of the circle above the ground', 'm', least=-100.0,
+              most=1000.0),
+    Parameter('period', _REFERENCE.period, 'of the circle; the joints sweep once in that time',
+              's', least=1.0, most=1000.0),
+    Parameter('yaw_amplitude', _REFERENCE.yaw_amplitude, 'of the sinusoidal yaw', 'rad',
+              least=0.0, most=pi),
+    Parameter('yaw_frequency', _REFERENCE.yaw_frequency, 'of the sinusoidal yaw', 'Hz', least=0.0,
+              most=10.0),
+    Parameter('joint_start', _REFERENCE.joint_start.tolist(), 'joint positions at the start, in '
+              "the model's order", 'rad'),
+    Parameter('joint_sweep', _REFERENCE.joint_sweep.tolist(), 'how far the joints sweep from '
+              'there', 'rad'),
+    Parameter('rise_time', _REFERENCE.rise_time, 'time in which the motion rises from rest to '
+              'full speed', 's', least=0.1, most=1000.0),
+    Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: all three '
+              'poles; four at 1.59 times this with effort_rates', 'rad/s', least=0.1,
+              most=100.0, run_time=True),
+    Parameter('position_pole', _GAINS.position, 'likewise of position', 'rad/s', least=0.1,
+              most=100.0, run_time=True),
+    Parameter('joint_pole', _GAINS.joints, 'likewise of joints', 'rad/s', least=0.1, most=100.0,
+              run_time=True),
+    Parameter('integral_limit', _GAINS.integral_limit, 'bound of the acceleration that the '
+              'integral of the error adds', 'rad/s^2, m/s^2', least=1e-3, most=100.0,
+              run_time=True),
+)
+
+
+def machine_of(parameters: ParameterSet) -> Machine:
+    """Return the machine of the parameters; raises LiedynError naming what is wrong."""
+    file = parameters['model_file']
+    return Machine(load_model(config_file(file) if Path(file).name == file else file))
+
+
+def start_of(parameters: ParameterSet, machine: Machine) -> list[float]:
+    """Return the configuration of the parameters; raises ShapeError or LimitError."""
+    joints = parameters['start_joints']
+    if len(joints) != len(machine.joints):
+        raise ShapeError(f'start_joints: expected {len(machine.joints)} numbers, one for each of '
+                         f'{list(machine.joints)}, got {len(joints)}')
+    for name, start in zip(machine.joints, joints):
+        limits = machine.model.joint(name).limits
+        if not limits.lower[0] <= start <= limits.upper[0]:
+            raise LimitError(f'start_joints: {name}: expected {limits.lower[0]:g} to '
+                             f'{limits.upper[0]:g}, got {start:g}')
+    return [*parameters['start_position'], *parameters['start_orientation'], *joints]

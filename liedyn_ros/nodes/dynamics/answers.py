@@ -1,0 +1,192 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Answers to the queries of the dynamics server, from messages to messages."""
+
+from collections.abc import Callable
+import time
+
+from liedyn_interfaces.msg import (
+    BodyWrench, DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
+from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array, require_finite
+from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
+from liedyn_ros.dynamics import Dynamics, FloatingBase
+from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
+from liedyn_ros.nodes.dynamics.question import explain, Question
+from liedyn_ros.ros.tree_messages import count_entries, doubles, TreeMessages
+
+Solve = Callable[[Question], tuple[Array, Array]]
+
+
+class DynamicsAnswers:
+    """
+    Fills in the answers about one model.
+
+    Every method raises LiedynError naming what was wrong, and has written nothing then.
+    """
+
+    def __init__(self, model: Model, *, dissipation: bool) -> None:
+        """Take the model; with dissipation its joints feel their damping and friction."""
+        self.model = model
+        self._dynamics = Dynamics(model, dissipation=dissipation)
+        self._messages = TreeMessages(model)
+        self._zero = np.zeros(model.nv)
+        self._all, self._none = self._zero == 0.0, self._zero != 0.0
+
+    def inverse(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
+        """Find the efforts of given accelerations."""
+        self._answer(query, answer, self._inverse, accelerations=True, efforts=False)
+
+    def forward(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
+        """Find the accelerations under given efforts."""
+        self._answer(query, answer, self._forward, accelerations=False, efforts=True)
+
+    def hybrid(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
+        """Find the accelerations of some joints and the efforts of the others."""
+        self._answer(query, answer, self._hybrid, accelerations=True, efforts=True)
+
+    def equations_of_motion(
+            self, request: EquationsOfMotion.Request,
+            response: EquationsOfMotion.Response) -> None:
+        """Find the matrices of the equations of motion at a state."""
+        q, v, _ = self._messages.read_state(request.state)
+        try:
+            mass = self._dynamics.mass_matrix(q)
+            coriolis = self._dynamics.coriolis_matrix(q, v)
+            gravity = self._dynamics.gravity_vector(q)
+            resistance = require_finite('resistance', self._dynamics.resistance(v))
+        except LiedynError as error:
+            raise explain(self._messages.names, Question(
+                q, v, self._zero, self._zero, self._all, None), error) from error
+        response.coordinate_names = list(self.model.coordinate_names)
+        response.mass_matrix, response.coriolis_matrix = doubles(mass), doubles(coriolis)
+        response.gravity, response.resistance = doubles(gravity), doubles(resistance)
+
+    def describe_model(
+            self, _: DescribeModel.Request, response: DescribeModel.Response) -> None:
+        """Tell what the model is made of."""
+        model, names = self.model, self._messages.names
+        types = [JOINT_TYPES[joint.type_name] for joint in names.others.values()]
+        response.name, response.base_body = model.name, names.base_body
+        response.body_names, response.joint_names = list(model.bodies), list(names.others)
+        response.joint_types = [joint.type_name for joint in names.others.values()]
+        response.position_counts = [each.nq for each in types]
+        response.velocity_counts = [each.nv for each in types]
+        response.coordinate_names = list(model.coordinate_names)
+        response.position_lower = doubles(model.limits.lower)
+        response.position_upper = doubles(model.limits.upper)
+        response.velocity_limit = doubles(model.limits.velocity)
+        response.effort_limit = doubles(model.limits.effort)
+        response.mass = float(model.mass)
+        gravity = response.gravity
+        gravity.x, gravity.y, gravity.z = model.gravity.tolist()
+
+    def _answer(self, query: DynamicsQuery, answer: DynamicsAnswer, solve: Solve, *,
+                accelerations: bool, efforts: bool) -> None:
+        """Answer a query that gives accelerations, efforts, or both."""
+        messages = self._messages
+        q, v, order = messages.read_state(query.state)
+        entries = count_entries(query, accelerations=accelerations, efforts=efforts)
+        zero = self._zero if entries == 1 else np.zeros((entries, self.model.nv))
+        question = Question(
+            q, v,
+            messages.read_accelerations(query.accelerations, order, entries) if accelerations
+            else zero,
+            messages.read_efforts(query.efforts, order, entries) if efforts else zero,
+            self._prescribed(query, accelerations, efforts),
+            messages.read_external(query.external, entries))
+        spatial = self._spatial(query, question)
+        try:
+            begin = time.perf_counter()
+            a, tau = (solve(question) if spatial is None
+                      else self._solve_spatial(spatial, solve, question))
+            answer.solve_time = time.perf_counter() - begin
+        except LiedynError as error:
+            raise explain(messages.names, question, error) from error
+        answer.header.frame_id = messages.names.base_body
+        answer.accelerations = [messages.to_acceleration(row, order) for row in np.atleast_2d(a)]
+        answer.efforts = [messages.to_effort(row, order) for row in np.atleast_2d(tau)]
+
+    def _prescribed(self, query: DynamicsQuery, accelerations: bool,
+                    efforts: bool) -> NDArray[np.bool_]:
+        if accelerations and efforts:
+            return self._messages.names.prescribed(query.prescribed)
+        if query.prescribed:
+            raise NameSetError('prescribed: expected no names, as the dynamics asked for are not '
+                               f'hybrid, got {len(query.prescribed)}')
+        return self._all if accelerations else self._none
+
+    def _spatial(self, query: DynamicsQuery, x: Question) -> FloatingBase | None:
+        """Return the base if its accelerations are those of the spatial twist."""
+        convention = query.base_derivatives
+        if convention not in (DynamicsQuery.BODY, DynamicsQuery.SPATIAL):
+            raise LimitError(f'base_derivatives: expected BODY = {DynamicsQuery.BODY} or SPATIAL '
+                             f'= {DynamicsQuery.SPATIAL}, got {convention}')
+        if convention == DynamicsQuery.BODY or self._messages.base is None:
+            return None
+        count = int(np.count_nonzero(x.prescribed[:6]))
+        if 0 < count < 6:
+            raise NameSetError('prescribed: expected all coordinates of the base or none, as '
+                               f'base_derivatives is SPATIAL, got {count}')
+        return self._messages.base
+
+    def _solve_spatial(
+            self, base: FloatingBase, solve: Solve, x: Question) -> tuple[Array, Array]:
+        """Solve, with the base's accelerations those of the spatial twist going in and out."""
+        if not x.prescribed[0]:
+            a, tau = solve(x)
+            return base.to_spatial(x.q, x.v, a), tau
+        a, tau = solve(x._replace(a=base.to_body(x.q, x.v, x.a)))
+        a[..., :6] = x.a[..., :6]  # as given
+        return a, tau
+
+    def _inverse(self, x: Question) -> tuple[Array, Array]:
+        if x.a.ndim == 1:
+            return x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external)
+        motion = np.vstack([x.v, x.a])
+        return x.a, self._dynamics.inverse_series(x.q, motion, len(x.a) - 1, x.external)
+
+    def _forward(self, x: Question) -> tuple[Array, Array]:
+        if x.tau.ndim == 1:
+            return self._dynamics.forward(x.q, x.v, x.tau, x.external), x.tau
+        return self._dynamics.forward_series(
+            x.q, x.v, x.tau, len(x.tau) - 1, x.external), x.tau
+
+    def _hybrid(self, x: Question) -> tuple[Array, Array]:
+        if x.a.ndim == 1:
+            return self._dynamics.hybrid(x.q, x.v, x.prescribed, x.a, x.tau, x.external)
+        return self._dynamics.hybrid_series(
+            x.q, x.v, x.prescribed, x.a, x.tau, len(x.a) - 1, x.external)
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from the cache, on a pendulum."""
+    builder = ModelBuilder('pendulum')
+    builder.add_body('bob', SpatialInertia(1.0, (0.0, 0.0, -1.0), np.zeros((3, 3))))
+    builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))
+    answers = DynamicsAnswers(builder.build(), dissipation=True)
+    state = TreeState(joint_names=['pivot'], positions=[0.1], velocities=[0.0])
+    external = [BodyWrench(body='bob')]
+    for entries in (1, 2):
+        given = {'accelerations': [TreeAcceleration(joints=[0.0])] * entries,
+                 'efforts': [TreeEffort(joints=[0.0])] * entries}
+        answers.hybrid(DynamicsQuery(state=state, external=external, **given), DynamicsAnswer())
+        for name, solve in (('accelerations', answers.inverse), ('efforts', answers.forward)):
+            solve(DynamicsQuery(state=state, **{name: given[name]}), DynamicsAnswer())
+    answers.equations_of_motion(
+        EquationsOfMotion.Request(state=state), EquationsOfMotion.Response())

@@ -1,0 +1,107 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a query asks of the dynamics of a model, and which number of it was refused."""
+
+from collections.abc import Iterator
+from math import hypot, isfinite
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, NotInGroupError
+from liedyn_ros.dynamics import Names
+from liedyn_ros.lie.arrays import TOLERANCE
+
+POSE = tuple(f'position.{axis}' for axis in 'xyz') + tuple(f'orientation.{i}' for i in 'xyzw')
+TWIST = tuple(f'{part}.{axis}' for part in ('angular', 'linear') for axis in 'xyz')
+WRENCH = tuple(f'{part}.{axis}' for part in ('torque', 'force') for axis in 'xyz')
+
+
+class Question(NamedTuple):
+    """
+    A state and what is known of the motion; arrays as Dynamics takes them.
+
+    prescribed (nv,) tells for which coordinates a is known; for the others tau is. With their time
+    derivatives a, tau and external have a row for each order.
+    """
+
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    prescribed: NDArray[np.bool_]
+    external: Array | None
+
+
+def explain(names: Names, question: Question, error: LiedynError) -> LiedynError:
+    """
+    Return an error of Dynamics in the words of the query.
+
+    The base is spoken of by the fields of the messages, joints and bodies by their names.
+    """
+    numbers = list(_labelled(names, question))
+    for label, number in numbers:
+        if not isfinite(number):
+            return NotFiniteError(f'{label}: expected a finite number, got {number}')
+    if isinstance(error, NotInGroupError):
+        return _quaternion_error(names, question.q)
+    if isinstance(error, (LimitError, NotFiniteError)):  # on the way to the result
+        label, number = max(numbers, key=lambda entry: abs(entry[1]))
+        return LimitError(f'{label}: expected numbers whose results are finite, got {number:g} as '
+                          'the largest')
+    return error
+
+
+def _labelled(names: Names, question: Question) -> Iterator[tuple[str, float]]:
+    """Return every number that is read, and what it is."""
+    model, x = names.model, question
+    for joint in model.joint_list:
+        for i, number in enumerate(x.q[joint.q_slice]):
+            yield (f'base_pose.{POSE[i]}' if joint is names.base
+                   else f'position of {joint.name}'), float(number)
+    yield from zip(_coordinates(names, 'base_twist', TWIST, 'velocity'), x.v.tolist())
+    for k, (a, tau) in enumerate(zip(np.atleast_2d(x.a), np.atleast_2d(x.tau))):
+        accelerations = _coordinates(
+            names, f'accelerations[{k}].base', TWIST, _derivative(k, 'acceleration'))
+        efforts = _coordinates(names, f'efforts[{k}].base', WRENCH, _derivative(k, 'effort'))
+        for i, prescribed in enumerate(x.prescribed):
+            yield (accelerations[i], float(a[i])) if prescribed else (efforts[i], float(tau[i]))
+    if x.external is not None:
+        for k, wrenches in enumerate(x.external.reshape(-1, len(model.bodies), 6)):
+            for body, wrench in zip(model.bodies, wrenches):
+                for number in wrench.tolist():
+                    yield f'{_derivative(k, "external wrench")} on {body}', number
+
+
+def _coordinates(names: Names, base: str, parts: tuple[str, ...], what: str) -> list[str]:
+    """Return what a number of each velocity coordinate is: a part of the base's, or a joint's."""
+    coordinates = names.model.coordinate_names
+    own = [] if names.base is None else [f'{base}.{part}' for part in parts]
+    return own + [f'{what} of {name}' for name in coordinates[len(own):]]
+
+
+def _derivative(order: int, what: str) -> str:
+    return f'derivative {order} of the {what}' if order else what
+
+
+def _quaternion_error(names: Names, q: Array) -> NotInGroupError:
+    norms = {joint: hypot(*q[joint.q_slice][-4:]) for joint in names.model.joint_list
+             if joint.type_name in ('spherical', 'free')}
+    worst = max(norms, key=lambda joint: abs(norms[joint] - 1.0))
+    label = 'base_pose.orientation' if worst is names.base else f'position of {worst.name}'
+    return NotInGroupError(f'{label}: expected a quaternion x, y, z, w of norm 1 within '
+                           f'{TOLERANCE}, got norm {norms[worst]:.9g}')

@@ -1,0 +1,147 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the pose node publishes: pose, twist, status, markers, TF."""
+
+from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
+from liedyn_interfaces.msg import StewartStatus
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from visualization_msgs.msg import MarkerArray
+
+from liedyn_ros.nodes.stewart.markers import StewartMarkers
+from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.ros import conversions
+from liedyn_ros.ros.tf import destroy_broadcaster, transform_broadcaster
+from liedyn_ros.stewart import Flag, SafePose, Solution, TrackedPose
+
+LIMITS = Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE
+DEPTH = 10
+UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
+
+
+class StewartOutputs:
+    """
+    The publishers and the messages they reuse.
+
+    Pose, twist and TF are published for converged samples only, stamped as their lengths.
+    """
+
+    def __init__(self, node: LifecycleNode, platform: Platform) -> None:
+        """Open the publishers."""
+        self._node = node
+        self._publishers = [
+            node.create_lifecycle_publisher(
+                message_type, topic, DEPTH,
+                qos_overriding_options=QoSOverridingOptions.with_default_policies())
+            for message_type, topic in (
+                (PoseStamped, 'pose'), (TwistStamped, 'twist'), (StewartStatus, 'status'),
+                (MarkerArray, 'markers'))]
+        self._publish_pose, self._publish_twist, self._publish_status, self._publish_markers = (
+            publisher.publish for publisher in self._publishers)
+        self._pose, self._twist = PoseStamped(), TwistStamped()
+        self._status, self._transform = StewartStatus(), TransformStamped()
+        for message in (self._pose, self._status, self._transform):
+            message.header.frame_id = platform.base_frame
+        self._twist.header.frame_id = platform.platform_frame  # a body twist
+        self._transform.child_frame_id = platform.platform_frame
+        self._leg_names = platform.geometry.leg_names
+        self._markers = StewartMarkers(platform)
+        self._broadcaster = transform_broadcaster(node)
+
+    def destroy(self) -> None:
+        """Close the publishers."""
+        for publisher in self._publishers:
+            self._node.destroy_lifecycle_publisher(publisher)
+        destroy_broadcaster(self._node, self._broadcaster)
+
+    def publish(self, safe: SafePose, with_tf: bool) -> None:
+        """Publish one sample: its status, and the rest if it converged."""
+        tracked = safe.tracked
+        stamp = conversions.stamp_of(tracked.stamp_ns)
+        if tracked.solution.converged:
+            self._pose.header.stamp = stamp
+            conversions.to_pose(tracked.solution.pose, self._pose.pose)
+            self._publish_pose(self._pose)
+            if with_tf and self._broadcaster is not None:
+                self._transform.header.stamp = stamp
+                conversions.to_transform(tracked.solution.pose, self._transform.transform)
+                self._broadcaster.sendTransform(self._transform)
+        if tracked.twist is not None:
+            self._twist.header.stamp = stamp
+            conversions.to_twist(tracked.twist, self._twist.twist)
+            self._publish_twist(self._twist)
+        self._status.header.stamp = stamp
+        fill_status(self._status, tracked.solution, int(tracked.start), tracked.solve_time)
+        self._status.length = tracked.lengths
+        self._fill_judgement(safe)
+        self._publish_status(self._status)
+
+    def _fill_judgement(self, safe: SafePose) -> None:
+        status, singularity, branch = self._status, safe.singularity, safe.branch
+        status.flags = int(safe.flags)
+        status.suspected_legs = [self._leg_names[leg] for leg in safe.legs]
+        status.exceeded_limits = []
+        if safe.flags & LIMITS and safe.margins is not None:
+            status.exceeded_limits = safe.margins.exceeded(self._leg_names)
+        if singularity is None or branch is None:
+            status.determinant_sign = status.expected_determinant_sign = 0
+            status.prediction_gap = status.time_to_singularity = UNKNOWN
+            return
+        status.determinant_sign = singularity.determinant_sign
+        status.expected_determinant_sign = branch.expected_sign
+        status.prediction_gap = branch.prediction_gap
+        status.time_to_singularity = safe.time_to_singularity
+
+    def reject(self, stamp_ns: int, reason: str) -> None:
+        """Publish the status of input that was refused."""
+        status = StewartStatus()
+        status.header.stamp = conversions.stamp_of(stamp_ns)
+        status.header.frame_id = self._status.header.frame_id
+        fill_refusal(status, reason)
+        self._publish_status(status)
+
+    def publish_markers(self, tracked: TrackedPose) -> None:
+        """Publish the picture of a sample."""
+        self._publish_markers(self._markers.at(
+            conversions.stamp_of(tracked.stamp_ns), tracked.solution.pose, tracked.lengths))
+
+
+def fill_status(
+        status: StewartStatus, solution: Solution, start: int, solve_time: float) -> None:
+    """Write how a solve went."""
+    status.status = int(solution.status)
+    status.message = describe(solution)
+    status.start = start
+    status.iterations = solution.iterations
+    status.residual = solution.residual
+    status.smallest_singular_value = solution.smallest_singular_value
+    status.solve_time = solve_time
+
+
+def fill_refusal(status: StewartStatus, reason: str) -> None:
+    """Write why nothing was solved."""
+    status.status, status.message = StewartStatus.REJECTED, reason
+    status.residual = status.smallest_singular_value = status.solve_time = UNKNOWN
+    status.prediction_gap = status.time_to_singularity = UNKNOWN
+    status.length = [UNKNOWN] * 6
+
+
+def describe(solution: Solution) -> str:
+    """Return what went wrong, empty if nothing did."""
+    if solution.converged:
+        return ''
+    return (f'expected lengths of a regular pose, got {solution.status.name.lower()} after '
+            f'{solution.iterations} iterations: largest length error {solution.residual:.3g} m, '
+            f'smallest singular value {solution.smallest_singular_value:.3g}')

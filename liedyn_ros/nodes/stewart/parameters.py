@@ -1,0 +1,134 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The parameters of the Stewart nodes, in the order of the README's tables."""
+
+from liedyn_ros.ros.parameters import Parameter
+
+JOINT_STATE = 'joint_state'
+JOINT_STATE_TOPICS = 'joint_state_topics'
+FLOAT64_TOPICS = 'float64_topics'
+INPUTS = (JOINT_STATE, JOINT_STATE_TOPICS, FLOAT64_TOPICS)
+
+LEVENBERG_MARQUARDT = 'levenberg_marquardt'
+GAUSS_NEWTON = 'gauss_newton'
+
+PLATFORM = (
+    Parameter('geometry_file', '', "path of the platform's geometry (YAML); empty for the "
+              "package's config/stewart_geometry.yaml"),
+    Parameter('base_frame', 'stewart_base', 'frame id of the base'),
+    Parameter('platform_frame', 'stewart_platform', 'frame id of the platform'),
+    Parameter('home_position', [0.0, 0.0, 0.5], 'position of the platform in the base at home, '
+              'x, y, z; it must lie on the assembly mode of the machine', 'm', size=3),
+    Parameter('home_orientation', [0.0, 0.0, 0.0, 1.0], 'orientation of the platform in the base '
+              'at home, quaternion x, y, z, w of norm 1', least=-1.0, most=1.0, size=4),
+    Parameter('actuators', JOINT_STATE, 'how the legs are reported: one JointState on '
+              '`leg_states`; or one topic an actuator, `leg_states/<actuator name>`, of '
+              'JointState or Float64', choices=INPUTS),
+    Parameter('actuator_names', [''], "the actuator of each leg in the geometry's order, as "
+              "JointState names it; one empty name stands for the legs' own names"),
+    Parameter('actuator_scale', [1.0] * 6, 'leg length per unit of actuator position, not zero',
+              'm per unit', size=6),
+    Parameter('actuator_offset', [0.0] * 6, 'leg length at actuator position zero', 'm', size=6),
+)
+
+POSE = PLATFORM + (
+    Parameter('ignore_other_joints', False, 'pass over unknown names in a JointState, for a topic '
+              'shared with other joints; otherwise they are refused'),
+    Parameter('use_leg_rates', True, 'take the twist from the measured velocities where a '
+              'JointState has them; otherwise always from the difference of poses'),
+    Parameter('matching_tolerance', 0.002, 'largest difference of stamps of six single readings '
+              'that make a set; it must be less than half the time between two readings of an '
+              'actuator, which counts where JointStates come faster', 's', least=0.0, most=10.0),
+    Parameter('input_timeout', 0.5, 'time without an accepted set after which a fault is '
+              'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
+    Parameter('max_age', 1.0, 'age beyond which a set is refused as stale; 0 for any age', 's',
+              least=0.0, most=3600.0, run_time=True),
+    Parameter('max_lead', 0.05, 'time by which a stamp may be ahead of the clock; beyond it a set '
+              'is refused: those after it would all be late. With max_age 0 any is taken', 's',
+              least=0.0, most=3600.0, run_time=True),
+    Parameter('solver', LEVENBERG_MARQUARDT, 'the iterative method',
+              choices=(LEVENBERG_MARQUARDT, GAUSS_NEWTON)),
+    Parameter('damping', 1e-6, 'first damping of Levenberg-Marquardt, relative to the largest '
+              'diagonal entry of the normal matrix', least=1e-15, most=0.999),
+    Parameter('step_factor', 0.99, 'first step factor of Gauss-Newton', least=0.01, most=0.999),
+    Parameter('max_iterations', 50, 'iterations after which a solve is given up',
+              least=1, most=10000),
+    Parameter('marker_rate', 10.0, 'rate of `markers`; 0 for none', 'Hz', least=0.0, most=100.0,
+              run_time=True),
+    Parameter('publish_tf', True, 'broadcast base to platform on /tf where tf2_ros is installed',
+              run_time=True),
+    Parameter('leg_noise', 0.0, 'standard deviation of the noise on each leg length; covariances '
+              'are published where it is known; 0 for not known', 'm', least=0.0, most=0.1),
+    Parameter('leg_rate_noise', 0.0, 'the same of each measured leg rate', 'm/s', least=0.0,
+              most=10.0),
+    Parameter('covariance_rate', 100.0, 'rate of `pose_with_covariance` and '
+              '`twist_with_covariance` at most; 0 for every sample', 'Hz', least=0.0, most=5000.0),
+    Parameter('leg_acceleration', 5.0, 'greatest acceleration of a leg; a reading that no such '
+              'motion explains is an outlier', 'm/s^2', least=0.0, most=1000.0),
+    Parameter('replace_outliers', True, "solve with an outlier's predicted length in its place"),
+    Parameter('frozen_time', 0.05, 'time for which a reading repeats exactly, while other legs '
+              'move, that makes it a fault; 0 for never', 's', least=0.0, most=60.0),
+    Parameter('leg_resolution', 0.0, 'smallest step of a leg reading, which repeats where the leg '
+              'is slow; 0 for the smallest that each has made so far', 'm', least=0.0, most=0.1),
+    Parameter('singularity_warning', 0.05, 'smallest singular value below which a pose is near a '
+              'singularity', least=1e-6, most=1.0),
+    Parameter('singularity_warning_time', 0.5, 'time to that, at the present rate, from which on '
+              'it is announced', 's', least=0.0, most=60.0),
+    Parameter('hold_hypotheses', False, 'follow both poses through a singularity and publish the '
+              'one that the motion, or the redundant sensor, speaks for'),
+    Parameter('orientation_noise', 0.0, 'standard deviation of an orientation of the platform on '
+              '`orientation`; 0 for no such sensor', 'rad', least=0.0, most=3.0),
+    Parameter('orientation_mounting', [0.0, 0.0, 0.0, 1.0], "the sensor's orientation in the "
+              'platform frame, quaternion x, y, z, w of norm 1; its readings are in the base '
+              'frame', least=-1.0, most=1.0, size=4),
+    Parameter('extra_length_noise', 0.0, 'standard deviation of a seventh length on '
+              '`extra_length`; 0 for no such sensor', 'm', least=0.0, most=0.1),
+    Parameter('extra_length_base', [0.0, 0.0, 0.0], 'its end on the base, base frame', 'm',
+              size=3),
+    Parameter('extra_length_platform', [0.0, 0.0, 0.0], 'its end on the platform, platform frame',
+              'm', size=3),
+    Parameter('sensor_tolerance', 0.01, 'largest difference of the stamps of a redundant reading '
+              'and of the leg lengths it is compared with', 's', least=0.0, most=10.0),
+    Parameter('sensor_time', 1.0, 'time over which that difference is averaged', 's', least=1e-3,
+              most=1000.0),
+    Parameter('diagnostics_rate', 1.0, 'rate of `/diagnostics`; 0 for none', 'Hz', least=0.0,
+              most=100.0, run_time=True),
+    Parameter('queue_depth', 100, 'messages the input keeps while the node is busy',
+              least=1, most=10000),
+)
+
+SIMULATOR = PLATFORM + (
+    Parameter('rate', 1000.0, 'samples a second', 'Hz', least=0.1, most=5000.0),
+    Parameter('duration', 0.0, 'time after which the simulator stops publishing; 0 for never',
+              's', least=0.0, most=1e6),
+    Parameter('wait_for_subscribers', False, 'start the motion only when every topic has a '
+              'subscriber, so that none misses its beginning'),
+    Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'of the motion about home: '
+              'rotation about x, y, z, then translation', 'rad, m', least=-3.0, most=3.0, size=6),
+    Parameter('frequencies', [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], 'of the same six coordinates',
+              'Hz', least=0.0, most=100.0, size=6),
+    Parameter('phases', [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 'of the same six coordinates', 'rad',
+              least=-10.0, most=10.0, size=6),
+    Parameter('rise_time', 1.0, 'time in which the motion grows from rest to its amplitudes', 's',
+              least=1e-3, most=1000.0),
+    Parameter('length_noise', 0.0, 'standard deviation of the white noise on each leg length',
+              'm', least=0.0, most=0.1),
+    Parameter('publish_leg_rates', True, 'report the leg velocities too (JointState only)'),
+    Parameter('dropout_probability', 0.0, 'share of samples that are not published', least=0.0,
+              most=1.0),
+    Parameter('delay', 0.0, 'time between a sample and its publication', 's', least=0.0,
+              most=10.0),
+    Parameter('seed', 0, 'of the noise and the dropouts', least=0, most=2**31 - 1),
+)

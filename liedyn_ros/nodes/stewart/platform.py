@@ -1,0 +1,74 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What both Stewart nodes read from their parameters: the platform, its home, its actuators."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.validate_topic_name import validate_topic_name
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.ros.conversions import from_position_quaternion
+from liedyn_ros.ros.parameters import ParameterSet
+from liedyn_ros.stewart import Actuators, StewartGeometry
+
+LEG_STATES = 'leg_states'
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform as the parameters describe it; frames are frame ids."""
+
+    geometry: StewartGeometry
+    home: Array
+    actuators: Actuators
+    base_frame: str
+    platform_frame: str
+
+    @classmethod
+    def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
+        """Read and check; raises LiedynError naming what is wrong."""
+        geometry = StewartGeometry.from_yaml(
+            parameters['geometry_file'] or config_file('stewart_geometry.yaml'))
+        names = parameters['actuator_names']
+        return cls(
+            geometry,
+            from_position_quaternion(parameters['home_position'], parameters['home_orientation']),
+            Actuators(
+                geometry.leg_names if names == [''] else tuple(names),
+                parameters['actuator_scale'], parameters['actuator_offset'], ignore_others),
+            parameters['base_frame'], parameters['platform_frame'])
+
+    def lengths_of(self, names: Sequence[str], values: Sequence[float]) -> Array:
+        """Return lengths (6,), m, in leg order; raise LiedynError where a request has others."""
+        order = checks.order_of('leg_names', self.geometry.leg_names, names)
+        lengths = checks.as_array('lengths', values, (6,))[order]
+        self.geometry.require_within_limits(lengths)
+        return lengths
+
+
+def actuator_topic(name: str) -> str:
+    """Return the topic on which one actuator reports alone; raises LiedynError for no name."""
+    topic = f'{LEG_STATES}/{name}'
+    try:
+        validate_topic_name(topic)
+    except InvalidTopicNameException as error:
+        raise LiedynError(
+            f'actuator {name!r}: expected a name that can be a topic, {error}') from error
+    return topic

@@ -1,0 +1,69 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The service that gives the pose at another time than that of the last leg lengths."""
+
+from collections.abc import Callable
+
+from liedyn_interfaces.srv import PredictStewartPose
+from rclpy.node import Node
+
+from liedyn_ros.common.errors import LiedynError, StampError
+from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.ros import conversions
+from liedyn_ros.stewart import in_fixed_axes, MotionEstimator, TrackedPose
+
+FURTHEST = 1.0  # s from the last pose; beyond it a constant twist tells nothing
+
+
+class StewartPrediction:
+    """Moves the last pose on at its twist, with the covariance where the noise is known."""
+
+    def __init__(
+            self, node: Node, platform: Platform, estimator: MotionEstimator,
+            acceleration: float, last: Callable[[], TrackedPose | None]) -> None:
+        """Open the service. acceleration: m/s^2, what a constant twist may leave out."""
+        self._node, self._platform, self._estimator = node, platform, estimator
+        self._acceleration, self._last = acceleration, last
+        self._service = node.create_service(PredictStewartPose, '~/predict', self._predict)
+
+    def destroy(self) -> None:
+        """Close the service."""
+        self._node.destroy_service(self._service)
+
+    def _predict(
+            self, request: PredictStewartPose.Request,
+            response: PredictStewartPose.Response) -> PredictStewartPose.Response:
+        last = self._last()
+        try:
+            if last is None:
+                raise LiedynError('tracking: expected a pose, got none yet')
+            seconds = 1e-9 * (conversions.nanoseconds(request.stamp) - last.stamp_ns)
+            if abs(seconds) > FURTHEST:
+                raise StampError(f'stamp: expected within {FURTHEST:g} s of the last pose, '
+                                 f'got {seconds:+.3f} s')
+            motion = self._estimator.of(last).after(
+                seconds, self._acceleration, self._platform.geometry.characteristic_length)
+        except LiedynError as error:
+            response.message = str(error)
+            return response
+        response.success = True
+        response.pose.header.stamp = request.stamp
+        response.pose.header.frame_id = self._platform.base_frame
+        conversions.to_pose(motion.pose, response.pose.pose.pose)
+        if motion.pose_covariance is not None:
+            response.pose.pose.covariance = in_fixed_axes(
+                motion.pose_covariance, motion.pose).ravel()
+        conversions.to_twist(motion.twist, response.twist)
+        return response

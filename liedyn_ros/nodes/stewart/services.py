@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The quick services of the pose node: solve once, inverse kinematics, reset to home."""
+
+from collections.abc import Callable
+import time
+
+from liedyn_interfaces.msg import StewartStatus
+from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
+import numpy as np
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, NotFiniteError
+from liedyn_ros.nodes.stewart.outputs import describe, fill_refusal, fill_status, UNKNOWN
+from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.ros import conversions
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, LimitGauge, Method, PoseSolver, SingularityMeter, Start)
+from liedyn_ros.stewart.tracking.monitored_tracker import exceeded_by
+
+
+class StewartServices:
+    """Answers every request: success, or a message that names the fault."""
+
+    def __init__(
+            self, node: Node, platform: Platform, method: Method, warn_below: float,
+            reset: Callable[[], None]) -> None:
+        """
+        Open the services.
+
+        A pose whose smallest singular value is less than warn_below is near a singularity; reset
+        makes the tracking start from home.
+        """
+        self._node, self._platform, self._reset = node, platform, reset
+        self._solver, self._warn_below = PoseSolver(platform.geometry, method), warn_below
+        self._singularity = SingularityMeter(platform.geometry)
+        self._limits = LimitGauge(platform.geometry)
+        self._services = [
+            node.create_service(SolveStewartPose, '~/solve', self._solve),
+            node.create_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert),
+            node.create_service(Trigger, '~/reset', self._start_anew)]
+
+    def destroy(self) -> None:
+        """Close the services."""
+        for service in self._services:
+            self._node.destroy_service(service)
+
+    def _solve(
+            self, request: SolveStewartPose.Request,
+            response: SolveStewartPose.Response) -> SolveStewartPose.Response:
+        start = Start.HOME
+        try:
+            lengths = self._platform.lengths_of(request.leg_names, request.lengths)
+            guess = self._platform.home
+            if request.use_guess:
+                guess, start = conversions.from_pose(request.guess), Start.GUESS
+            begin = time.perf_counter()
+            solution = self._solver.solve(lengths, guess)
+            seconds = time.perf_counter() - begin
+        except LiedynError as error:
+            response.message = str(error)
+            fill_refusal(response.status, response.message)
+            return response
+        fill_status(response.status, solution, int(start), seconds)
+        response.status.length = lengths
+        response.status.prediction_gap = response.status.time_to_singularity = UNKNOWN
+        response.success, response.message = solution.converged, describe(solution)
+        response.pose.header.frame_id = self._platform.base_frame
+        response.pose.header.stamp = self._node.get_clock().now().to_msg()
+        response.status.header = response.pose.header
+        if solution.converged:
+            conversions.to_pose(solution.pose, response.pose.pose)
+            self._judge(response.status, solution.pose)
+        return response
+
+    def _judge(self, status: StewartStatus, pose: Array) -> None:
+        """Write what speaks against a pose that no motion has led to."""
+        singularity, (margins, _) = self._singularity.measure(pose), self._limits.measure(pose)
+        flags = exceeded_by(margins)
+        if singularity.smallest_singular_value < self._warn_below:
+            flags |= Flag.NEAR_SINGULARITY
+        status.flags, status.determinant_sign = int(flags), singularity.determinant_sign
+        status.exceeded_limits = margins.exceeded(self._platform.geometry.leg_names)
+
+    def _invert(
+            self, request: StewartInverseKinematics.Request,
+            response: StewartInverseKinematics.Response) -> StewartInverseKinematics.Response:
+        geometry = self._platform.geometry
+        try:
+            lengths = leg_lengths(geometry, conversions.from_pose(request.pose))
+            if not np.isfinite(lengths).all():
+                raise NotFiniteError('pose: expected leg lengths that are numbers, '
+                                     f'got {lengths.tolist()}')
+        except LiedynError as error:
+            response.message = str(error)
+            return response
+        response.success = True
+        response.leg_names = list(geometry.leg_names)
+        response.lengths = lengths.tolist()
+        response.within_limits = geometry.within_limits(lengths).tolist()
+        return response
+
+    def _start_anew(
+            self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._reset()
+        response.success, response.message = True, 'the next sample starts from home'
+        return response

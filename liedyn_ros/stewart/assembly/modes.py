@@ -1,0 +1,270 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Every pose of a Stewart platform that six leg lengths allow.
+
+Forty paths lead from a random system to all complex solutions. That none is missing can be
+checked: every path ends in a solution of its own or at infinity, as many there as of any lengths,
+and conjugates come in pairs.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.stewart.assembly import start_system as starts
+from liedyn_ros.stewart.assembly.kernels import homotopy
+from liedyn_ros.stewart.assembly.start_system import SOLUTIONS, StartSystem
+from liedyn_ros.stewart.assembly.study_coordinates import Complex, leg_system, to_pose
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kinematics import length_jacobian
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver, require_lengths, Solution
+
+ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
+REFERENCES = 2  # searches at random lengths, the second where the first has a defect
+NEARLY_SINGULAR = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
+AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
+RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
+ROUNDING = 1e-12  # of what is compared, relative
+
+
+class AssemblyMode(NamedTuple):
+    """
+    One pose.
+
+    pose: (4, 4), platform in base, m. residual: largest leg length error, m. height: of the
+    platform joints' centre above that of the base joints, along the base frame's z axis, m.
+    determinant_sign: of dL/d(body twist), 1 or -1; between poses of different signs every path
+    crosses a singular pose. smallest_singular_value: of the same, with the characteristic length
+    as the unit of length: the distance from singular poses.
+    """
+
+    pose: Array
+    residual: float
+    height: float
+    determinant_sign: int
+    smallest_singular_value: float
+
+    @property
+    def above(self) -> bool:
+        """Return whether the platform is above the base."""
+        return self.height > 0.0
+
+
+@dataclass(frozen=True)
+class AssemblyModes:
+    """
+    All real poses, from the highest to the lowest, and how the paths to them ended.
+
+    complex_solutions: real and complex ones, isolated. at_infinity, singular, lost: paths that
+    ended at no pose, at a solution that is multiple or one of a continuum, and before their end.
+    paths: of which these are the parts. defect: why a pose may be missing, or empty. reason: why
+    no pose can have the lengths, where that is seen without following paths, or empty.
+    """
+
+    modes: tuple[AssemblyMode, ...]
+    complex_solutions: int
+    at_infinity: int
+    singular: int
+    lost: int
+    defect: str
+    paths: int = SOLUTIONS
+    reason: str = ''
+
+    @property
+    def complete(self) -> bool:
+        """Return whether these are all the poses there are, with probability one."""
+        return not self.defect
+
+
+class Ends(NamedTuple):
+    """Where the paths ended: points (n, 8) that are isolated and singular, numbers of others."""
+
+    isolated: Complex
+    singular: Complex
+    at_infinity: int
+    lost: int
+
+
+class AssemblyModeSolver:
+    """Finds all poses of one platform; one for each thread."""
+
+    def __init__(self, geometry: StewartGeometry, seed: int = 0) -> None:
+        """
+        Take a geometry and the seed of the random numbers; the first of a seed takes longer.
+
+        Raises LimitError for a seed that is no integer of 0 or more.
+        """
+        if not isinstance(seed, int) or seed < 0:
+            raise LimitError(f'seed: expected an integer of 0 or more, got {seed!r}')
+        self.geometry = geometry
+        self._seed = seed
+        self._start: StartSystem = starts.start_system(seed)
+        self._solver = PoseSolver(geometry)
+        self._scale = geometry.characteristic_length
+        base, platform = geometry.base_joints, geometry.platform_joints
+        self._centres = base.mean(axis=0), platform.mean(axis=0)
+        self._joints = base - self._centres[0], platform - self._centres[1]
+        self._radii = sum(np.linalg.norm(joints, axis=1).max() for joints in self._joints)
+        self._at_infinity: int | None = None
+        self._at_infinity = self._count_at_infinity()
+
+    def solve(self, lengths: ArrayLike) -> AssemblyModes:
+        """
+        Return every pose that six leg lengths allow.
+
+        lengths: (6,), m, in the geometry's order. Raises ShapeError, NotFiniteError, LimitError.
+        """
+        lengths = require_lengths(checks.as_array('lengths', lengths, (6,)))
+        if reason := self._why_impossible(lengths):
+            return AssemblyModes((), 0, 0, 0, 0, '', 0, reason)
+        ends, real, defect = self._search(lengths)
+        modes = self._modes(lengths, real, ends.singular)
+        if not defect and len(modes) != len(real):
+            defect = f'{len(real)} solutions are real, {len(modes)} of them meet the lengths'
+        return AssemblyModes(
+            tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
+            ends.at_infinity, len(ends.singular), ends.lost, defect)
+
+    def _count_at_infinity(self) -> int | None:
+        """
+        Return how many paths end at infinity, None where no search that says so is complete.
+
+        That does not depend on the lengths (e.e = 0 takes them out), so any may tell.
+        """
+        rng = np.random.default_rng(self._seed)
+        for _ in range(REFERENCES):
+            ends, _, defect = self._search(self._radii * rng.uniform(1.0, 2.0, 6))
+            if not defect:
+                return ends.at_infinity
+        return None
+
+    def _why_impossible(self, lengths: Array) -> str:
+        """Return which two legs differ by more than their joints' distances allow, if any do."""
+        first, second = np.triu_indices(6, 1)
+        difference = np.abs(lengths[first] - lengths[second])
+        most = sum(np.linalg.norm(joints[first] - joints[second], axis=1)
+                   for joints in self._joints)
+        excess = difference - most - ROUNDING * (most + lengths.max())
+        worst = excess.argmax()
+        if excess[worst] <= 0.0:
+            return ''
+        names = self.geometry.leg_names
+        return (f'lengths of {names[first[worst]]} and {names[second[worst]]}: expected to differ '
+                f'by {most[worst]:.6g} m at most, as their joints are no further apart, got '
+                f'{difference[worst]:.6g} m')
+
+    def _unit(self, lengths: Array) -> float:
+        """Return a bound of the distance of the centres, m."""
+        return float(lengths.max() + self._radii)
+
+    def _search(self, lengths: Array) -> tuple[Ends, Complex, str]:
+        """Return where the paths end, which ends are real, and what speaks against them."""
+        unit = self._unit(lengths)
+        base, platform = self._joints
+        target = leg_system(base / unit, platform / unit, lengths / unit)
+        rng = np.random.default_rng((self._seed, SOLUTIONS))
+        for attempt in range(ATTEMPTS):
+            ends = sort_ends(*starts.follow(
+                self._start.equations, target, starts.random_gamma(rng),
+                starts.NEAR * 0.1 ** attempt, self._start.solutions))
+            partners, paired = conjugates(ends.isolated)
+            defect = describe_defect(ends, paired, self._at_infinity)
+            if not defect:
+                break
+        return ends, ends.isolated[paired & (partners == np.arange(len(partners)))], defect
+
+    def _modes(self, lengths: Array, real: Complex, singular: Complex) -> list[AssemblyMode]:
+        """Return the real points, and each of the singular ones that is real, on SE(3)."""
+        modes: list[AssemblyMode] = []
+        multiple = [point for point in singular if imaginary_part(point) < NEARLY_SINGULAR]
+        for k, point in enumerate((*real, *multiple)):
+            solution = self._solver.solve(lengths, self._pose(point, self._unit(lengths)))
+            known = k >= len(real) and any(
+                np.abs(solution.pose - mode.pose).max() < NEARLY_SINGULAR * self._scale
+                for mode in modes)
+            if solution.residual < RESIDUAL * self._scale and not known:
+                modes.append(self._classed(solution))
+        return modes
+
+    def _pose(self, point: Complex, unit: float) -> Array:
+        """Return the pose nearest to a point, in m and between the geometry's own frames."""
+        base, platform = self._centres
+        pose = to_pose(turned_to_real(point).real)
+        pose[:3, 3] = unit * pose[:3, 3] + base - pose[:3, :3] @ platform
+        return pose
+
+    def _classed(self, solution: Solution) -> AssemblyMode:
+        base, platform = self._centres
+        height = solution.pose[2, :3] @ platform + solution.pose[2, 3] - base[2]
+        determinant = np.linalg.det(length_jacobian(self.geometry, solution.pose))
+        return AssemblyMode(solution.pose, solution.residual, float(height),
+                            1 if determinant > 0.0 else -1, solution.smallest_singular_value)
+
+
+def sort_ends(points: Complex, times: Array) -> Ends:
+    """Return the ends of paths (n, 8) by kind, from the t they came to."""
+    e = points[:, :4] / np.linalg.norm(points, axis=1, keepdims=True)
+    finite = np.abs((e * e).sum(axis=1)) > AT_INFINITY ** 2
+    ended, near_end = times == 0.0, times <= homotopy.END_ZONE
+    return Ends(points[finite & ended], points[finite & near_end & ~ended],
+                int((~finite & near_end).sum()), int((~near_end).sum()))
+
+
+def conjugates(points: Complex) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return for each point (n, 8) the one nearest to its conjugate, and whether it is that."""
+    if not len(points):
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=bool)
+    apart = starts.separations(points.conj(), points)
+    return apart.argmin(axis=1), apart.min(axis=1) < starts.SAME
+
+
+def describe_defect(ends: Ends, paired: NDArray[np.bool_], at_infinity: int | None) -> str:
+    """
+    Return what speaks against the solutions being all there are, or nothing.
+
+    at_infinity: how many paths end there whatever the lengths, where that is known. Fewer speak
+    against nothing: of a platform next to a degenerate one finite ends are taken for infinite.
+    """
+    if ends.lost:
+        return f'{ends.lost} of {SOLUTIONS} paths were lost'
+    if len(ends.singular):
+        return (f'{len(ends.singular)} of {SOLUTIONS} paths ended at singular solutions, '
+                'which may belong to a continuum')
+    if at_infinity is not None and ends.at_infinity > at_infinity:
+        return (f'{ends.at_infinity} of {SOLUTIONS} paths ended at infinity, {at_infinity} at '
+                'lengths taken at random')
+    apart = starts.separations(ends.isolated, ends.isolated)
+    if (apart < starts.SAME).sum() > len(apart):
+        return 'two paths ended at one solution'
+    if not paired.all():
+        return 'the conjugate of a solution is missing'
+    return ''
+
+
+def turned_to_real(point: Complex) -> Complex:
+    """Return a point (8,) with the phase that makes it as real as it can be."""
+    square = point @ point
+    return point / np.sqrt(square / abs(square))
+
+
+def imaginary_part(point: Complex) -> float:
+    """Return the norm of the imaginary part of a point (8,) of unit norm, of any phase."""
+    return float(np.linalg.norm(turned_to_real(point).imag))

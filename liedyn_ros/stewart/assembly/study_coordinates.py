@@ -1,0 +1,81 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Study coordinates: rigid motions as points of a quadric in seven-dimensional projective space.
+
+A point is (e, g), two quaternions w, x, y, z: e turns, and p = 2 g e* / |e|^2 moves. All that
+leaves e.g = 0 and e.e not 0 is a pose, real or complex, and a leg of given length is one more
+quadric (Husty 1996, Wampler 1996): e.A e + e.B g + 4 g.g = 0.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import SO3
+
+Complex = NDArray[np.complex128]
+
+
+def leg_equation(
+        scalar: complex, turning: Array | Complex, moving: Array | Complex,
+        both: Array | Complex) -> Complex:
+    """
+    Return A and B (2, 4, 4), with which e.A e + e.B g + 4 g.g is the following times |e|^2.
+
+    scalar + sum of turning * R + moving.p + both.(R^T p) + |p|^2. turning: (3, 3), moving and
+    both: (3,); real ones for a leg, complex ones for another member of the same family.
+    """
+    u, v = 2.0 * (moving + both), 2.0 * (moving - both)
+    equation = np.zeros((2, 4, 4), dtype=complex)
+    equation[0] = scalar * np.eye(4) + _rotation_form(turning)
+    # |e|^2 p = 2 (e0 g - g0 e + e x g) and |e|^2 R^T p = 2 (e0 g - g0 e - e x g).
+    equation[1, 0, 1:], equation[1, 1:, 0] = u, -u
+    equation[1, 1:, 1:] = np.array([[0.0, v[2], -v[1]], [-v[2], 0.0, v[0]], [v[1], -v[0], 0.0]])
+    return equation
+
+
+def leg_system(base_joints: Array, platform_joints: Array, lengths: Array) -> Complex:
+    """Return A and B (6, 2, 4, 4) of |R b + p - a|^2 - L^2: five less the sixth, and the sixth."""
+    legs = np.array([
+        leg_equation(a @ a + b @ b - length ** 2, -2.0 * np.outer(a, b), -2.0 * a, 2.0 * b)
+        for a, b, length in zip(base_joints, platform_joints, lengths)])
+    legs[:5] -= legs[5]
+    return legs
+
+
+def _rotation_form(m: Array | Complex) -> Complex:
+    """Return the form (4, 4) of the sum of m * R, times |e|^2."""
+    form = np.zeros((4, 4), dtype=complex)
+    form[0, 0] = np.trace(m)
+    form[0, 1:] = form[1:, 0] = (m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1])
+    form[1:, 1:] = m + m.T - np.trace(m) * np.eye(3)
+    return form
+
+
+def from_pose(pose: Array) -> Array:
+    """Return the point (8,) of a pose (4, 4), of unit e."""
+    x, y, z, w = SO3.from_matrix(pose[:3, :3]).quaternion
+    v, p = np.array((x, y, z)), pose[:3, 3]
+    return np.concatenate(([w], v, [-0.5 * (p @ v)], 0.5 * (w * p + np.cross(p, v))))  # p e / 2
+
+
+def to_pose(point: Array) -> Array:
+    """Return the pose (4, 4) of a real point (8,) of the quadric, of any norm."""
+    e, g = np.split(point / np.linalg.norm(point[:4]), 2)
+    pose = np.eye(4)
+    pose[:3, :3] = SO3.from_quaternion(np.roll(e, -1)).matrix
+    pose[:3, 3] = 2.0 * (e[0] * g[1:] - g[0] * e[1:] + np.cross(e[1:], g[1:]))  # 2 g e*
+    return pose

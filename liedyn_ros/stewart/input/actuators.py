@@ -1,0 +1,89 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From actuator readings with names, in any order, to leg lengths and rates in leg order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+
+
+@dataclass(frozen=True)
+class Actuators:
+    """
+    Six actuators, one a leg: length = offset + scale * position.
+
+    names: the actuator of each leg, in the geometry's leg order. scales: (6,), m per unit of
+    position, not zero. offsets: (6,), m, the leg's length at position zero.
+    ignore_others: whether readings of other names are passed over or refused.
+
+    Raises NameSetError, ShapeError, NotFiniteError or LimitError.
+    """
+
+    names: tuple[str, ...]
+    scales: Array
+    offsets: Array
+    ignore_others: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        if len(self.names) != 6 or len(set(self.names)) != 6 or '' in self.names:
+            raise NameSetError('actuator names: expected six different names, '
+                               f'got {list(self.names)}')
+        scales = checks.as_array('actuator scales', self.scales, (6,))
+        if not scales.all():
+            raise LimitError(f'actuator scales: expected none of them zero, got {scales.tolist()}')
+        object.__setattr__(self, 'names', tuple(self.names))
+        object.__setattr__(self, 'scales', scales)
+        object.__setattr__(
+            self, 'offsets', checks.as_array('actuator offsets', self.offsets, (6,)))
+
+    @classmethod
+    def of_lengths(cls, geometry: StewartGeometry) -> 'Actuators':
+        """Return actuators named as the legs that read the leg lengths themselves."""
+        return cls(geometry.leg_names, np.ones(6), np.zeros(6))
+
+    def lengths(self, names: Sequence[str], positions: ArrayLike) -> Array:
+        """
+        Return the six leg lengths, m, of named actuator positions given in any order.
+
+        Raises NameSetError, ShapeError or NotFiniteError.
+        """
+        return self.offsets + self.scales * self._in_leg_order('positions', names, positions)
+
+    def rates(self, names: Sequence[str], velocities: ArrayLike) -> Array:
+        """Return the six leg rates, m/s, of named actuator velocities; raises as `lengths`."""
+        return self.scales * self._in_leg_order('velocities', names, velocities)
+
+    def positions(self, lengths: Array) -> Array:
+        """Return the actuator positions of leg lengths (6,), m."""
+        return (lengths - self.offsets) / self.scales
+
+    def _in_leg_order(self, what: str, names: Sequence[str], values: ArrayLike) -> Array:
+        numbers = np.asarray(values, dtype=float)
+        if numbers.shape != (len(names),):
+            checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,
+                            (len(names),))
+        if self.ignore_others:
+            kept = [i for i, name in enumerate(names) if name in self.names]
+            names, numbers = [names[i] for i in kept], numbers[kept]
+        order = checks.order_of('actuator names', self.names, names)
+        return checks.require_finite(f'actuator {what} in leg order', numbers[order])

@@ -1,0 +1,125 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What J^-1 makes of the legs: a twist of their rates, a covariance of their noise."""
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.stewart.platform.kernels import legs
+
+WORK = 72  # numbers in a workspace: J and its inverse
+
+
+@kernel
+def twist_of_rates(joints, pose, rates, twist, work):
+    """Write the body twist J^-1 Ldot of leg rates (6,), m/s. Returns False without an inverse."""
+    inverse = work[36:72]
+    if not inverse_jacobian(joints, pose, work):
+        return False
+    for i in range(6):
+        total = 0.0
+        for k in range(6):
+            total += inverse[6 * i + k] * rates[k]
+        twist[i] = total
+    return True
+
+
+@kernel
+def twist_by_pose(joints, pose, twist, out, work):
+    """
+    Write the derivative, 6 by 6, of J^-1 Ldot by the pose's body twist, Ldot = J twist fixed.
+
+    It is -J^-1 d(J twist), and a leg's rate u . s, of unit vector u and velocity s of its joint
+    on the platform, changes by s across the leg over its length times the leg vector's change.
+    Returns False where J has no inverse.
+    """
+    inverse = work[36:72]
+    if not inverse_jacobian(joints, pose, work):
+        return False
+    r, p = split(pose)
+    change, w, v = work[0:36], vec3.load(twist, 0), vec3.load(twist, 3)
+    for i in range(6):
+        b, leg = legs.platform_joint(joints, i), mat3.apply_t(r, legs.leg_vector(joints, i, r, p))
+        s = vec3.add(v, vec3.cross(w, b))
+        square = vec3.dot(leg, leg)
+        across = vec3.scale(
+            1.0 / square ** 0.5, vec3.axpy(-vec3.dot(leg, s) / square, leg, s))
+        vec3.store(change, 6 * i, vec3.cross(vec3.sub(b, leg), across))
+        vec3.store(change, 6 * i + 3, across)
+    for i in range(6):
+        for j in range(6):
+            total = 0.0
+            for k in range(6):
+                total += inverse[6 * i + k] * change[6 * k + j]
+            out[i, j] = -total
+    return True
+
+
+@kernel
+def covariance(joints, pose, variances, out, work):
+    """
+    Write J^-1 diag(variances) J^-T, 6 by 6, at a pose 4 by 4: body twist coordinates, rad, m.
+
+    variances: (6,), of the lengths, m^2. Returns False where J has no inverse.
+    """
+    inverse = work[36:72]
+    if not inverse_jacobian(joints, pose, work):
+        return False
+    for i in range(6):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(6):
+                total += inverse[6 * i + k] * variances[k] * inverse[6 * j + k]
+            out[i, j] = total
+            out[j, i] = total
+    return True
+
+
+@kernel
+def inverse_jacobian(joints, pose, work):
+    """Write the inverse of J into the workspace's second half; return False without one."""
+    r, p = split(pose)
+    legs.length_jacobian(joints, r, p, legs.BODY, work[0:36])
+    return invert(work[0:36], work[36:72])
+
+
+@kernel
+def invert(a, inverse):
+    """Write the inverse by Gauss-Jordan with row pivots; `a` is overwritten. False if singular."""
+    for i in range(36):
+        inverse[i] = 0.0
+    for i in range(6):
+        inverse[7 * i] = 1.0
+    for k in range(6):
+        pivot = k
+        for i in range(k + 1, 6):
+            if abs(a[6 * i + k]) > abs(a[6 * pivot + k]):
+                pivot = i
+        if not abs(a[6 * pivot + k]) > 0.0:
+            return False
+        for j in range(6):
+            a[6 * k + j], a[6 * pivot + j] = a[6 * pivot + j], a[6 * k + j]
+            inverse[6 * k + j], inverse[6 * pivot + j] = inverse[6 * pivot + j], inverse[6 * k + j]
+        scale = 1.0 / a[7 * k]
+        for j in range(6):
+            a[6 * k + j] *= scale
+            inverse[6 * k + j] *= scale
+        for i in range(6):
+            if i != k:
+                factor = a[6 * i + k]
+                for j in range(6):
+                    a[6 * i + j] -= factor * a[6 * k + j]
+                    inverse[6 * i + j] -= factor * inverse[6 * k + j]
+    return True

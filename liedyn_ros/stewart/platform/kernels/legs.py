@@ -1,0 +1,102 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Leg vectors, leg lengths and their Lie derivatives.
+
+The joints are one flat array of 36 numbers: six base joints a_i in the base frame, then six
+platform joints b_i in the platform frame. The pose (r, p) is of the platform in the base.
+"""
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import mat3, vec3
+
+BODY = 0  # T <- T exp(s), twist in the platform frame
+SPATIAL = 1  # T <- exp(s) T, twist in the base frame
+
+
+@kernel
+def base_joint(joints, i):
+    """Return a_i."""
+    return vec3.load(joints, 3 * i)
+
+
+@kernel
+def platform_joint(joints, i):
+    """Return b_i."""
+    return vec3.load(joints, 18 + 3 * i)
+
+
+@kernel
+def leg_vector(joints, i, r, p):
+    """Return R b_i + p - a_i, from base joint to platform joint, in the base frame."""
+    tip = vec3.add(mat3.apply(r, platform_joint(joints, i)), p)
+    return vec3.sub(tip, base_joint(joints, i))
+
+
+@kernel
+def leg_screw(joints, i, r, d, trivialization):
+    """
+    Return (moment, force) of a unit force along leg vector d; twice it is a row of J.
+
+    With d in the platform frame, b x d_b is the moment part of (Stewart 22, 24); with d in the
+    base frame, a x d = a x (R b + p) is that of (Stewart 23).
+    """
+    if trivialization == BODY:
+        d_b = mat3.apply_t(r, d)
+        return vec3.cross(platform_joint(joints, i), d_b), d_b  # (11.2)
+    return vec3.cross(base_joint(joints, i), d), d  # (11.3)
+
+
+@kernel
+def lengths(joints, r, p, out):
+    """Write how long the six legs are (Stewart 16)."""
+    for i in range(6):
+        d = leg_vector(joints, i, r, p)
+        out[i] = vec3.dot(d, d) ** 0.5
+
+
+@kernel
+def squared_residual(joints, squared, r, p, out):
+    """Write r_i = |R b_i + p - a_i|^2 - L_i^2 (Stewart 17)."""
+    for i in range(6):
+        d = leg_vector(joints, i, r, p)
+        out[i] = vec3.dot(d, d) - squared[i]
+
+
+@kernel
+def length_residual(squared, out):
+    """Turn differences of squared lengths into differences of lengths."""
+    for i in range(6):
+        out[i] /= (squared[i] + out[i]) ** 0.5 + squared[i] ** 0.5
+
+
+@kernel
+def squared_jacobian(joints, r, p, trivialization, out):
+    """Write the 6 by 6 derivative of the squared lengths by the twist, row by row."""
+    for i in range(6):
+        m, f = leg_screw(joints, i, r, leg_vector(joints, i, r, p), trivialization)
+        vec3.store(out, 6 * i, vec3.scale(2.0, m))
+        vec3.store(out, 6 * i + 3, vec3.scale(2.0, f))
+
+
+@kernel
+def length_jacobian(joints, r, p, trivialization, out):
+    """Write dL/d(twist), 6 by 6, row by row: unit screws along the legs (11.4)."""
+    for i in range(6):
+        d = leg_vector(joints, i, r, p)
+        m, f = leg_screw(joints, i, r, d, trivialization)
+        inverse_length = 1.0 / vec3.dot(d, d) ** 0.5
+        vec3.store(out, 6 * i, vec3.scale(inverse_length, m))
+        vec3.store(out, 6 * i + 3, vec3.scale(inverse_length, f))

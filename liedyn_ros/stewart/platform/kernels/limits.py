@@ -1,0 +1,112 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What is left of a platform's limits at a pose: travel, joint cones, clearance between legs.
+
+The limits are one flat array of 61 numbers: shortest and longest of each leg, six base and six
+platform cones (a unit vector and an angle each), and the legs' diameter. What is left are 33:
+six of travel, six of base and six of platform angles, fifteen of clearance between legs.
+"""
+
+import math
+
+import numpy as np
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.stewart.platform.kernels import legs
+
+COUNT = 33  # of margins of one pose
+ANGLES, CLEARANCES = 6, 18  # where their margins begin
+BASE_CONES, PLATFORM_CONES, DIAMETER = 12, 36, 60  # where these limits begin
+PARALLEL = 1e-12  # of sin^2 between two legs, below which they count as parallel
+
+
+@kernel
+def margins(joints, limits, pose, out):
+    """
+    Write what is left of every limit at a pose (4 by 4), m and rad, negative where exceeded.
+
+    Returns the least of them.
+    """
+    r, p = split(pose)
+    least = np.inf
+    for i in range(6):
+        leg = legs.leg_vector(joints, i, r, p)
+        length = vec3.dot(leg, leg) ** 0.5
+        out[i] = min(length - limits[2 * i], limits[2 * i + 1] - length)
+        out[ANGLES + i] = to_rim(limits, BASE_CONES + 4 * i, leg)
+        out[ANGLES + 6 + i] = to_rim(
+            limits, PLATFORM_CONES + 4 * i, vec3.neg(mat3.apply_t(r, leg)))
+    k = CLEARANCES
+    for i in range(6):
+        for j in range(i + 1, 6):
+            out[k] = distance(
+                legs.base_joint(joints, i), legs.leg_vector(joints, i, r, p),
+                legs.base_joint(joints, j), legs.leg_vector(joints, j, r, p)) - limits[DIAMETER]
+            k += 1
+    for k in range(COUNT):
+        least = min(least, out[k])
+    return least
+
+
+@kernel
+def margins_batch(joints, limits, poses, out):
+    """Write the margins of n poses, (n, 33)."""
+    for n in range(poses.shape[0]):
+        margins(joints, limits, poses[n], out[n])
+
+
+@kernel
+def to_rim(limits, at, direction):
+    """Return the angle from a direction to the rim of the cone that begins at an index."""
+    axis = vec3.load(limits, at)
+    across = vec3.cross(axis, direction)
+    return limits[at + 3] - math.atan2(
+        vec3.dot(across, across) ** 0.5, vec3.dot(axis, direction))
+
+
+@kernel
+def distance(p, u, q, v):
+    """
+    Return the distance of two segments, from p along u and from q along v.
+
+    Their nearest points lie inside both or at an end of one (Lumelsky 1985).
+    """
+    offset = vec3.sub(p, q)
+    uu, uv, vv = vec3.dot(u, u), vec3.dot(u, v), vec3.dot(v, v)
+    uo, vo = vec3.dot(u, offset), vec3.dot(v, offset)
+    determinant = uu * vv - uv * uv
+    if determinant > PARALLEL * uu * vv:
+        s, t = (uv * vo - vv * uo) / determinant, (uu * vo - uv * uo) / determinant
+        if 0.0 <= s <= 1.0 and 0.0 <= t <= 1.0:
+            return size(vec3.axpy(s, u, vec3.axpy(-t, v, offset)))
+    back = vec3.neg(offset)
+    return min(min(to_segment(offset, v), to_segment(vec3.add(offset, u), v)),
+               min(to_segment(back, u), to_segment(vec3.add(back, v), u)))
+
+
+@kernel
+def to_segment(point, along):
+    """Return the distance of a point from a segment that begins at the origin."""
+    share = min(max(vec3.dot(point, along) / vec3.dot(along, along), 0.0), 1.0)
+    return size(vec3.axpy(-share, along, point))
+
+
+@kernel
+def size(a):
+    """Return |a|."""
+    return vec3.dot(a, a) ** 0.5

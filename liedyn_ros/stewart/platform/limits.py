@@ -1,0 +1,102 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is left of a platform's limits: leg travel, joint angles, clearance between legs."""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import limits as kernels
+
+PAIRS = tuple(itertools.combinations(range(6), 2))  # of legs, 15
+
+
+class Margins(NamedTuple):
+    """
+    What is left of every limit at one or many poses, negative where it is exceeded.
+
+    values: (..., 33), m and rad, of which the properties are parts. Clearance is between the
+    surfaces of the legs as cylinders, of each pair in the order of PAIRS; angles are to the rim
+    of each joint's cone, travel to the nearer end of each leg's.
+    """
+
+    values: Array
+
+    @property
+    def travel(self) -> Array:
+        """Return (..., 6), m."""
+        return self.values[..., :kernels.ANGLES]
+
+    @property
+    def joint_angles(self) -> Array:
+        """Return (..., 12), rad: six base joints, six platform joints."""
+        return self.values[..., kernels.ANGLES:kernels.CLEARANCES]
+
+    @property
+    def clearance(self) -> Array:
+        """Return (..., 15), m."""
+        return self.values[..., kernels.CLEARANCES:]
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Return (...), whether every limit is kept."""
+        return np.asarray((self.values >= 0.0).all(axis=-1))
+
+    def least(self, other: 'Margins') -> 'Margins':
+        """Return the lesser of each margin of two poses."""
+        return Margins(np.minimum(self.values, other.values))
+
+    def exceeded(self, names: tuple[str, ...]) -> list[str]:
+        """Return the limits that one pose exceeds, to be read, with the legs' names."""
+        return [limit_name(k, names) for k in np.flatnonzero(self.values < 0.0).tolist()]
+
+
+class LimitGauge:
+    """Measures poses of one platform; owns its workspace, so one for each thread."""
+
+    def __init__(self, geometry: StewartGeometry) -> None:
+        """Take a geometry."""
+        self._joints = geometry.joints
+        self._limits = np.concatenate([
+            part.ravel() for part in (geometry.length_limits, geometry.base_cones,
+                                      geometry.platform_cones, np.array([geometry.leg_diameter]))])
+        self._pose = np.empty((4, 4))
+
+    def measure(self, pose_base_platform: ArrayLike) -> tuple[Margins, bool]:
+        """Return what is left at a pose (4, 4), m, and whether every limit is kept."""
+        self._pose[:], values = pose_base_platform, np.empty(kernels.COUNT)
+        least = kernels.margins(self._joints, self._limits, self._pose, values)
+        return Margins(values), least >= 0.0
+
+    def margins(self, poses_base_platform: ArrayLike) -> Margins:
+        """Return what is left at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""
+        poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
+        values = np.empty((len(poses), kernels.COUNT))
+        kernels.margins_batch(self._joints, self._limits, poses, values)
+        return Margins(values)
+
+
+def limit_name(index: int, names: tuple[str, ...]) -> str:
+    """Return what one of the 33 margins is of, to be read; names: the legs'."""
+    if index >= kernels.CLEARANCES:
+        first, second = PAIRS[index - kernels.CLEARANCES]
+        return f'clearance of {names[first]} and {names[second]}'
+    what = ('travel', 'base joint', 'platform joint')[index // 6]
+    return f'{what} of {names[index % 6]}'

@@ -1,0 +1,109 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Smooth motions of the platform with their exact twists: about home, and from pose to pose."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie import se3
+
+
+@dataclass(frozen=True)
+class SmoothTrajectory:
+    """
+    Six sinusoids in the exponential coordinates about a home pose.
+
+    T(t) = home exp(xi(t)), xi_k = envelope(t) amplitude_k sin(2 pi frequency_k t + phase_k).
+    The envelope rises from 0 to 1 in rise_time, with zero speed and acceleration at both ends,
+    so that the motion starts at home and at rest.
+
+    home: (4, 4), platform in base, m. amplitudes: (6,), rad then m. frequencies: (6,), Hz.
+    phases: (6,), rad. rise_time: s.
+    """
+
+    home: Array
+    amplitudes: Array
+    frequencies: Array
+    phases: Array
+    rise_time: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the parts. Raises ShapeError, NotFiniteError, NotInGroupError, LimitError."""
+        home = se3.require_pose('home', checks.as_array('home', self.home, (4, 4)))
+        object.__setattr__(self, 'home', home)
+        for name in ('amplitudes', 'frequencies', 'phases'):
+            object.__setattr__(self, name, checks.as_array(name, getattr(self, name), (6,)))
+        if not 0.0 < self.rise_time < np.inf:
+            raise LimitError(f'rise_time: expected a positive number of s, got {self.rise_time}')
+
+    def pose(self, t: ArrayLike) -> Array:
+        """Return (..., 4, 4), platform in base, m, at times t (...), s."""
+        return se3.compose(self.home, se3.exp(self._coordinates(t)[0]))
+
+    def twist(self, t: ArrayLike) -> Array:
+        """Return (..., 6), body twists in rad/s and m/s, at times t (...), s."""
+        xi, rate = self._coordinates(t)
+        return np.einsum('...ij,...j->...i', se3.right_jacobian(xi), rate)  # (1.14)
+
+    def _coordinates(self, t: ArrayLike) -> tuple[Array, Array]:
+        t = np.asarray(t, dtype=float)[..., None]
+        omega = 2.0 * np.pi * self.frequencies
+        wave = self.amplitudes * np.sin(omega * t + self.phases)
+        wave_rate = self.amplitudes * omega * np.cos(omega * t + self.phases)
+        s = np.clip(t / self.rise_time, 0.0, 1.0)
+        envelope = s ** 3 * (10.0 - 15.0 * s + 6.0 * s ** 2)
+        envelope_rate = 30.0 * s ** 2 * (1.0 - s) ** 2 / self.rise_time
+        return envelope * wave, envelope * wave_rate + envelope_rate * wave
+
+
+@dataclass(frozen=True)
+class ScrewMotion:
+    """
+    From rest to rest along one screw: T(t) = start exp(s(t) displacement), s from 0 to 1.
+
+    start: (4, 4), platform in base, m. displacement: (6,), rotation vector and v, rad and m.
+    duration: s.
+    """
+
+    start: Array
+    displacement: Array
+    duration: float
+
+    def __post_init__(self) -> None:
+        """Check the parts. Raises ShapeError, NotFiniteError, NotInGroupError, LimitError."""
+        start = se3.require_pose('start', checks.as_array('start', self.start, (4, 4)))
+        object.__setattr__(self, 'start', start)
+        object.__setattr__(
+            self, 'displacement', checks.as_array('displacement', self.displacement, (6,)))
+        if not 0.0 < self.duration < np.inf:
+            raise LimitError(f'duration: expected a positive number of s, got {self.duration}')
+
+    def pose(self, t: ArrayLike) -> Array:
+        """Return (..., 4, 4), platform in base, m, at times t (...), s."""
+        share = 0.5 - 0.5 * np.cos(np.pi * self._progress(t))
+        return se3.compose(self.start, se3.exp(share[..., None] * self.displacement))
+
+    def twist(self, t: ArrayLike) -> Array:
+        """Return (..., 6), body twists in rad/s and m/s, at times t (...), s."""
+        rate = 0.5 * np.pi / self.duration * np.sin(np.pi * self._progress(t))
+        return rate[..., None] * self.displacement
+
+    def _progress(self, t: ArrayLike) -> Array:
+        return np.clip(np.asarray(t, dtype=float) / self.duration, 0.0, 1.0)

@@ -1,0 +1,63 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Levenberg-Marquardt in any chart: Algorithm A2 of the Stewart paper, corrected (11.5)."""
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.solver.kernels import normal_equations, problem
+
+
+@kernel
+def levenberg_marquardt(
+        equations, x, work, tau, max_iterations, tolerance, step_tolerance):
+    """
+    Move the state x to where the residuals vanish; return (status, iterations).
+
+    Lengths are in units of the characteristic length, so that the damping and the steps mean
+    the same on a platform of any size, unless the caller chose another unit.
+    """
+    unknowns = equations.unknowns
+    jacobian, a, factor, r, r_new, g, step, x_new = problem.views(work, unknowns)
+    half_square = problem.residual(equations, x, r)
+    problem.jacobian(equations, x, jacobian)
+    mu = tau * normal_equations.assemble(unknowns, jacobian, r, a, g)
+    nu = 2.0
+    for k in range(max_iterations):
+        if problem.largest(r, unknowns) <= tolerance:
+            return problem.CONVERGED, k
+        if not normal_equations.factorize(unknowns, a, mu, 0.0, factor):
+            return problem.SINGULAR, k
+        normal_equations.solve_negated(unknowns, factor, g, step)
+        if problem.norm(step, unknowns) <= step_tolerance:
+            return problem.STALLED, k + 1
+        problem.retract(equations, x, step, 1.0, x_new)
+        half_square_new = problem.residual(equations, x_new, r_new)
+        predicted = 0.0
+        for i in range(len(unknowns)):
+            predicted += 0.5 * step[i] * (mu * step[i] - g[i])
+        gain = (half_square - half_square_new) / predicted
+        if gain > 0.0:
+            problem.copy(x_new, x)
+            problem.copy(r_new, r)
+            half_square = half_square_new
+            problem.jacobian(equations, x, jacobian)
+            normal_equations.assemble(unknowns, jacobian, r, a, g)
+            mu *= max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3)
+            nu = 2.0
+        else:
+            mu *= nu
+            nu *= 2.0
+    if problem.largest(r, unknowns) <= tolerance:
+        return problem.CONVERGED, max_iterations
+    return problem.MAX_ITERATIONS, max_iterations

@@ -1,0 +1,122 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One solve, and a batch of them: scale to the characteristic length, run, measure, scale back."""
+
+import numpy as np
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import motion, so3
+from liedyn_ros.stewart.platform.kernels import legs, singular6
+from liedyn_ros.stewart.solver.kernels import charts, problem
+from liedyn_ros.stewart.solver.kernels.gauss_newton import gauss_newton
+from liedyn_ros.stewart.solver.kernels.levenberg_marquardt import levenberg_marquardt
+
+LEVENBERG_MARQUARDT = 0
+GAUSS_NEWTON = 1
+
+ORTHONORMAL = 1e-6  # a guess whose rotation is further from orthonormal is refused
+
+
+@kernel
+def solve_six(joints, scale, lengths, guess, settings, pose, work):
+    """Solve for six unknowns; as `solve`."""
+    return solve(joints, scale, lengths, guess, settings, pose, work, charts.SIX)
+
+
+@kernel
+def solve_seven(joints, scale, lengths, guess, settings, pose, work):
+    """Solve for seven unknowns; as `solve`."""
+    return solve(joints, scale, lengths, guess, settings, pose, work, charts.SEVEN)
+
+
+@kernel
+def solve(joints, scale, lengths, guess, settings, pose, work, unknowns):
+    """
+    Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4).
+
+    The joints are in units of `scale` (m), as a rule the characteristic length. The settings are
+    (method, chart, form of the residual, tau or alpha, max iterations, residual and step
+    tolerance, smallest singular value allowed). Returns (status, iterations, largest length
+    error in m, smallest singular value of dL/d(twist) with lengths in units of the scale).
+    """
+    method, chart, form, parameter, limit, tolerance, step_tolerance, singular = settings
+    x, squared = problem.state(work)
+    if not load(lengths, guess, scale, chart, x, squared):
+        return problem.INVALID, 0, np.nan, np.nan
+    equations = problem.Equations(joints, squared, chart, form, unknowns)
+    tolerance *= problem.rounding_scale(equations)
+    if method == LEVENBERG_MARQUARDT:
+        status, iterations = levenberg_marquardt(
+            equations, x, work, parameter, limit, tolerance, step_tolerance)
+    else:
+        status, iterations = gauss_newton(
+            equations, x, work, parameter, limit, tolerance, step_tolerance)
+    r, p = charts.pose(chart, x)
+    residual, smallest = measure(joints, squared, r, p, work)
+    if not smallest > singular:
+        status = problem.SINGULAR
+    store(r, p, scale, pose)
+    return status, iterations, scale * residual, smallest
+
+
+@kernel
+def solve_batch(joints, scale, lengths, guess, settings, poses, outcome, work, unknowns):
+    """Solve n poses; outcome rows are (status, iterations, residual, smallest singular value)."""
+    for n in range(lengths.shape[0]):
+        status, iterations, residual, smallest = solve(
+            joints, scale, lengths[n], guess[n], settings, poses[n], work, unknowns)
+        outcome[n, 0], outcome[n, 1] = status, iterations
+        outcome[n, 2], outcome[n, 3] = residual, smallest
+
+
+@kernel
+def load(lengths, guess, scale, chart, x, squared):
+    """Write the scaled state and squared lengths; return whether all of them can be used."""
+    usable = True
+    for i in range(6):
+        squared[i] = (lengths[i] / scale) ** 2
+        usable &= 0.0 < lengths[i] and squared[i] < np.inf
+    r, p = motion.split(guess)
+    p = (p[0] / scale, p[1] / scale, p[2] / scale)
+    rotation = so3.normalize(r)
+    for i in range(3):
+        usable &= abs(p[i]) < np.inf
+    for i in range(9):
+        usable &= abs(rotation[i] - r[i]) <= ORTHONORMAL
+    charts.store(chart, rotation, p, x)
+    return usable
+
+
+@kernel
+def measure(joints, squared, r, p, work):
+    """Return the largest length error and the smallest singular value of dL/d(body twist)."""
+    jacobian, gram, scratch, error, squares = problem.views(work, charts.SIX)[:5]
+    legs.lengths(joints, r, p, error)
+    for i in range(6):
+        error[i] -= squared[i] ** 0.5
+    legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
+    return (problem.largest(error, charts.SIX),
+            singular6.smallest_singular_value(jacobian, gram, scratch, squares))
+
+
+@kernel
+def store(r, p, scale, pose):
+    """Write the 4 by 4 matrix of a pose, in metres."""
+    for i in range(3):
+        for j in range(3):
+            pose[i, j] = r[3 * i + j]
+        pose[i, 3] = scale * p[i]
+        pose[3, i] = 0.0
+    pose[3, 3] = 1.0

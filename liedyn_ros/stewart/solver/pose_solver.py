@@ -1,0 +1,178 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Forward kinematics of a Stewart platform: the pose that six leg lengths leave."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.solver.kernels import problem
+from liedyn_ros.stewart.solver.kernels import solve as kernels
+from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
+
+
+class Status(IntEnum):
+    """How a solve ended."""
+
+    CONVERGED = problem.CONVERGED  # the lengths are met to rounding
+    MAX_ITERATIONS = problem.MAX_ITERATIONS
+    STALLED = problem.STALLED  # no step descends: the lengths may belong to no pose
+    SINGULAR = problem.SINGULAR  # dL/d(twist) has no inverse where the solver stopped
+
+
+STATUSES = tuple(Status)  # by value; quicker than Status(value)
+
+
+class Solution(NamedTuple):
+    """
+    A pose and how well it is known.
+
+    pose: (4, 4), platform in base, m. residual: largest leg length error, m.
+    smallest_singular_value: of dL/d(body twist), the angular part of the twist in units of the
+    characteristic length, so dimensionless: 0 at a singular pose.
+    """
+
+    pose: Array
+    status: Status
+    iterations: int
+    residual: float
+    smallest_singular_value: float
+
+    @property
+    def converged(self) -> bool:
+        """Return whether the pose meets the lengths and is not singular."""
+        return self.status is Status.CONVERGED
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """Many solutions as arrays of n rows; indexing gives one Solution. Fields as there."""
+
+    poses: Array
+    statuses: Array
+    iterations: Array
+    residuals: Array
+    smallest_singular_values: Array
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.poses)
+
+    def __getitem__(self, index: int) -> Solution:
+        """Return one of them."""
+        return Solution(
+            self.poses[index], Status(int(self.statuses[index])), int(self.iterations[index]),
+            float(self.residuals[index]), float(self.smallest_singular_values[index]))
+
+    def __iter__(self) -> Iterator[Solution]:
+        """Go through them in order."""
+        return (self[index] for index in range(len(self)))
+
+
+class PoseSolver:
+    """Solves poses of one platform; owns its workspace, so one for each thread."""
+
+    def __init__(
+            self, geometry: StewartGeometry, method: Method = LevenbergMarquardt(), *,
+            scale: float | None = None) -> None:
+        """
+        Take a geometry and a method.
+
+        scale: m, the unit of length in which damping, steps and singular values are measured
+        beside radians, where that is not to be the characteristic length. Raises LimitError
+        where it is not above zero.
+        """
+        self.geometry = geometry
+        self.method = method
+        self._settings = method.as_tuple()
+        self._unknowns = method.unknowns
+        six = len(method.unknowns) == 6
+        self._solve = kernels.solve_six if six else kernels.solve_seven
+        self._scale = (geometry.characteristic_length if scale is None
+                       else checks.as_positive('scale', scale))
+        self._joints = geometry.joints / self._scale
+        # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
+        self._lengths, self._guess = np.empty(6), np.empty((4, 4))
+        self._work = np.empty(problem.WORK)
+
+    def solve(self, lengths: ArrayLike, guess: ArrayLike) -> Solution:
+        """
+        Return the pose of six leg lengths that the method reaches from a guess.
+
+        lengths: (6,), m, in the geometry's order. guess: (4, 4), platform in base, m.
+        Raises ShapeError, NotFiniteError, LimitError or NotInGroupError.
+        """
+        try:
+            lengths, guess = np.asarray(lengths), np.asarray(guess)
+            np.copyto(self._lengths, lengths, casting='same_kind')
+            np.copyto(self._guess, guess, casting='same_kind')
+        except (TypeError, ValueError) as error:  # no numbers, or of another shape
+            raise why_refused(lengths, guess) from error
+        if lengths.shape != (6,) or guess.shape != (4, 4):
+            raise why_refused(lengths, guess)
+        pose = np.empty((4, 4))
+        status, iterations, residual, smallest = self._solve(
+            self._joints, self._scale, self._lengths, self._guess, self._settings, pose,
+            self._work)
+        if status == problem.INVALID:
+            raise why_refused(lengths, guess)
+        return Solution(pose, STATUSES[status], iterations, residual, smallest)
+
+    def solve_batch(self, lengths: ArrayLike, guesses: ArrayLike) -> Solutions:
+        """
+        Return the poses of n rows of leg lengths (n, 6), m, from n guesses or one for all.
+
+        guesses: (n, 4, 4) or (4, 4), platform in base, m. Raises as `solve` does, before
+        anything is solved.
+        """
+        lengths = require_lengths(checks.as_array('lengths', lengths, (-1, 6)))
+        guesses = se3.require_pose('guesses', guesses)
+        guesses = np.array(np.broadcast_to(guesses, (len(lengths), 4, 4)))
+        poses, outcome = np.empty((len(lengths), 4, 4)), np.empty((len(lengths), 4))
+        kernels.solve_batch(
+            self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
+            self._work, self._unknowns)
+        return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),
+                         outcome[:, 2], outcome[:, 3])
+
+
+def require_lengths(lengths: Array) -> Array:
+    """Return leg lengths (..., 6), m; raise LimitError where one is not positive."""
+    bad = np.argwhere(lengths <= 0.0)
+    if len(bad):
+        where = tuple(int(i) for i in bad[0])
+        raise LimitError(f'lengths{list(where)}: expected a positive length in m, '
+                         f'got {lengths[where]}')
+    return lengths
+
+
+def why_refused(lengths: ArrayLike, guess: ArrayLike) -> LiedynError:
+    """Return the error of lengths or a guess that the kernel refused."""
+    try:
+        require_lengths(checks.as_array('lengths', lengths, (6,)))
+        se3.require_pose('guess', checks.as_array('guess', guess, (4, 4)))
+    except LiedynError as error:
+        return error
+    return LimitError(f'lengths and guess: expected sizes that can be squared, '
+                      f'got {lengths!r} and {guess!r}')

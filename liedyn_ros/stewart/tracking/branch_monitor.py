@@ -1,0 +1,235 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Which of two poses of the same lengths a moving platform is in, told by how it moved before.
+
+At a singularity two poses of the same lengths meet, with opposite signs of the determinant. A
+solver started from the pose before can stay on its side when the platform passes through: it
+meets the lengths perfectly, and neither its residual nor a jump of the pose shows the fault. What
+shows it is the motion: the signed smallest singular value dips to zero and turns back sharply,
+where that of the platform passes smoothly through zero.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.stewart.platform.singularity import Singularity
+from liedyn_ros.stewart.tracking.kernels import passage as kernels
+from liedyn_ros.stewart.tracking.tracker import PREDICTION_LIMIT
+
+# 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before: in a second the
+# acceleration changes by 0.03 to 30 1/s^2, as on paths of half a minute and in jolts.
+JERKS = 10.0 ** np.arange(-3.0, 4.0)
+MEMORY = 0.5  # s, for which the sharpness of the motion is judged
+SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
+BINS = 128  # that the passage of a singularity is kept in
+LOOK_EVERY = 4  # bins
+EXACT = 1e-12  # least noise, in characteristic lengths: what rounding leaves
+
+
+class Branch(NamedTuple):
+    """
+    What the motion tells of one sample.
+
+    expected_sign: of the determinant on the branch that the motion leads to. rate: of the signed
+    value, filtered, 1/s. prediction_gap: from where the motion leads to the given pose, along
+    the null twist, rad or characteristic lengths. unsure: whether noise leaves both branches
+    possible; it stays so until a reset where the motion beyond the singularity does not tell.
+    wrong: whether the given pose lies on the other branch than the motion leads to.
+    """
+
+    expected_sign: int
+    rate: float
+    prediction_gap: float
+    unsure: bool
+    wrong: bool
+
+
+class BranchGuard:
+    """
+    Follows the signed singular value through zero and judges every pose by it.
+
+    What is measured is the square of a pose's value: the same on both branches, and by length
+    noise moved by 2 slope * noise however near the singularity is, even below zero, where no
+    pose has the lengths. A bank of filters, one for each of JERKS, follows value, rate and
+    acceleration. Where the value is lost in noise the filters go on as the motion leads. Beyond,
+    the motion is traced back from there: whether its value, or the opposite one, is what the
+    filters before the singularity led to are the odds of the branch.
+    """
+
+    def __init__(self, noise: float) -> None:
+        """Take the standard deviation of a leg length in characteristic lengths."""
+        if not 0.0 <= noise < 1.0:
+            raise LimitError(f'noise: expected a number in [0, 1), got {noise}')
+        self._noise = max(noise, EXACT)
+        self._bank = np.empty((len(JERKS), kernels.ROW))
+        self._gate = np.empty_like(self._bank)  # the bank before the singularity
+        self._bins, self._tally = np.empty((BINS, 3)), np.empty(kernels.TALLY)
+        self._work, self._weights = np.empty((2, kernels.ROW)), np.empty((len(JERKS), 3))
+        self._compile()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the motion: the next pose is believed."""
+        self._started = False
+        self._stamp_ns = self._seen_ns = self._gate_ns = 0
+        self._best = 0  # index of the filter that is believed
+        self._value = self._rate = 0.0  # that filter's
+        self._told = 0  # the expected sign as it is told
+        self._entered = 0  # the sign before noise mixed the branches, 0 while it does not
+        self._left_ns: int | None = None  # when the value last came out of the noise
+        self._doubt = False
+
+    def settle(self, singularity: Singularity) -> None:
+        """Believe a pose: a redundant sensor has told which branch it is."""
+        self._mirror(singularity.determinant_sign)
+        self._entered, self._doubt = 0, False
+        self._open_gate()
+        self._told = self.expected_sign
+
+    @property
+    def expected_sign(self) -> int:
+        """Return the sign of the determinant on the branch that the motion leads to, 1 or -1."""
+        return 1 if self._value > 0.0 else -1
+
+    @property
+    def told_sign(self) -> int:
+        """
+        Return the expected sign as it is told, 0 before the first pose.
+
+        While noise mixes the branches it changes once at most.
+        """
+        return self._told
+
+    def near(self, value: float) -> bool:
+        """Return whether the motion is expected within a signed value of the singularity."""
+        return self._started and abs(self._value) < value
+
+    def update(self, stamp_ns: int, singularity: Singularity, shortfall: float = 0.0) -> Branch:
+        """
+        Return what the motion tells of the pose measured at a time (ns).
+
+        shortfall: norm of the error that a solve left in the lengths, in characteristic lengths.
+        """
+        value, slope = singularity.signed_value, abs(singularity.slope)
+        # Of a regular pose the value follows the lengths about one to one.
+        variance = (2.0 * self._noise) ** 2 * (slope * slope + value * value)
+        if not self._started:
+            self._begin(stamp_ns, value, variance)
+            return Branch(singularity.determinant_sign, 0.0, 0.0, False, False)
+        if self._lost(stamp_ns):
+            self._begin_anew(stamp_ns, abs(value), variance)
+            return self._branch(value, (value - self._value) / max(slope, EXACT))
+        near = self._advance(stamp_ns)
+        self._seen_ns = stamp_ns
+        gap = (value - self._value) / max(slope, EXACT)
+        self._judge(value * value - 2.0 * slope * shortfall, variance, near)
+        self._tell()
+        return self._branch(value, gap)
+
+    def coast(self, stamp_ns: int) -> None:
+        """Go on to a time (ns) without a pose, as far as the motion before says anything."""
+        if self._started and not self._lost(stamp_ns):
+            self._advance(stamp_ns)
+            self._tell()
+
+    def _compile(self) -> None:
+        """Run what is first needed within a singularity, where there is no time to compile."""
+        self._tally[:] = 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
+        for row in self._bank:
+            kernels.begin(row, 1.0, 1.0)
+        count = kernels.collect(self._bins, self._tally, 1.0, 1.0, 1e-6)
+        kernels.passage_odds(self._bank, JERKS, self._bins, count, self._work, self._weights)
+        kernels.mirror(self._bank, 1)
+
+    def _begin(self, stamp_ns: int, value: float, variance: float) -> None:
+        of_value = min(variance / (4.0 * value * value), 1.0) if value else 1.0
+        for row in self._bank:
+            kernels.begin(row, value, of_value)
+        self._started, self._value, self._rate = True, value, 0.0
+        self._stamp_ns = self._seen_ns = stamp_ns
+        self._open_gate()
+        self._told = self.expected_sign
+
+    def _branch(self, value: float, gap: float) -> Branch:
+        return Branch(self.expected_sign, self._rate, gap, self._doubt or self._entered != 0,
+                      value * self._value < 0.0)
+
+    def _lost(self, stamp_ns: int) -> bool:
+        return 1e-9 * (stamp_ns - self._seen_ns) > PREDICTION_LIMIT
+
+    def _begin_anew(self, stamp_ns: int, size: float, variance: float) -> None:
+        """Believe the branch told before a gap, unsurely where the motion can have left it."""
+        fastest = abs(self._rate) + kernels.NEAR * math.sqrt(self._bank[self._best, 6])
+        reach = fastest * 1e-9 * (stamp_ns - self._seen_ns)
+        self._doubt |= self._entered != 0 or abs(self._value) < reach
+        self._entered = 0
+        self._begin(stamp_ns, self._told * size, variance)
+
+    def _advance(self, stamp_ns: int) -> bool:
+        """Predict; return whether the value's sign may be hidden."""
+        dt, self._stamp_ns = 1e-9 * (stamp_ns - self._stamp_ns), stamp_ns
+        self._value, near = kernels.advance(
+            self._bank, JERKS, dt, math.exp(-dt / MEMORY), self._best)
+        return near
+
+    def _judge(self, square: float, variance: float, near: bool) -> None:
+        """Take a measured square of the value; go on from in to out of the noise."""
+        if near and not self._entered:
+            self._entered, self._left_ns = 1 if self._gate[self._best, 0] > 0.0 else -1, None
+            self._tally[:] = 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
+        self._best, self._value, self._rate = kernels.measure(self._bank, square, variance)
+        if not self._entered:
+            self._open_gate()
+            return
+        count = kernels.collect(self._bins, self._tally, self._seconds(self._gate_ns), square,
+                                variance)
+        if near or self._value * self._rate < 0.0:
+            self._left_ns = None
+        elif self._left_ns is None:
+            self._left_ns = self._stamp_ns
+        elif count and count % LOOK_EVERY == 0:
+            self._look_back(count, self._left_ns)
+
+    def _look_back(self, count: int, left_ns: int) -> None:
+        """Weigh both branches by the motion before the noise and since it was left (ns)."""
+        odds = kernels.passage_odds(self._gate, JERKS, self._bins, count, self._work,
+                                    self._weights)
+        if odds * self._value < 0.0:
+            self._mirror(-self.expected_sign)
+        inside, outside = 1e-9 * (left_ns - self._gate_ns), self._seconds(left_ns)
+        sure = abs(odds) > SURE
+        if sure or outside > 2.0 * inside + MEMORY:
+            self._doubt |= not sure
+            self._mirror(self.expected_sign)
+            self._entered = 0
+            self._open_gate()
+
+    def _seconds(self, since_ns: int) -> float:
+        return 1e-9 * (self._stamp_ns - since_ns)
+
+    def _mirror(self, sign: int) -> None:
+        kernels.mirror(self._bank, sign)
+        self._value, self._rate = self._bank[self._best, :2].tolist()
+
+    def _open_gate(self) -> None:
+        self._gate[:], self._gate_ns = self._bank, self._stamp_ns
+
+    def _tell(self) -> None:
+        if self._told in (0, self._entered) or not self._entered:
+            self._told = self.expected_sign

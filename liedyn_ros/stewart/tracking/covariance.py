@@ -1,0 +1,111 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+How uncertain a pose and a twist are, from the noise of the leg lengths and rates.
+
+A pose's error is the body twist d of T exp(d), angular first, as everywhere here. Messages want
+it in REP 103's order: position along, then rotation about, the fixed axes of the base.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, SingularError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import inverse_rates as kernels
+
+
+class LegNoise:
+    """Independent noise of the six legs; owns its workspace, so one for each thread."""
+
+    def __init__(self, geometry: StewartGeometry, deviations: ArrayLike) -> None:
+        """Take the standard deviation of each leg (6,): m of lengths, m/s of rates."""
+        deviations = checks.as_array('deviations', deviations, (6,))
+        if not (deviations >= 0.0).all():
+            raise LimitError(f'deviations: expected numbers from 0 on, got {deviations.tolist()}')
+        self._joints, self._variances = geometry.joints, deviations ** 2
+        self._pose, self._work = np.empty((4, 4)), np.empty(kernels.WORK)
+
+    def covariance(self, pose_base_platform: ArrayLike) -> Array:
+        """
+        Return J^-1 diag(variances) J^-T at a pose (4, 4), m: (6, 6) in body coordinates (11.4).
+
+        Of lengths it is the pose's covariance, of rates the body twist's. Raises ShapeError,
+        NotFiniteError, and SingularError where six lengths do not determine the pose.
+        """
+        self._pose[:] = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
+        covariance = np.empty((6, 6))
+        if not kernels.covariance(
+                self._joints, self._pose, self._variances, covariance, self._work):
+            raise SingularError('pose: expected one that is not singular, '
+                                'got dL/d(twist) without an inverse')
+        return covariance
+
+
+def of_measured(
+        geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
+        of_pose: Array, of_rates: Array) -> tuple[Array, Array]:
+    """
+    Return the covariance of a body twist J^-1 Ldot of measured rates, and of pose with twist.
+
+    of_pose: (6, 6), the covariance of the pose (4, 4), m, that J is taken at. of_rates: (6, 6),
+    what the rates' noise gives the twist (6,), rad/s and m/s. The second result (6, 6) is the
+    covariance of the pose's error (rows) with the twist's. Raises SingularError.
+    """
+    pose = np.array(pose_base_platform, dtype=float)
+    by_pose = np.empty((6, 6))
+    if not kernels.twist_by_pose(
+            geometry.joints, pose, np.array(twist, dtype=float), by_pose, np.empty(kernels.WORK)):
+        raise SingularError('pose: expected one that is not singular, '
+                            'got dL/d(twist) without an inverse')
+    return of_rates + by_pose @ of_pose @ by_pose.T, of_pose @ by_pose.T
+
+
+def of_difference(
+        change: ArrayLike, seconds: float, before: ArrayLike, after: ArrayLike
+) -> tuple[Array, Array]:
+    """
+    Return the covariance of a twist that is the difference of two poses, and of pose with twist.
+
+    change: (6,), log(T_1^-1 T_2), rad and m. before, after: (6, 6), covariances of T_1 and T_2,
+    independent of one another. The twist is change / seconds. The second result (6, 6) is the
+    covariance of T_2's error (rows) with the twist's.
+    """
+    # log(exp(-d_1) T_1^-1 T_2 exp(d_2)) = change - J_l^-1 d_1 + J_r^-1 d_2 to first order (1.14)
+    before, after = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
+    left, right = se3.left_jacobian_inverse(change), se3.right_jacobian_inverse(change)
+    twist = left @ before @ left.T + right @ after @ right.T
+    return twist / seconds ** 2, after @ right.T / seconds
+
+
+def in_fixed_axes(covariance: ArrayLike, pose_base_platform: ArrayLike) -> Array:
+    """
+    Return a pose's covariance as REP 103 wants it: x, y, z, rotation about x, y, z of the base.
+
+    covariance: (6, 6), in body twist coordinates. pose_base_platform: (4, 4), m. Small rotations
+    about fixed axes are the base coordinates of the rotation vector.
+    """
+    rotation = np.asarray(pose_base_platform)[:3, :3]
+    turn = np.zeros((6, 6))
+    turn[:3, 3:] = turn[3:, :3] = rotation
+    return turn @ np.asarray(covariance, dtype=float) @ turn.T
+
+
+def linear_first(covariance: ArrayLike) -> Array:
+    """Return a twist's covariance (6, 6) with the linear part first, as messages have it."""
+    return np.roll(np.asarray(covariance), 3, axis=(0, 1))

@@ -1,0 +1,261 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+One sensor more than six legs: what it makes known that the lengths alone cannot show.
+
+A redundant sensor measures some function of the pose. Its residual at the pose of the lengths is
+zero but for noise; a bias of a leg moves the pose and with it the residual, along a direction of
+that leg's own, by which the leg is named. An orientation gives three residuals and can name a
+leg; a seventh length gives one, which says that something is wrong but not where.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, SingularError
+from liedyn_ros.lie import so3
+from liedyn_ros.lie.kernels.motion import move
+from liedyn_ros.stewart.platform import kinematics
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.tracking.tracker import TrackedPose
+
+DOUBTFUL = 30.0  # of a residual squared over its variance, less than 1e-5 by chance
+TELLING = 10.0  # by how much one leg must explain more than any other to be named
+FURTHEST = 100.0  # deviations of a reading that a pose is moved by to its time: more is a jump
+APART = 4.0  # by how much two poses must differ more than one moves between lengths and reading
+
+
+class Sensor(Protocol):
+    """What a redundant sensor tells: its residual, how a pose changes it, its own variance."""
+
+    def residual(self, pose: Array, reading: ArrayLike) -> Array:
+        """Return reading less prediction at a pose (4, 4), (n,)."""
+
+    def derivative(self, pose: Array) -> Array:
+        """Return the change of the residual by the pose's body twist, (n, 6)."""
+
+    @property
+    def variance(self) -> float:
+        """Return the variance of each of its numbers."""
+
+
+@dataclass(frozen=True)
+class OrientationSensor:
+    """The platform's orientation in the base: an IMU's. deviation: rad, about each axis."""
+
+    deviation: float
+
+    def __post_init__(self) -> None:
+        """Refuse a deviation that is not positive."""
+        _require_positive(self.deviation)
+
+    def residual(self, pose: Array, reading: ArrayLike) -> Array:
+        """Return log(R^T R_measured), (3,), rad; reading: (3, 3), platform in base."""
+        return so3.log(so3.compose(so3.inverse(pose[:3, :3]), reading))
+
+    def derivative(self, pose: Array) -> Array:
+        """Return (3, 6): turning the pose takes from the residual."""
+        return np.hstack((-np.eye(3), np.zeros((3, 3))))
+
+    @property
+    def variance(self) -> float:
+        """Return rad^2."""
+        return self.deviation ** 2
+
+
+@dataclass(frozen=True)
+class LengthSensor:
+    """A seventh length: base (3,) m in the base frame, platform (3,) m; deviation: m."""
+
+    base: Array
+    platform: Array
+    deviation: float
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        _require_positive(self.deviation)
+        for name in ('base', 'platform'):
+            object.__setattr__(self, name, checks.as_array(name, getattr(self, name), (3,)))
+
+    def residual(self, pose: Array, reading: ArrayLike) -> Array:
+        """Return the length (m) less that of a pose, (1,)."""
+        return np.asarray(reading, dtype=float) - np.linalg.norm(self._leg(pose)).reshape(1)
+
+    def derivative(self, pose: Array) -> Array:
+        """Return (1, 6): less the unit wrench along the leg (11.4)."""
+        leg = self._leg(pose)
+        direction = pose[:3, :3].T @ leg / np.linalg.norm(leg)
+        return -np.hstack((np.cross(self.platform, direction), direction))[None]
+
+    @property
+    def variance(self) -> float:
+        """Return m^2."""
+        return self.deviation ** 2
+
+    def _leg(self, pose: Array) -> Array:
+        return np.asarray(pose[:3, :3] @ self.platform + pose[:3, 3] - self.base)
+
+
+class Consistency(NamedTuple):
+    """
+    How a redundant sensor fits six lengths.
+
+    statistic: the averaged residual squared over its variance; about the number of residuals
+    where all is well. consistent: whether it is below DOUBTFUL. leg: the index of the leg whose
+    bias explains it, or None. bias: m, of that leg, reading less truth; NaN without one.
+    """
+
+    statistic: float
+    consistent: bool
+    leg: int | None
+    bias: float
+
+
+class ConsistencyMonitor:
+    """Averages a redundant sensor's residual over time and judges it."""
+
+    def __init__(
+            self, geometry: StewartGeometry, sensor: Sensor, noise: float, time: float) -> None:
+        """
+        Take the sensor, the legs' standard deviation (m) and the time to average over (s).
+
+        Averaging takes the legs' noise away but not the sensor's own, which drifts.
+        """
+        _require_positive(time)
+        self.sensor = sensor
+        self._geometry, self._noise, self._time = geometry, noise, time
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the average."""
+        self._mean: Array | None = None
+        self._share = 1.0  # of one sample's variance in that of the mean
+        self._stamp_ns = 0
+
+    def compare(
+            self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
+    ) -> Consistency | None:
+        """
+        Return how a reading at its time (ns) fits a tracked pose, moved there at its twist.
+
+        None where there is no twist to move it with, or one that is a jump.
+        """
+        pose, share = tracked.solution.pose, 0.0
+        if lag := 1e-9 * (tracked.stamp_ns - reading_ns):
+            if tracked.twist is None or self._way(pose, tracked.twist, lag) > (
+                    FURTHEST * math.sqrt(self.sensor.variance)):
+                return None
+            pose = _moved(pose, tracked.twist, -lag)
+            share = lag / tracked.twist_span if tracked.twist_span else 0.0
+        # The twist being a difference, the moved pose's error is (1 - share) d + share d_before.
+        return self.update(tracked.stamp_ns, pose, reading, (1.0 - share) ** 2 + share ** 2)
+
+    def update(
+            self, stamp_ns: int, pose: Array, reading: ArrayLike, spread: float = 1.0
+    ) -> Consistency:
+        """
+        Return how a reading fits the pose of the lengths at the same time (ns).
+
+        spread: the pose's variance in units of that which the legs' noise gives it.
+        """
+        residual = self.sensor.residual(pose, reading)
+        if self._mean is None or stamp_ns <= self._stamp_ns:
+            self._mean, self._share = residual, spread
+        else:
+            gain = -math.expm1(-1e-9 * (stamp_ns - self._stamp_ns) / self._time)
+            self._mean = self._mean + gain * (residual - self._mean)
+            self._share = (1.0 - gain) ** 2 * self._share + gain ** 2 * spread
+        self._stamp_ns = stamp_ns
+        return self._judge(pose, self._mean)
+
+    def preference(
+            self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
+    ) -> Callable[[Array, Array], bool | None]:
+        """Return what tells whether a reading at its time (ns) fits the second of two poses."""
+        lag = 1e-9 * (tracked.stamp_ns - reading_ns)
+        return partial(self._prefers_second, reading=reading, twist=tracked.twist, lag=lag)
+
+    def _prefers_second(
+            self, first: Array, second: Array, reading: ArrayLike, twist: Array | None, lag: float
+    ) -> bool | None:
+        """
+        Return whether a reading fits the second of two poses better; None if it cannot tell.
+
+        twist: of the first. lag: s, from the reading to the poses. The second has another twist:
+        poses that are not much further apart than the first has moved since are not told apart.
+        """
+        way = 0.0
+        if lag:
+            if twist is None:
+                return None
+            way = self._way(first, twist, lag)
+            first, second = _moved(first, twist, -lag), _moved(second, twist, -lag)
+        a, b = (self.sensor.residual(pose, reading) for pose in (first, second))
+        if np.linalg.norm(a - b) < APART * way:
+            return None
+        margin = float(a @ a - b @ b) / self.sensor.variance
+        return None if abs(margin) < DOUBTFUL else margin > 0.0
+
+    def _way(self, pose: Array, twist: Array, seconds: float) -> float:
+        """Return by how much the sensor's reading of a pose changes in a time (s) at a twist."""
+        return float(np.linalg.norm(seconds * self.sensor.derivative(pose) @ twist))
+
+    def _judge(self, pose: Array, residual: Array) -> Consistency:
+        jacobian = kinematics.length_jacobian(self._geometry, pose)
+        try:
+            effect = self.sensor.derivative(pose) @ np.linalg.inv(jacobian)  # (n, 6), by a length
+        except np.linalg.LinAlgError as error:
+            raise SingularError('pose: expected one that is not singular') from error
+        covariance = (self._share * self._noise ** 2 * effect @ effect.T
+                      + self.sensor.variance * np.eye(len(residual)))
+        weighted = np.asarray(np.linalg.solve(covariance, residual), dtype=float)
+        statistic = float(residual @ weighted)
+        if statistic < DOUBTFUL:
+            return Consistency(statistic, True, None, math.nan)
+        leg, bias = self._explain(effect, covariance, weighted, statistic)
+        return Consistency(statistic, False, leg, bias)
+
+    @staticmethod
+    def _explain(
+            effect: Array, covariance: Array, weighted: Array, statistic: float
+    ) -> tuple[int | None, float]:
+        """Return the leg whose bias alone explains the residual best, if none other can."""
+        size = np.einsum('ij,ij->j', effect, np.linalg.solve(covariance, effect))
+        match = effect.T @ weighted
+        explained = match ** 2 / size
+        first, second = np.argsort(explained)[:-3:-1]
+        if (len(covariance) < 2 or explained[first] - explained[second] < TELLING
+                or statistic - explained[first] > DOUBTFUL):
+            return None, math.nan
+        return int(first), float(match[first] / size[first])
+
+
+def _moved(pose: Array, twist: Array, seconds: float) -> Array:
+    moved = np.empty((4, 4))
+    move(pose, twist, seconds, moved)
+    return moved
+
+
+def _require_positive(value: float) -> None:
+    if not 0.0 < value < math.inf:
+        raise LimitError(f'expected a positive number, got {value}')

@@ -1,0 +1,114 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Fly the aerial manipulator with actuators that lag, and show what commanding force rates gains.
+
+`ros2 run liedyn_ros actuator_lag`, or `python -m liedyn_ros.studies.actuator_lag`; --help says
+what can be asked. Every flight is flown twice: commanding the efforts that inverse dynamics gives,
+and, ahead of the lag, from efforts and their rates. A second table has the lag known wrongly.
+"""
+
+import argparse
+from collections.abc import Sequence
+import sys
+
+import numpy as np
+
+from liedyn_ros.aerial import Lags
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.studies import outputs
+from liedyn_ros.studies.actuator_lag import figures
+from liedyn_ros.studies.actuator_lag.flights import Flight, SETTLED, Study
+
+LAGS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # s
+KNOWN = (0.5, 0.8, 1.2, 1.5)  # what the controller takes the lag for, over what it is
+MASS_ERROR = 0.05  # of all masses and inertias that the controller knows
+DURATION = 8.0  # s
+MOST_GROWTH = 1.2  # of the errors with rates, over those without lag
+FOLDER = 'out/actuator_lag'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the study, print its tables, draw its plot; return 0 if the rates made up for lag."""
+    options = parse(arguments)
+    try:
+        for lag in options.lags:
+            Lags(lag, lag)
+        study = Study(options.mass_error, options.duration)
+    except LiedynError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f'The aerial manipulator along its reference, {options.duration:g} s, all masses known '
+          f'{100.0 * options.mass_error:g} % too large; errors after {SETTLED:g} s')
+    flights = []
+    for lag in sorted({0.0, *options.lags}):
+        print(f'  flying with a lag of {1e3 * lag:g} ms', flush=True)
+        flights += [study.fly(with_rates, lag, lag) for with_rates in (False, True)]
+    report(flights, 'lag')
+    worst = flights[-1].lag
+    if worst > 0.0:
+        print(f'  flying with a lag of {1e3 * worst:g} ms, known wrongly', flush=True)
+        report([study.fly(True, worst, share * worst) for share in KNOWN], 'known_lag')
+    figures.draw(flights, options.folder / 'errors.png')
+    print(f'Plot in {options.folder}/')
+    return 0 if made_up(flights) else 1
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog='actuator_lag', description='What commanding force rates gains where actuators lag.')
+    parser.add_argument('--lags', type=float, nargs='+', default=LAGS, metavar='T',
+                        help='time constants of rotors and joints, s; 0 is always flown '
+                        f'(default: {" ".join(f"{lag:g}" for lag in LAGS)})')
+    parser.add_argument('--mass-error', type=float, default=MASS_ERROR, metavar='SHARE',
+                        help='by which all masses are known too large '
+                        f'(default: {MASS_ERROR:g})')
+    parser.add_argument('--duration', type=float, default=DURATION, metavar='T',
+                        help=f'of a flight, s (default: {DURATION:g})')
+    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
+                        help=f'for the plot (default: {FOLDER})')
+    options = parser.parse_args(arguments)
+    if not SETTLED < options.duration < np.inf:
+        parser.error(f'--duration: expected more than {SETTLED:g} s, after which errors count')
+    return options
+
+
+def report(flights: Sequence[Flight], key: str) -> None:
+    """Print a row for each flight, beginning with the attribute that tells them apart."""
+    rows = []
+    for flight in flights:
+        row = [f'{1e3 * getattr(flight, key):g}',
+               'effort rates' if flight.with_rates else 'efforts']
+        if flight.lost:
+            row.append(f'lost at {flight.times[-1]:.1f} s')
+        else:
+            scale = np.array([1e3, *np.degrees([1.0, 1.0])])
+            for most, rms in zip(scale * flight.largest, scale * flight.rms):
+                row += [f'{most:.3g}', f'{rms:.2g}']
+        rows.append(row)
+    print_table([f'{key.replace("_", " ")}, ms', 'mode', 'position, mm', 'rms', 'attitude, deg',
+                 'rms', 'worst joint, deg', 'rms'], rows)
+
+
+def made_up(flights: Sequence[Flight]) -> bool:
+    """Return whether with rates the errors are, at every lag, about those without lag."""
+    first, *others = (flight.largest for flight in flights if flight.with_rates)
+    return all((errors < MOST_GROWTH * first).all() for errors in others)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

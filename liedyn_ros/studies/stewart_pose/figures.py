@@ -1,0 +1,101 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Figures 4 to 9 of the Stewart paper, drawn from our own runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+import numpy as np
+
+from liedyn_ros.studies.pictures import draw_platform, save
+from liedyn_ros.studies.stewart_pose.paper import Cell, End, pose_of, STATES, Study, Table, TABLES
+
+COLORS = ('tab:blue', 'tab:orange', 'tab:green')
+MARKERS = {End.TRUE_POSE: 'o', End.BRANCH: 'v', End.ELSEWHERE: 's', End.NOWHERE: 'x'}
+MEANINGS = {End.TRUE_POSE: 'true pose (above zero)', End.BRANCH: '$T_s$ (below zero)',
+            End.ELSEWHERE: 'another pose (below zero)', End.NOWHERE: 'no convergence (on zero)'}
+APART = 0.15  # of the step of the parameter: what lies on zero is set side by side
+
+Cells = dict[tuple[str, int], Cell]  # by method and state
+
+
+def draw(study: Study, cells: Cells, folder: Path) -> None:
+    """Write figure_4.png to figure_9.png."""
+    save(states(study), folder / 'figure_4.png')
+    save(branch(study), folder / 'figure_5.png')
+    for number, table, shown in ((6, TABLES[0], (0, 1, 2)), (7, TABLES[0], (3, 4)),
+                                 (8, TABLES[1], (0, 1, 2)), (9, TABLES[1], (3, 4))):
+        save(comparison(number, table, cells, shown), folder / f'figure_{number}.png')
+
+
+def states(study: Study) -> Figure:
+    """Return Figure 4: the true state and the five initial ones."""
+    layout = ConstrainedLayoutEngine(rect=(0.0, 0.03, 1.0, 0.97))  # room for ticks in space
+    figure = Figure(figsize=(11, 7.5), layout=layout)
+    poses = [study.true_pose, *(pose_of(*state) for state in STATES)]
+    titles = ['true state', *(f'state {k + 1}' for k in range(len(STATES)))]
+    for k, (pose, title) in enumerate(zip(poses, titles)):
+        axes = figure.add_subplot(2, 3, k + 1, projection='3d')
+        draw_platform(axes, study.geometry, pose, f'({"abcdef"[k]}) {title}')
+    figure.suptitle('Figure 4: true state and initial states; axes in m')
+    return figure
+
+
+def branch(study: Study) -> Figure:
+    """Return Figure 5: the branch solution."""
+    figure = Figure(figsize=(6, 6), layout='constrained')
+    axes = figure.add_subplot(projection='3d')
+    draw_platform(axes, study.geometry, study.branch,
+                  'Figure 5: $T_s$, the branch solution $q_{S1}$ or $q_{S2}$; axes in m')
+    return figure
+
+
+def comparison(number: int, table: Table, cells: Cells, shown: Sequence[int]) -> Figure:
+    """Return iterations against the parameter for some of the states."""
+    figure = Figure(figsize=(10, 3.1 * len(shown) + 0.8), layout='constrained')
+    panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, state in zip(panels, shown):
+        for k, method in enumerate(table.methods):
+            plot_cell(axes, table, cells[method, state], COLORS[k], k - 1)
+        axes.axhline(0.0, color='0.6', linewidth=0.8)
+        axes.set_yscale('symlog', linthresh=10.0)
+        axes.set_ylim(-250.0, 250.0)
+        axes.set_yticks([-200, -50, -10, 0, 10, 50, 200], [200, 50, 10, 0, 10, 50, 200])
+        axes.set_ylabel(f'state {state + 1}: iterations')
+        axes.grid(alpha=0.3)
+    panels[-1].set_xlabel(table.parameter)
+    handles = [Line2D([], [], color=c, label=m) for c, m in zip(COLORS, table.methods)]
+    handles += [Line2D([], [], color='0.3', marker=MARKERS[end], linestyle='', label=MEANINGS[end])
+                for end in MARKERS]
+    figure.legend(handles=handles, ncols=4, fontsize=8, loc='outside lower center')
+    figure.suptitle(f'Figure {number}: {table.title.partition(": ")[2]}, '
+                    f'states {", ".join(str(state + 1) for state in shown)}')
+    return figure
+
+
+def plot_cell(axes: Axes, table: Table, cell: Cell, color: str, place: int) -> None:
+    """Plot the iterations of one cell, with the sign that says where they led."""
+    sign = np.select([cell.ends == End.TRUE_POSE, cell.ends == End.NOWHERE], [1, 0], -1)
+    x, y = table.axis, sign * cell.iterations
+    for side in (1, -1):
+        axes.plot(x, np.where(sign == side, y, np.nan), color=color, linewidth=0.6, alpha=0.5)
+    for end, marker in MARKERS.items():
+        at = cell.ends == end
+        shift = APART * place * (x[1] - x[0]) if end == End.NOWHERE else 0.0
+        axes.plot(x[at] + shift, y[at], marker, color=color, markersize=3.5)

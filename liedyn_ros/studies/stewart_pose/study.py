@@ -1,0 +1,107 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Run the Stewart paper's study again: Tables 2 and 3 beside the published figures, Figures 4 to 9.
+
+`ros2 run liedyn_ros reproduce_stewart`, or `python -m liedyn_ros.studies.stewart_pose`.
+"""
+
+import argparse
+from collections.abc import Sequence
+import sys
+import time
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.studies import outputs
+from liedyn_ros.studies.stewart_pose import figures
+from liedyn_ros.studies.stewart_pose.figures import Cells
+from liedyn_ros.studies.stewart_pose.paper import STATES, Study, Table, TABLES
+
+FOLDER = 'out/stewart_study'
+NEAR = 4.0  # percentage points: two solves of fifty
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the study, print its tables, write its figures."""
+    folder = parse(arguments).folder
+    begin = time.perf_counter()
+    study = Study(StewartGeometry.from_yaml(config_file('stewart_geometry.yaml')))
+    cells: Cells = {}
+    for table in TABLES:
+        cells |= run(study, table)
+    print(f'  {sum(len(cell.ends) for cell in cells.values())} solves, '
+          f'{time.perf_counter() - begin:.1f} s with compilation')
+    for table in TABLES:
+        print_beside_published(table, cells)
+    print_differences(cells)
+    figures.draw(study, cells, folder)
+    print(f'Figures 4 to 9 in {folder}/; {time.perf_counter() - begin:.1f} s in all')
+    return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog='reproduce_stewart',
+        description="Run the Stewart paper's study again: Tables 2 and 3 beside the published "
+        'figures, Figures 4 to 9.')
+    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
+                        help=f'where to draw the figures (default: {FOLDER})')
+    return parser.parse_args(arguments)
+
+
+def run(study: Study, table: Table) -> Cells:
+    """Return the cells of a table, with progress."""
+    print(f'{table.title}, {len(table.values)} values of the {table.parameter}', flush=True)
+    cells: Cells = {}
+    for method in table.methods:
+        print(f'  {method}:', end='', flush=True)
+        for state in range(len(STATES)):
+            cells[method, state] = study.cell(table, method, state)
+            print(f' state {state + 1}', end='', flush=True)
+        print()
+    return cells
+
+
+def print_beside_published(table: Table, cells: Cells) -> None:
+    """Print one table: for each form the percentage found here and the published one."""
+    print(f'\n{table.title}: percentage of solves that reach the true pose, ours | published')
+    rows = []
+    for state, values in enumerate(STATES):
+        pairs = [f'{cells[method, state].percentage:.0f} | {published}'
+                 for method, published in zip(table.methods, table.published[state])]
+        rows.append([f'{state + 1}', *(f'{value:g}' for value in values), *pairs])
+    print_table(['state', 'x cm', 'y cm', 'z cm', 'roll deg', 'pitch deg', 'yaw deg',
+                 *table.methods], rows)
+
+
+def print_differences(cells: Cells) -> None:
+    """Print how many cells agree, and name those that do not."""
+    differences = {
+        (method, state): (cells[method, state].percentage, float(table.published[state, k]))
+        for table in TABLES for k, method in enumerate(table.methods)
+        for state in range(len(STATES))}
+    unequal = {key: pair for key, pair in differences.items() if pair[0] != pair[1]}
+    near = sum(abs(ours - published) <= NEAR for ours, published in differences.values())
+    print(f'\n{len(differences) - len(unequal)} of {len(differences)} cells are equal, '
+          f'{near} within {NEAR:g} points; those that differ:')
+    for (method, state), (ours, published) in unequal.items():
+        print(f'  {method}, state {state + 1}: {ours:.0f} here, {published:.0f} published')
+
+
+if __name__ == '__main__':
+    sys.exit(main())

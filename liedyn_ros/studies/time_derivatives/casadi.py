@@ -1,0 +1,204 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The same derivatives by CasADi's automatic differentiation, to be timed beside ours.
+
+Newton and Euler, and the articulated-body algorithm, in CasADi's scalar expressions (SX); each
+order is the directional derivative (jtimes) of the one before along the motion, as Ali et al. do.
+The functions run in CasADi's virtual machine, without just-in-time compilation. For trees of a
+free base and revolute joints.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.model import kinds, Model
+from liedyn_ros.model.link_table import Layout
+
+casadi: Any = import_module('casadi')  # without types; absent where it is not installed
+Symbol = Any  # casadi.SX
+Links = list[Any]
+
+
+class Expression:
+    """Symbols of a model's motion, and rates of expressions in them."""
+
+    def __init__(self, model: Model, columns: int) -> None:
+        """Name the base's rotation, the angles, and columns of numbers for each coordinate."""
+        self.layout = model.layout
+        if list(self.layout.kind) != [kinds.FREE] + [kinds.REVOLUTE] * (self.layout.N - 1):
+            raise ValueError(f'{model.name}: expected a free base and revolute joints')
+        self.rotation = casadi.SX.sym('R', 3, 3)
+        self.angles = casadi.SX.sym('q', model.nv - 6)
+        self.columns = [casadi.SX.sym(f'x{k}', model.nv) for k in range(columns)]
+        self.pose_rate = casadi.vertcat(
+            casadi.vec(self.rotation @ casadi.skew(self.columns[0][:3])), self.columns[0][6:])
+
+    @property
+    def inputs(self) -> list[Symbol]:
+        """Return what a function of the motion takes."""
+        return [self.rotation, self.angles, *self.columns]
+
+    def rate(self, expression: Symbol, column_rates: list[Symbol]) -> Symbol:
+        """Return the time derivative of an expression."""
+        of = casadi.vertcat(casadi.vec(self.rotation), self.angles,
+                            *self.columns[:len(column_rates)])
+        return casadi.jtimes(expression, of, casadi.vertcat(self.pose_rate, *column_rates))
+
+
+def inverse(model: Model, order: int) -> Callable[..., None]:
+    """Return inverse dynamics with derivatives, of q and motion, into tau."""
+    x = Expression(model, order + 2)
+    tau = [_inverse(x.layout, x, *x.columns[:2])]
+    for k in range(order):
+        tau.append(x.rate(tau[-1], x.columns[1:k + 3]))
+    function = casadi.Function('inverse', x.inputs, [casadi.densify(casadi.horzcat(*tau))])
+    return _buffered(function, model)
+
+
+def forward(model: Model, order: int) -> Callable[..., None]:
+    """Return forward dynamics with derivatives, of q, v and tau below each other, into a."""
+    x = Expression(model, order + 2)  # v, tau, tau', ...
+    a = [_forward(x.layout, x, *x.columns[:2])]
+    for k in range(order):
+        a.append(x.rate(a[-1], [a[0], *x.columns[2:k + 3]]))
+    function = casadi.Function('forward', x.inputs, [casadi.densify(casadi.horzcat(*a))])
+    return _buffered(function, model)
+
+
+def _buffered(function: Any, model: Model) -> Callable[..., None]:
+    """Return a function of q, columns (n, nv) and the result, without conversions of numbers."""
+    buffer, run = function.buffer()
+    rotation, angles = np.empty(9), np.empty(model.nv - 6)
+    columns = np.empty((function.n_in() - 2, model.nv))
+    result = np.empty((function.numel_out(0) // model.nv, model.nv))
+    for i, array in enumerate((rotation, angles, *columns)):
+        buffer.set_arg(i, array.data)
+    buffer.set_res(0, result.data)
+
+    def call(q: Array, given: Array, out: Array, keep: Any = (function, buffer)) -> None:
+        rotation[:] = _rotation(q[3:7]).T.ravel()
+        angles[:] = q[7:]
+        columns[:] = given
+        run()
+        out[:] = result
+
+    return call
+
+
+def _rotation(quaternion: Array) -> Array:
+    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    u = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + 2.0 * w * u + 2.0 * u @ u)
+
+
+def _poses(layout: Layout, x: Expression) -> Links:
+    """Return rotation and translation of each link in its parent."""
+    poses = [(layout.placement[0, :9].reshape(3, 3) @ x.rotation, layout.placement[0, 9:])]
+    for i in range(1, layout.N):
+        s, c = casadi.sin(x.angles[i - 1]), casadi.cos(x.angles[i - 1])
+        turn = casadi.vertcat(
+            casadi.horzcat(c, -s, 0), casadi.horzcat(s, c, 0), casadi.horzcat(0, 0, 1))
+        poses.append((layout.placement[i, :9].reshape(3, 3) @ turn, layout.placement[i, 9:]))
+    return poses
+
+
+def _inertia(parameters: Array) -> Array:
+    """Return the 6 by 6 inertia of ten numbers (1.17)."""
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = parameters
+    h = np.array([[0.0, -hz, hy], [hz, 0.0, -hx], [-hy, hx, 0.0]])
+    return np.block([[np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), h],
+                     [h.T, m * np.eye(3)]])
+
+
+def _adjoint_inverse(pose: Any) -> Symbol:
+    r, p = pose
+    low = -r.T @ casadi.skew(p)
+    return casadi.vertcat(casadi.horzcat(r.T, casadi.SX(3, 3)), casadi.horzcat(low, r.T))
+
+
+def _ad(v: Symbol) -> Symbol:
+    w = casadi.skew(v[:3])
+    return casadi.vertcat(
+        casadi.horzcat(w, casadi.SX(3, 3)), casadi.horzcat(casadi.skew(v[3:]), w))
+
+
+def _motion(layout: Layout, x: Expression, v: Symbol) -> tuple[Links, Links, Links, Links]:
+    """Return adjoints, screws, twists (3.1) and velocity terms (3.2) of all links."""
+    adjoints = [_adjoint_inverse(pose) for pose in _poses(layout, x)]
+    axis = casadi.SX(casadi.DM([0, 0, 1, 0, 0, 0]))
+    screws = [casadi.SX.eye(6)] + [axis] * (layout.N - 1)
+    twists: Links = []
+    terms: Links = []
+    for i in range(layout.N):
+        relative = v[:6] if i == 0 else axis * v[5 + i]
+        twist = relative if i == 0 else adjoints[i] @ twists[layout.parent[i]] + relative
+        twists.append(twist)
+        terms.append(_ad(twist) @ relative)
+    return adjoints, screws, twists, terms
+
+
+def _ground(layout: Layout) -> Symbol:
+    return casadi.SX(casadi.DM([0.0, 0.0, 0.0, *(-layout.gravity)]))
+
+
+def _inverse(layout: Layout, x: Expression, v: Symbol, a: Symbol) -> Symbol:
+    adjoints, screws, twists, terms = _motion(layout, x, v)
+    accelerations: Links = []
+    for i in range(layout.N):
+        before = _ground(layout) if i == 0 else accelerations[layout.parent[i]]
+        own = a[:6] if i == 0 else a[5 + i]
+        accelerations.append(adjoints[i] @ before + terms[i] + screws[i] @ own)  # (3.3)
+    tau: Links = [None] * layout.N
+    wrenches: Links = []
+    for i in range(layout.N):
+        inertia = casadi.SX(casadi.DM(_inertia(layout.inertia[i])))
+        wrenches.append(inertia @ accelerations[i] - _ad(twists[i]).T @ (inertia @ twists[i]))
+    for i in range(layout.N - 1, -1, -1):
+        tau[i] = screws[i].T @ wrenches[i]  # (3.5)
+        if i > 0:
+            wrenches[layout.parent[i]] += adjoints[i].T @ wrenches[i]  # (3.4)
+    return casadi.vertcat(*tau)
+
+
+def _forward(layout: Layout, x: Expression, v: Symbol, tau: Symbol) -> Symbol:
+    adjoints, screws, twists, terms = _motion(layout, x, v)
+    bodies = [casadi.SX(casadi.DM(_inertia(layout.inertia[i]))) for i in range(layout.N)]
+    biases = [-_ad(t).T @ (body @ t) for t, body in zip(twists, bodies)]
+    gains: Links = [None] * layout.N
+    rests: Links = [None] * layout.N
+    for i in range(layout.N - 1, 0, -1):
+        gain = bodies[i] @ screws[i]
+        pivot = screws[i].T @ gain
+        rest = tau[5 + i] - screws[i].T @ biases[i]
+        bias = biases[i] + gain @ (rest / pivot)
+        body = bodies[i] - gain @ gain.T / pivot  # (3.10)
+        bias += body @ terms[i]
+        gains[i], rests[i] = (gain, pivot), rest
+        bodies[layout.parent[i]] += adjoints[i].T @ body @ adjoints[i]
+        biases[layout.parent[i]] += adjoints[i].T @ bias  # (3.11)
+    start = adjoints[0] @ _ground(layout) + terms[0]
+    solved = casadi.solve(bodies[0], tau[:6] - biases[0] - bodies[0] @ start)
+    accelerations, a = [start + solved], [solved]
+    for i in range(1, layout.N):
+        gain, pivot = gains[i]
+        moved = adjoints[i] @ accelerations[layout.parent[i]] + terms[i]
+        a.append((rests[i] - gain.T @ moved) / pivot)  # (3.12)
+        accelerations.append(moved + screws[i] @ a[-1])
+    return casadi.vertcat(*a)

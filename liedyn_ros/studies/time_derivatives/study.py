@@ -1,0 +1,106 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Run the experiment of Ali et al. again: derivatives of the aerial manipulator's dynamics.
+
+`ros2 run liedyn_ros reproduce_higher_order`, or `python -m liedyn_ros.studies.time_derivatives`.
+Inverse dynamics to order 5 along the reference is fed to forward dynamics, which must return the
+reference. Then both are timed against the number of bodies and the order, beside CasADi.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+
+import numpy as np
+
+from liedyn_ros.aerial.reference import Reference
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.model import load_yaml
+from liedyn_ros.studies import outputs
+from liedyn_ros.studies.time_derivatives import figures
+from liedyn_ros.studies.time_derivatives import timing
+from liedyn_ros.studies.time_derivatives.reference import SmoothReference
+from liedyn_ros.studies.time_derivatives.timing import Timing
+
+FOLDER = 'out/higher_order'
+ORDER = 5
+STEP = 0.01  # s
+MOST_ERROR = 1e-8  # of the largest force derivative, or of 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the study, print its figures, draw its plots; return 0 if the reference came back."""
+    folder = parse(arguments).folder
+    good = fly(folder)
+    print('Time against bodies and order')
+    measured = timing.measure()
+    figures.draw_timing(measured, folder / 'timing.png')
+    report(measured)
+    print(f'Plots in {folder}/')
+    return 0 if good else 1
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog='reproduce_higher_order',
+        description='Run the experiment of Ali et al. again: dynamics with derivatives to order '
+        f'{ORDER} there and back, and their time beside that of CasADi.')
+    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
+                        help=f'where to draw the plots (default: {FOLDER})')
+    return parser.parse_args(arguments)
+
+
+def fly(folder: Path) -> bool:
+    """Take the reference there and back, draw it, and return whether it came back."""
+    dynamics = Dynamics(load_yaml(config_file('aerial_manipulator.yaml')))
+    reference = SmoothReference(Reference())
+    times: Array = np.arange(round(reference.period / STEP) + 1).astype(np.float64) * STEP
+    print(f'Reference: {len(times)} states with derivatives', flush=True)
+    q = np.array([reference.configuration(t) for t in times.tolist()])
+    motion = np.array([reference.motion(t, ORDER + 2) for t in times.tolist()])
+    print(f'Inverse dynamics to order {ORDER}, then forward dynamics', flush=True)
+    tau = dynamics.inverse_series_batch(q, motion, ORDER)
+    a = dynamics.forward_series_batch(q, motion[:, 0].copy(), tau, ORDER)
+    errors = np.abs(a - motion[:, 1:]).max(axis=2)
+    sizes = np.abs(tau).max(axis=2)
+    scaled = errors / np.maximum(1.0, sizes)
+    print_table(['order', 'largest force', 'error', 'of max(1, force)'], [
+        [str(k), f'{sizes[:, k].max():.3g}', f'{errors[:, k].max():.1e}',
+         f'{scaled[:, k].max():.1e}'] for k in range(ORDER + 1)])
+    good = bool(scaled.max() <= MOST_ERROR)
+    print('  The reference came back' if good else f'  NOT WITHIN {MOST_ERROR:g}')
+    figures.draw_forces(
+        times, tau, dynamics.model.coordinate_names, folder / 'forces.png')
+    figures.draw_errors(times, scaled, folder / 'errors.png')
+    return good
+
+
+def report(timing: Timing) -> None:
+    """Print the times as tables."""
+    for axis, curves in (('bodies', timing.by_bodies), ('order', timing.by_order)):
+        points = {name: dict(curve) for name, curve in curves.items()}
+        rows = [[str(at), *(f'{points[name][at]:.1f}' if at in points[name] else ''
+                            for name in curves)] for at in points['inverse']]
+        print_table([axis, *(f'{name}, us' for name in curves)], rows)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

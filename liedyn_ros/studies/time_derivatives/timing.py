@@ -1,0 +1,128 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Time of the derivatives against bodies and order, beside CasADi where it is installed."""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+import statistics
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+
+LENGTHS = (2, 4, 8, 12, 16, 20)  # of five branches
+FIXED_ORDER, ORDERS = 3, range(11)
+ROUNDS, BLOCK = 15, 2e-3  # s
+PATIENCE = 3.0  # s to build an expression; the next takes several times as long
+
+Curve = dict[str, list[tuple[int, float]]]  # (bodies or order, us)
+
+
+class Timing(NamedTuple):
+    """Times by name of the algorithm."""
+
+    by_bodies: Curve
+    by_order: Curve
+
+
+def measure() -> Timing:
+    """Return all times, with progress."""
+    with_casadi = find_spec('casadi') is not None
+    if not with_casadi:
+        print('  CasADi is not installed: only ours is timed')
+    by_bodies, by_order = Curves(with_casadi), Curves(with_casadi)
+    for length in LENGTHS:
+        model = branches(5, length)
+        print(f'  {len(model.bodies)} bodies, order {FIXED_ORDER}', flush=True)
+        by_bodies.add(len(model.bodies), model, FIXED_ORDER)
+    for order in ORDERS:
+        print(f'  {len(model.bodies)} bodies, order {order}', flush=True)
+        by_order.add(order, model, order)
+    return Timing(by_bodies.curves, by_order.curves)
+
+
+class Curves:
+    """Times along one axis; CasADi's end where its expressions grow too large."""
+
+    def __init__(self, with_casadi: bool) -> None:
+        """Start empty."""
+        self.curves: Curve = {}
+        self._casadi = {'inverse': with_casadi, 'forward': with_casadi}
+
+    def add(self, at: int, model: Model, order: int) -> None:
+        """Time everything at one point, in turns."""
+        rng = np.random.default_rng(0)
+        dynamics = Dynamics(model, dissipation=False)
+        q, motion = model.random(rng), rng.normal(size=(order + 2, model.nv))
+        tau = dynamics.inverse_series(q, motion, order)
+        v = motion[0].copy()
+        calls: dict[str, Callable[[], Any]] = {
+            'inverse': lambda: dynamics.inverse_series(q, motion, order),
+            'forward': lambda: dynamics.forward_series(q, v, tau, order)}
+        given = {'inverse': motion, 'forward': np.vstack([motion[:1], tau])}
+        for name, still in self._casadi.items():
+            if still:
+                from liedyn_ros.studies.time_derivatives import casadi
+                begin = perf_counter()
+                function = getattr(casadi, name)(model, order)
+                self._casadi[name] = perf_counter() - begin < PATIENCE
+                calls[f'{name}, CasADi'] = _bound(function, q, given[name], np.empty_like(tau))
+        for name, time in medians(calls).items():
+            self.curves.setdefault(name, []).append((at, 1e6 * time))
+
+
+def _bound(function: Callable[..., None], *arguments: Any) -> Callable[[], None]:
+    return lambda: function(*arguments)
+
+
+def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    """Return the median time of each call, s; all take turns."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    counts = {name: max(1, round(BLOCK / _time(call, 2))) for name, call in calls.items()}
+    for _ in range(ROUNDS):
+        for name, call in calls.items():
+            times[name].append(_time(call, counts[name]))
+    return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def _time(call: Callable[[], Any], count: int) -> float:
+    begin = perf_counter()
+    for _ in range(count):
+        call()
+    return (perf_counter() - begin) / count
+
+
+def branches(count: int, length: int) -> Model:
+    """Return a free base with chains of revolute bodies, their axes and places random."""
+    rng = np.random.default_rng(0)
+    builder = ModelBuilder(f'branches_{count}_{length}')
+    bodies = [('base', 'base')] + [
+        (f'body_{i}_{j}', f'body_{i}_{j - 1}' if j else 'base')
+        for i in range(count) for j in range(length)]
+    for name, parent in bodies:
+        moments = np.diag(rng.uniform(0.01, 0.018, 3))
+        builder.add_body(name, SpatialInertia(
+            rng.uniform(0.5, 2.0), rng.uniform(-0.1, 0.1, 3), moments))
+        if name == 'base':
+            builder.add_joint('root', 'free', None, name)
+            continue
+        placement = np.eye(4)
+        placement[:3, 3] = rng.uniform(-0.2, 0.2, 3)
+        builder.add_joint(f'joint_of_{name}', 'revolute', parent, name, placement=placement,
+                          axis=rng.normal(size=3))
+    return builder.build()

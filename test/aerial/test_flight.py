@@ -1,0 +1,120 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The simulation and the closed loop, with masses that the controller knows wrongly."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.aerial import Feedback, Gains, Machine, Simulation, tracking_error
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.model import ModelBuilder, scale_masses, SpatialInertia
+
+RATE = 200  # Hz, the least that is asked for
+
+
+def fly(machine, reference, known, seconds, delay=0):
+    """Return times and errors of a flight; commands arrive some ms late."""
+    simulation = Simulation(machine, reference.at(0.0).q)
+    feedback, dynamics, waiting, times, errors = (
+        Feedback(machine.model, Gains()), Dynamics(known), [], [], [])
+    for k in range(1000 * seconds):
+        if k % (1000 // RATE) == 0:
+            q, v = simulation.q, simulation.v
+            off = tracking_error(machine.model, reference.at(simulation.time), q, v)
+            tau = dynamics.inverse(q, v, feedback.acceleration(off, 1.0 / RATE))
+            waiting.append((k + delay, machine.command(tau)))
+            times.append(simulation.time)
+            errors.append(off.error)
+        while waiting and waiting[0][0] <= k:
+            command = waiting.pop(0)[1]
+            simulation.command_rotors(command.rotors.speeds)
+            simulation.command_torques(command.torques)
+        simulation.step()
+    return np.array(times), np.array(errors)
+
+
+@pytest.mark.parametrize('factor', [0.95, 1.05])
+@pytest.mark.parametrize('delay', [0, 8, 50])
+def test_tracks_with_five_percent_error_in_all_masses(machine, reference, factor, delay):
+    times, errors = fly(machine, reference, scale_masses(machine.model, factor), 4, delay)
+    settled = errors[times >= 2.0]
+    assert np.linalg.norm(settled[:, 3:6], axis=1).max() < 0.01
+    assert np.degrees(np.linalg.norm(settled[:, :3], axis=1).max()) < 1.0
+    assert np.degrees(np.abs(settled[:, 6:]).max()) < 1.0
+
+
+def test_integral_takes_the_sag_away(machine, reference):
+    """Without it, 0.05 g over the error gain would stay."""
+    times, errors = fly(machine, reference, scale_masses(machine.model, 1.05), 3)
+    sag = 0.05 * 9.81 / (3.0 * Gains().position**2)
+    assert np.abs(errors[times >= 2.0, 5]).max() < 0.1 * sag
+
+
+def test_scaled_model_is_scaled(machine, reference):
+    model = machine.model
+    heavy, motion = scale_masses(model, 1.05), reference.at(4.0)[:3]
+    assert heavy.mass == pytest.approx(1.05 * model.mass, rel=1e-14)
+    np.testing.assert_allclose(
+        Dynamics(heavy).inverse(*motion), 1.05 * Dynamics(model).inverse(*motion), rtol=1e-12)
+    assert model.mass == pytest.approx(4.68, rel=1e-14)
+    with pytest.raises(LiedynError, match='factor: expected a number above 0, got 0'):
+        scale_masses(model, 0.0)
+
+
+def test_stands_until_commanded_then_falls(machine, reference):
+    start = reference.at(0.0).q
+    simulation = Simulation(machine, start)
+    simulation.step()
+    simulation.command_rotors(np.zeros(6))
+    simulation.step()
+    assert not simulation.flies
+    np.testing.assert_array_equal(simulation.q, start)
+    simulation.command_torques(np.zeros(6))
+    for _ in range(100):
+        simulation.step()
+    assert simulation.time == pytest.approx(0.102)
+    dynamics = Dynamics(machine.model)
+    fallen = dynamics.center_of_mass(simulation.q) - dynamics.center_of_mass(start)
+    np.testing.assert_allclose(fallen, [0.0, 0.0, -0.5 * 9.81 * 0.01], atol=1e-12)
+
+
+def test_refused_commands_change_nothing(machine, reference):
+    simulation = Simulation(machine, reference.at(0.0).q)
+    for command, value, reason in (
+            (simulation.command_rotors, np.full(6, 1500.0), 'speed of rotor rotor_0: expected 0'),
+            (simulation.command_rotors, np.zeros(5), r'speeds: expected shape \(6,\), got \(5,\)'),
+            (simulation.command_wrench, [np.nan] * 6, r'wrench\[0\]: expected a finite number'),
+            (simulation.command_torques, [0, 0, 9, 0, 0, 0],
+             'effort of left_elbow: expected -8 to 8 N m, got 9')):
+        with pytest.raises(LiedynError, match=reason):
+            command(value)
+    assert not simulation.flies
+
+
+def test_command_stays_within_limits(machine):
+    command = machine.command(np.concatenate((np.zeros(5), [1e3], [0, 0, 20, 0, 0, -20])))
+    assert not command.rotors.reached
+    assert {'left_elbow', 'right_elbow'} <= set(command.at_limit)
+    np.testing.assert_array_equal(command.torques, [0, 0, 8, 0, 0, -8])
+    assert (command.rotors.speeds <= 1400.0).all()
+
+
+def test_machine_needs_a_free_base(machine):
+    builder = ModelBuilder('post')
+    builder.add_body('post', SpatialInertia(1.0, [0, 0, 0], 0.1 * np.eye(3)))
+    builder.add_joint('hinge', 'revolute', None, 'post', axis=[0, 0, 1])
+    with pytest.raises(LiedynError, match='joint hinge: expected a free joint first'):
+        Machine(builder.build())

@@ -1,0 +1,78 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What passes for numbers, and how what does not is refused."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.checks import (
+    as_array, as_number, as_numbers, as_positive, as_trailing, order_of)
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
+
+
+@pytest.mark.parametrize('value', [
+    [1, 2], (True, False), np.float32((1, 2)), np.array([1, 2], dtype=np.uint8), [1.0, np.inf]])
+def test_real_numbers_of_any_kind_become_float64(value):
+    array = as_numbers('x', value)
+    assert array.dtype == np.float64 and array.flags.c_contiguous
+    np.testing.assert_array_equal(array, value)
+
+
+@pytest.mark.filterwarnings('error')  # numpy only warns where it drops an imaginary part
+@pytest.mark.parametrize('value', [
+    ['1', '2'], b'12', [1 + 2j, 0], np.array([1j, 2]), [None, 1], [Fraction(1, 2), 1], {'a': 1},
+    [[1, 2], [3]], np.array(['1'], dtype=object), np.array([1, 2], dtype='m8[s]')])
+@pytest.mark.parametrize('check', [
+    as_numbers, lambda name, value: as_array(name, value, (2,)),
+    lambda name, value: as_trailing(name, value, (2,))], ids=['any', 'array', 'trailing'])
+def test_what_is_no_real_numbers_is_refused(check, value):
+    with pytest.raises(LiedynError, match=r'^x: expected an array of real numbers, got '):
+        check('x', value)
+
+
+def test_names_in_any_order():
+    wanted = [f'n{i}' for i in range(200)]
+    given = sorted(wanted)
+    assert [given[i] for i in order_of('names', wanted, given)] == wanted
+
+
+@pytest.mark.parametrize(('given', 'message'), [
+    (['b', 'c', 'c'], "missing ['a'], unknown ['c', 'c'], repeated ['c']"),
+    (['a', 'b', 'b'], "names: expected each of ['a', 'b'] once, got ['a', 'b', 'b']: repeated"),
+    (['a'], "missing ['b']"), ([], "missing ['a', 'b']")])
+def test_names_that_do_not_fit_are_named(given, message):
+    with pytest.raises(NameSetError) as error:
+        order_of('names', ['a', 'b'], given)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize('count', [3, 1000, 1_000_000])
+@pytest.mark.parametrize('name', ['x', 'x' * 10_000, '{}'])
+def test_a_message_about_names_is_short_however_many_come(count, name):
+    given = [name.format(i) for i in range(count)]
+    with pytest.raises(NameSetError, match='names: expected') as error:
+        order_of('names', ['a', 'b'], given)
+    assert len(str(error.value)) < 15_000
+
+
+def test_one_number():
+    assert as_number('x', np.float32(0.5)) == 0.5 and as_positive('x', 3) == 3.0
+    for value, error in (([1.0], ShapeError), (np.nan, NotFiniteError), (0, LimitError),
+                         (-1.0, LimitError), ('1', LiedynError)):
+        with pytest.raises(error, match=r'^x: expected '):
+            as_positive('x', value)

@@ -1,0 +1,94 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Real robots, as Pinocchio's own parser reads them."""
+
+import numpy as np
+import pytest
+from support.example_robots import example_robot
+from support.layout_kinematics import body_poses, inertia_matrix, unpack
+
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.model import load_urdf
+
+pin = pytest.importorskip('pinocchio')
+pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
+
+ROBOTS = {
+    'quadruped': 'go2_description/urdf/go2.urdf',
+    'quadruped with point feet': 'solo_description/robots/solo12.urdf',
+    'arm of six joints': 'ur_description/urdf/ur5_robot.urdf',
+    'arm of seven joints': 'xarm_description/urdf/xarm7.urdf',
+    'humanoid': 'g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf',
+    'humanoid on wheels, mimic joints': 'tiago_pro_description/robots/tiago_pro.urdf',
+    'gripper with a mimic joint': 'panda_description/urdf/panda.urdf',
+    'continuous joints': 'kinova_description/robots/kinova.urdf',
+}
+
+
+@pytest.mark.parametrize('floating', [False, True])
+@pytest.mark.parametrize('path', ROBOTS.values(), ids=list(ROBOTS))
+def test_same_robot_as_pinocchio(path: str, floating: bool) -> None:
+    file = example_robot(path)
+    model = load_urdf(file, floating=floating, mimic='independent')
+    twin, rng = pinocchio_twin.parsed_by_pinocchio(file, model), np.random.default_rng(0)
+    other, data = twin.model, twin.model.createData()
+    turns = sum(joint.type_name == 'continuous' for joint in model.joint_list)
+    assert (model.nq + turns, model.nv) == (other.nq, other.nv)  # Pinocchio: cosine and sine
+    assert model.mass == pytest.approx(sum(each.mass for each in other.inertias), rel=1e-14)
+    for _ in range(5):
+        q = model.random(rng)
+        pin.framesForwardKinematics(other, data, twin.to_configuration(q))
+        wanted = [data.oMf[other.getFrameId(name, pin.FrameType.BODY)].homogeneous
+                  for name in model.bodies]
+        np.testing.assert_allclose(body_poses(model.layout, q), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize('path', ROBOTS.values(), ids=list(ROBOTS))
+def test_same_inertias_and_limits_as_pinocchio(path: str) -> None:
+    file = example_robot(path)
+    model, other = load_urdf(file, mimic='independent'), pin.buildModelFromUrdf(str(file))
+    for joint in model.joint_list:
+        if joint.type_name == 'fixed':
+            continue
+        index = other.getJointId(joint.name)
+        body = model.body_index(joint.child)
+        pose_link_body = pin.SE3(unpack(model.layout.body_placement[body]))
+        np.testing.assert_allclose(
+            inertia_matrix(model.layout.inertia[model.layout.body_link[body]]),
+            pose_link_body.act(other.inertias[index]).matrix(), atol=1e-14)
+        at, place = other.joints[index].idx_v, joint.v_slice
+        assert model.limits.effort[place] == other.effortLimit[at]
+        assert model.limits.velocity[place] == other.velocityLimit[at]
+        assert model.layout.damping[place] == other.damping[at]
+        assert model.layout.friction[place] == other.friction[at]
+        if joint.type_name != 'continuous':
+            at = other.joints[index].idx_q
+            assert model.limits.lower[place] == other.lowerPositionLimit[at]
+            assert model.limits.upper[place] == other.upperPositionLimit[at]
+
+
+def test_mimic_joints_are_kept_with_their_couplings() -> None:
+    file = example_robot(ROBOTS['gripper with a mimic joint'])
+    with pytest.raises(DescriptionError, match='mimics panda_finger_joint1'):
+        load_urdf(file)
+    coupling, = load_urdf(file, mimic='independent').couplings
+    assert (coupling.joint, coupling.leader) == ('panda_finger_joint2', 'panda_finger_joint1')
+
+
+def test_impossible_robots_load_only_when_asked_for() -> None:
+    file = example_robot('hyq_description/robots/hyq_no_sensors.urdf')
+    with pytest.raises(DescriptionError, match=r'link\[base_link\]/inertial: inertia_about_com'):
+        load_urdf(file)
+    assert load_urdf(file, physical=False).nv == 12

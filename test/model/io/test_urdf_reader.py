@@ -1,0 +1,198 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""URDF: what is read, and that every fault is named with its place."""
+
+from pathlib import Path
+import re
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.model import load_urdf
+
+LINKS = '<link name="a"/><link name="b"/>'
+ENDS = '<parent link="a"/><child link="b"/>'
+LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
+
+
+def robot(content: str) -> str:
+    """Return a URDF text."""
+    return f'<?xml version="1.0"?>\n<robot name="r">{content}</robot>'
+
+
+def joint(kind: str, content: str = '', name: str = 'j') -> str:
+    """Return a joint from a to b."""
+    return f'<joint name="{name}" type="{kind}">{ENDS}{content}</joint>'
+
+
+def inertial(content: str) -> str:
+    """Return a robot of one link with inertia."""
+    return robot(f'<link name="a"><inertial>{content}</inertial></link>')
+
+
+def test_reads_everything_of_a_joint() -> None:
+    model = load_urdf(robot(LINKS + joint('revolute', f"""
+        <origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 3 4"/>{LIMIT}
+        <dynamics damping="0.5" friction="0.6"/><safety_controller k_velocity="1"/>""")))
+    got = model.joint('j')
+    assert (got.type_name, got.parent, got.child) == ('revolute', 'a', 'b')
+    np.testing.assert_allclose(got.axis, (0, 0.6, 0.8), rtol=1e-15)
+    np.testing.assert_array_equal(got.placement[:3, 3], (1, 2, 3))
+    np.testing.assert_allclose(
+        got.placement[:3, :3], Rotation.from_euler('xyz', (0.1, 0.2, 0.3)).as_matrix(), atol=1e-15)
+    bounds = model.limits
+    assert [bounds.lower, bounds.upper, bounds.velocity, bounds.effort] == [-1, 2, 3, 4]
+    assert (model.layout.damping, model.layout.friction) == (0.5, 0.6)
+
+
+@pytest.mark.parametrize('urdf_type, content, kind, nq', [
+    ('fixed', '', 'fixed', 0), ('revolute', LIMIT, 'revolute', 1),
+    ('continuous', '', 'continuous', 1), ('prismatic', LIMIT, 'prismatic', 1),
+    ('planar', '', 'planar', 3), ('floating', '', 'free', 7),
+])
+def test_reads_every_type(urdf_type: str, content: str, kind: str, nq: int) -> None:
+    model = load_urdf(robot(LINKS + joint(urdf_type, content)))
+    assert (model.joint('j').type_name, model.nq) == (kind, nq)
+    if kind not in ('fixed', 'free'):
+        np.testing.assert_array_equal(model.joint('j').axis, (1, 0, 0))  # the default of URDF
+
+
+def test_floating_frees_the_root() -> None:
+    text = robot(joint('fixed') + LINKS)
+    assert load_urdf(text).joint('root_joint').type_name == 'fixed'
+    model = load_urdf(text, floating=True, gravity=(0, 0, -1.62))
+    assert (model.joint('root_joint').type_name, model.nq, model.gravity[2]) == ('free', 7, -1.62)
+
+
+def test_turns_inertias_into_the_axes_of_the_link() -> None:
+    rpy = (0.4, -0.5, 0.6)
+    model = load_urdf(inertial(f"""<origin xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>
+        <mass value="2"/><inertia ixx="3" ixy="0.1" ixz="0.2" iyy="4" iyz="0.3" izz="5"/>"""))
+    inertia, rotation = model.body('a').inertia, Rotation.from_euler('xyz', rpy).as_matrix()
+    assert inertia is not None and inertia.mass == 2.0
+    np.testing.assert_array_equal(inertia.center_of_mass, (1, 2, 3))
+    np.testing.assert_allclose(
+        rotation.T @ inertia.inertia_about_com @ rotation,
+        [[3, 0.1, 0.2], [0.1, 4, 0.3], [0.2, 0.3, 5]], atol=1e-14)
+
+
+def test_massless_links() -> None:
+    zero = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
+    assert load_urdf(robot('<link name="a"/>')).body('a').inertia is None
+    assert load_urdf(inertial(f'<mass value="0"/>{zero}')).body('a').inertia is None
+
+
+def test_mimic_joints_are_refused_or_kept_with_their_coupling() -> None:
+    text = robot(LINKS + '<link name="c"/>' + joint('revolute', LIMIT) + """
+        <joint name="k" type="revolute"><parent link="b"/><child link="c"/>
+        <limit velocity="1" effort="1"/><mimic joint="j" multiplier="-2" offset="0.5"/></joint>""")
+    with pytest.raises(DescriptionError, match=re.escape(
+            "URDF text: robot/joint[k]: expected no mimic joint, or mimic='independent' to load "
+            'it as a joint of its own, got one that mimics j')):
+        load_urdf(text)
+    model = load_urdf(text, mimic='independent')
+    coupling, = model.couplings
+    assert (coupling.joint, coupling.leader) == ('k', 'j')
+    assert (coupling.multiplier, coupling.offset, model.nv) == (-2.0, 0.5, 2)
+    fixed = text.replace('name="k" type="revolute"', 'name="k" type="fixed"')
+    assert load_urdf(fixed).couplings == ()
+    with pytest.raises(DescriptionError, match=r"joint k: expected a leader of .*, got 'x'"):
+        load_urdf(text.replace('mimic joint="j"', 'mimic joint="x"'), mimic='independent')
+
+
+@pytest.mark.parametrize('text, message', [
+    ('', "URDF: expected a path or a text that starts with '<', got ''"),
+    ('<robot', 'expected well-formed XML, got unclosed token: line 1'),
+    ('<model name="r"/>', 'model: expected a root element robot, got model'),
+    ('<robot/>', 'robot: expected an attribute name, got None'),
+    (robot(''), 'robot: expected at least one element link, got none'),
+    (robot(LINKS), "expected one link that is the child of no joint, got ['a', 'b']"),
+    (robot('<link name="a"/><link name="a"/>'), 'body a: expected a name not yet used'),
+    (robot('<link/>'), 'robot/link[0]: expected an attribute name, got None'),
+    (robot(LINKS + joint('fixed') + joint('fixed')), 'joint j: expected a name not yet used'),
+    (robot(LINKS + joint('fixed') + joint('fixed', name='k')),
+     'joint k: expected a child body that no joint moves yet, got b, which joint j moves'),
+    (robot(LINKS + joint('ball')), "robot/joint[j]: expected a type of ['fixed', 'revolute'"),
+    (robot('<link name="a"/>' + joint('fixed')),
+     "joint j: expected a child body of ['a'], got 'b'"),
+    (robot(LINKS + joint('fixed').replace('<child link="b"/>', '')),
+     'robot/joint[j]: expected an element child, got none'),
+    (robot(LINKS + joint('revolute')), 'robot/joint[j]: expected an element limit for type rev'),
+    (robot(LINKS + joint('revolute', '<limit effort="1"/>')),
+     'robot/joint[j]/limit: expected an attribute velocity, got none'),
+    (robot(LINKS + joint('revolute', '<limit lower="2" upper="1" velocity="1" effort="1"/>')),
+     'joint j: limits: expected lower <= upper, got [2.0] and [1.0]'),
+    (robot(LINKS + joint('continuous', '<axis xyz="1 0"/>')),
+     "robot/joint[j]/axis: expected 3 finite numbers as xyz, got '1 0'"),
+    (robot(LINKS + joint('continuous', '<axis xyz="1 0 nan"/>')), 'finite numbers as xyz'),
+    (robot(LINKS + joint('continuous', '<axis xyz="0 0 0"/>')), 'joint j: axis: expected a dir'),
+    (robot(LINKS + joint('fixed', '<origin rpy="1 0 x"/>')), "numbers as rpy, got '1 0 x'"),
+    (robot(LINKS + joint('fixed', '<origin/><origin/>')), 'at most one element origin, got 2'),
+    (robot(LINKS + joint('floating', '<dynamics damping="1"/>')),
+     'joint[j]/dynamics: expected no damping and friction for type floating'),
+    (robot(LINKS + joint('continuous', '<dynamics damping="-1"/>')), 'joint j: damping: expected'),
+    (robot(f'{LINKS}{joint("fixed")}<joint name="k" type="fixed"><parent link="b"/>'
+           '<child link="a"/></joint>'), 'got none: the joints are a loop'),
+    (robot(f'{LINKS}<link name="c"/>{joint("fixed")}<joint name="k" type="fixed">'
+           '<parent link="b"/><child link="a"/></joint>'), "bodies ['a', 'b']: expected a path"),
+    (inertial('<mass value="1"/>'), 'robot/link[a]/inertial: expected an element inertia'),
+    (inertial('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>'),
+     'robot/link[a]/inertial: inertia_about_com: expected no principal moment above the sum of '
+     'the other two, got 1, 1, 3 kg m^2; physical=False takes it as it is'),
+])
+def test_refusals_name_the_place(text: str, message: str) -> None:
+    with pytest.raises(DescriptionError, match=re.escape(message)):
+        load_urdf(text)
+
+
+@pytest.mark.parametrize('text', ['\ufeff' + robot('<link name="a"/>'), '\ufeff <robot name="r">'
+                                  '<link name="a"/></robot>'])
+def test_a_byte_order_mark_is_passed_over(text: str, tmp_path: Path) -> None:
+    path = tmp_path / 'marked.urdf'
+    path.write_text(text.replace(' <robot', '<robot'), encoding='utf-8')
+    for source in (text, path):
+        assert load_urdf(source).name == 'r'
+
+
+@pytest.mark.parametrize(('source', 'message'), [
+    ('robot\0.urdf', r"'robot\x00.urdf': expected a path, got embedded null byte"),
+    (Path('robot\ud800.urdf'), r"'robot\ud800.urdf': expected a path, got "),
+    (robot('<link name="\ud800"/>'), 'URDF text: expected well-formed XML, got ')])
+def test_characters_that_cannot_be(source: str | Path, message: str) -> None:
+    with pytest.raises(DescriptionError, match=re.escape(message)):
+        load_urdf(source)
+
+
+def test_an_encoding_that_there_is_not(tmp_path: Path) -> None:
+    path = tmp_path / 'odd.urdf'
+    path.write_text('<?xml version="1.0" encoding="odd"?><robot name="r"><link name="a"/></robot>')
+    with pytest.raises(DescriptionError, match=r'odd\.urdf: expected well-formed XML, got un'):
+        load_urdf(path)
+
+
+def test_impossible_inertias_load_when_asked_for() -> None:
+    text = inertial('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>')
+    assert load_urdf(text, physical=False).mass == 1.0
+
+
+def test_file_names_are_in_the_message(tmp_path: Path) -> None:
+    path = tmp_path / 'bad.urdf'
+    with pytest.raises(DescriptionError, match=r'bad\.urdf: expected a readable file'):
+        load_urdf(path)
+    path.write_text(robot(LINKS))
+    with pytest.raises(DescriptionError, match=r'bad\.urdf: robot: expected one link'):
+        load_urdf(path)

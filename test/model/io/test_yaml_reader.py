@@ -1,0 +1,175 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The YAML format: the aerial manipulator, every key, and what is refused."""
+
+from pathlib import Path
+import re
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.model import load_model, Model
+
+ALL_KEYS = """
+format: 1
+name: thing
+gravity: [0, 0, -1.62]
+bodies:
+  base:
+    mass: 2
+    center_of_mass: [0.1, 0.2, 0.3]
+    inertia: {xx: 3, yy: 4, zz: 5, xy: 0.1, xz: 0.2, yz: 0.3}
+    visuals:
+      - {shape: sphere, radius: 0.1, placement: [x: 1], color: [1, 0, 0, 0.5]}
+  hand: {mass: 0}
+joints:
+  root: {type: free, parent: null, child: base}
+  slide:
+    type: cylindrical
+    parent: base
+    child: hand
+    placement: [xyz: [1, 2, 3], rpy: [90 deg, 0, 0], rz: 0.5, y: -1]
+    axis: [0, 0, 2]
+    limits: {lower: [-1, -.inf], upper: [1, 2], velocity: 3, effort: [4, 5]}
+    damping: [0.1, 0.2]
+    friction: 0.3
+  bolt: &bolt {type: helical, parent: base, child: nut, axis: [1, 0, 0], pitch: 0.01}
+  cross: {type: universal, parent: nut, child: yoke, axis: [1, 0, 0], second_axis: [0, 1, 0]}
+rotors:
+  propeller:
+    body: base
+    placement: [z: 0.1]
+    force_coefficient: 1.0e-5
+    moment_coefficient: 1.0e-7
+    spin: -1
+    min_speed: 10
+    max_speed: 100
+    visuals: [{shape: cylinder, radius: 0.1, length: 0.01}]
+""".replace('  hand: {mass: 0}', '  hand: {mass: 0}\n  nut: {mass: 0}\n  yoke: {mass: 0}')
+
+
+def load(tmp_path: Path, text: str) -> Model:
+    """Return the model of a text."""
+    path = tmp_path / 'model.yaml'
+    path.write_text(text)
+    return load_model(path)
+
+
+def test_the_aerial_manipulator_is_that_of_theory_8() -> None:
+    model = load_model(config_file('aerial_manipulator.yaml'))
+    layout = model.layout
+    assert list(layout.parent) == [-1, 0, 1, 2, 0, 4, 5]
+    assert (model.nq, model.nv, len(model.rotors)) == (13, 12, 6)
+    assert model.mass == pytest.approx(4.68, rel=1e-15)
+    np.testing.assert_array_equal(model.gravity, (0, 0, -9.81))
+    axes = [joint.axis.tolist() for joint in model.joint_list[1:]]
+    assert axes == [[1, 0, 0], [0, 1, 0], [0, 1, 0]] * 2
+    assert all((joint.placement[:3, :3] == np.eye(3)).all() for joint in model.joint_list)
+    for side, y in (('left', 0.1), ('right', -0.1)):
+        hips = [model.joint(f'{side}_{name}').placement[:3, 3].tolist()
+                for name in ('shoulder_roll', 'shoulder_pitch', 'elbow')]
+        assert hips == [[0, y, -0.1], [0, 0, -0.05], [0, 0, -0.25]]
+        for part, mass, reach, factor in (
+                ('shoulder', 0.14, 0.05, 0.4), ('upper_arm', 0.35, 0.25, 1),
+                ('forearm', 0.35, 0.25, 1)):
+            inertia = model.body(f'{side}_{part}').inertia
+            assert inertia is not None and inertia.mass == mass
+            np.testing.assert_array_equal(inertia.center_of_mass, (0, 0, -reach / 2))
+            np.testing.assert_allclose(
+                inertia.inertia_about_com, factor * np.diag([2.1e-3, 2.1e-3, 3e-4]), rtol=1e-15)
+
+
+def test_reads_every_key(tmp_path: Path) -> None:
+    model = load(tmp_path, ALL_KEYS)
+    base, slide, rotor = model.body('base'), model.joint('slide'), model.rotors[0]
+    assert base.inertia is not None and model.body('hand').inertia is None
+    np.testing.assert_array_equal(base.inertia.parameters()[:4], [2, 0.2, 0.4, 0.6])
+    np.testing.assert_array_equal(
+        base.inertia.inertia_about_com, [[3, 0.1, 0.2], [0.1, 4, 0.3], [0.2, 0.3, 5]])
+    assert (base.visuals[0].shape, base.visuals[0].size) == ('sphere', 0.1)
+    np.testing.assert_array_equal(base.visuals[0].color, (1, 0, 0, 0.5))
+    c, s = np.cos(0.5), np.sin(0.5)
+    np.testing.assert_allclose(slide.placement, [  # Rx(90 deg) Rz(0.5), then -1 along its y
+        [c, -s, 0, 1 + s], [0, 0, -1, 2], [s, c, 0, 3 - c], [0, 0, 0, 1]], atol=1e-15)
+    np.testing.assert_array_equal(slide.axis, (0, 0, 1))
+    np.testing.assert_array_equal(slide.limits.lower, (-1, -np.inf))
+    np.testing.assert_array_equal(slide.limits.effort, (4, 5))
+    np.testing.assert_array_equal(slide.damping, (0.1, 0.2))
+    np.testing.assert_array_equal(slide.friction, (0.3, 0.3))
+    assert model.joint('bolt').pitch == 0.01
+    np.testing.assert_array_equal(model.joint('cross').second_axis, (0, 1, 0))
+    assert (rotor.body, rotor.spin, rotor.min_speed, rotor.max_speed) == ('base', -1, 10, 100)
+    assert (rotor.force_coefficient, rotor.moment_coefficient) == (1e-5, 1e-7)
+
+
+@pytest.mark.parametrize('old, new, message', [
+    ('format: 1', 'format: 2', 'model/format: expected 1, got 2'),
+    ('format: 1', 'format: true', 'model/format: expected an integer, got True'),
+    ('format: 1', 'format: 1.0', 'model/format: expected an integer, got 1.0'),
+    ('format: 1', '', "expected a key format, got ['name', 'gravity', 'bodies', 'joints', 'rot"),
+    ('name: thing', 'name: {a: {b: [1, 2]}}', "model/name: expected a text, got {'a': {...}}"),
+    ('mass: 2', 'mass: two', 'model/bodies/base/mass: expected a number (with a point'),
+    ('mass: 2', 'mass: 1e-5', "got '1e-5'"),
+    ('mass: 2', 'mass: true', 'model/bodies/base/mass: expected a number'),
+    ('mass: 2', 'mas: 2', 'model/bodies/base: expected a key mass'),
+    ('mass: 2', 'mass: 2\n    colour: red', "model/bodies/base: expected keys of ['center"),
+    ('mass: 2', 'mass: 2\n    mass: 3', "expected each key once and a text, got 'mass'"),
+    ('mass: 2', '1: 2', 'expected each key once and a text, got 1'),
+    ('mass: 2', 'mass: -2', 'model/bodies/base: mass: expected more than 0 kg, got -2.0'),
+    ('mass: 2', 'mass: 0', "got ['center_of_mass', 'inertia']"),
+    ('zz: 5', 'zz: 8', 'model/bodies/base: inertia_about_com: expected no principal moment above'),
+    ('zz: 5', 'zx: 5', 'model/bodies/base/inertia: expected a key zz'),
+    ('yz: 0.3', 'zy: 0.3', "model/bodies/base/inertia: expected keys of ['xx'"),
+    ('[0.1, 0.2, 0.3]', '[0.1, 0.2]', 'model/bodies/base/center_of_mass: expected a list of 3'),
+    ('[0, 0, -1.62]', '[0, 0, .nan]', 'model/gravity[2]: expected a finite number, got nan'),
+    ('sphere', 'cone', "visuals[0]/shape: expected one of ['box', 'cylinder', 'sphere'], got"),
+    ('sphere, radius: 0.1', 'sphere, radius: 0', 'visual sphere: expected sizes above 0 m'),
+    ('[1, 0, 0, 0.5]', '[1, 0, 0, 5]', 'visual color: expected numbers of 0 to 1'),
+    ('type: free, parent: null', 'type: free', 'model/joints/root: expected a key parent'),
+    ('parent: base\n', 'parent: bass\n', 'joint slide: expected a parent body of'),
+    ('cylindrical', 'telescope', 'joint slide: expected a type of'),
+    ('90 deg', '90 grad', "rpy[0]: expected a number in rad or a text such as '25 deg', got '90"),
+    ('90 deg', 'right', "expected a number in rad or a text such as '25 deg', got 'right'"),
+    ('90 deg', 'inf deg', "text such as '25 deg', got 'inf deg'"),
+    ('rz: 0.5', 'rz: .inf', 'placement[2]/rz: expected a finite number, got inf'),
+    ('[1, 2], velocity', '[1, .nan], velocity', 'limits/upper[1]: expected a number, got nan'),
+    ('rz: 0.5, ', 'turn: 0.5, ', 'placement[2]: expected one of x, y, z, rx'),
+    ('[z: 0.1]', '[{z: 0.1, x: 1}]', 'propeller/placement[0]: expected one of x, y, z, rx'),
+    ('[z: 0.1]', '[{}]', 'propeller/placement[0]: expected one of x, y, z, rx'),
+    ('[z: 0.1]', '{z: 0.1}', 'propeller/placement: expected a list'),
+    ('velocity: 3', 'speed: 3', "slide/limits: expected keys of ['effort', 'lower', 'upper', 've"),
+    ('damping: [0.1, 0.2]', 'damping: [0.1]', 'joint slide: damping: expected one number or 2'),
+    ('spin: -1', 'spin: 1.0', 'model/rotors/propeller/spin: expected an integer, got 1.0'),
+    ('body: base', 'body: bass', "rotor propeller: expected a body of ['base'"),
+    ('bodies:', 'bodies: [', 'expected YAML, got'),
+    ('bodies:', 'bodies: 3\nthings:', 'model/bodies: expected a mapping, got 3'),
+])
+def test_refusals_name_the_place(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert ALL_KEYS.count(old) >= 1
+    with pytest.raises(DescriptionError, match=re.escape(message)) as caught:
+        load(tmp_path, ALL_KEYS.replace(old, new, 1))
+    assert str(caught.value).startswith(str(tmp_path / 'model.yaml'))
+
+
+def test_files_by_suffix(tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError, match=r'a file \.urdf, .*, got \.sdf'):
+        load_model(tmp_path / 'robot.sdf')
+    for name in ('none.yaml', '\0.yaml', '\ud800.yaml'):
+        with pytest.raises(DescriptionError, match='expected a readable text file'):
+            load_model(tmp_path / name)
+    with pytest.raises(DescriptionError, match='expected no options for a YAML file'):
+        load_model(tmp_path / 'none.yaml', floating=True)

@@ -1,0 +1,171 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How the dynamics server starts: from the first second callers are told why they must wait."""
+
+import os
+import signal
+import subprocess
+import sys
+from threading import Event
+
+from liedyn_interfaces.msg import DynamicsQuery
+from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+import pytest
+from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
+
+from liedyn_ros.nodes.dynamics import server as server_module
+
+pytestmark = pytest.mark.ros
+WAIT = 'expected the node to be active, got not configured yet: its kernels are being compiled'
+
+
+class SlowStart(ServerBench):
+    """A server whose kernels are being compiled until `finish` is called."""
+
+    def __init__(self, bench, monkeypatch, autostart=True):
+        """Start the server and do not wait for it."""
+        self._compiled, warm_up = Event(), server_module.warm_up
+
+        def slowly():
+            self._compiled.wait()
+            warm_up()
+
+        monkeypatch.setattr(server_module, 'warm_up', slowly)
+        monkeypatch.setattr(server_module, 'PATIENCE', 0.01)
+        self.bench = bench
+        self.node = bench.start(server_module.DynamicsServerNode, model_file=AERIAL.name,
+                                autostart=autostart)
+
+    def let_go(self):
+        """Let the kernels be compiled."""
+        self._compiled.set()
+
+    def finish(self):
+        """Let the kernels be compiled and wait until the node has started, or would not."""
+        self.let_go()
+        self.bench.until(lambda: not self.node.starting, 'the end of the start')
+
+    def change(self, transition):
+        """Return whether the server has made a transition."""
+        return self.call(ChangeState, 'change_state', transition=Transition(id=transition)).success
+
+    @property
+    def state(self):
+        """Return the state of its life."""
+        return self.call(GetState, 'get_state').current_state.id
+
+
+@pytest.fixture
+def server(bench, monkeypatch):
+    """Return a server that does not finish its start by itself."""
+    server = SlowStart(bench, monkeypatch)
+    yield server
+    server.let_go()
+
+
+@pytest.mark.smoke
+def test_callers_are_told_until_the_kernels_are_compiled(server):
+    for algorithm in ALGORITHMS:
+        answer = server.ask(algorithm, Motion(AERIAL).query())
+        assert (answer.success, answer.message) == (False, f'dynamics_server: {WAIT}')
+    for service, name in ((EquationsOfMotion, 'equations_of_motion'),
+                          (DescribeModel, 'describe_model')):
+        response = server.call(service, name)
+        assert (response.success, response.message) == (False, f'dynamics_server: {WAIT}')
+    assert server.state == State.PRIMARY_STATE_UNCONFIGURED
+    server.finish()
+    assert server.ask('inverse_dynamics', Motion(AERIAL).query()).success
+    assert server.state == State.PRIMARY_STATE_ACTIVE
+
+
+def test_parameters_set_meanwhile_count(server):
+    assert not server.configure(dissipation=3).successful
+    assert server.configure(model_file='').successful
+    server.finish()
+    assert 'expected a model, got none yet' in server.call(DescribeModel, 'describe_model').message
+
+
+@pytest.mark.parametrize('autostart', [False, True])
+def test_a_manager_who_comes_meanwhile_is_told_to_come_back(bench, monkeypatch, autostart):
+    server = SlowStart(bench, monkeypatch, autostart)
+    try:
+        assert not server.change(Transition.TRANSITION_CONFIGURE)
+        bench.until_logged(server.node, 'configure the node again in half a minute')
+        assert server.call(DescribeModel, 'describe_model').message.endswith(WAIT)
+    finally:
+        server.finish()
+    if not autostart:
+        assert server.state == State.PRIMARY_STATE_UNCONFIGURED
+        assert server.change(Transition.TRANSITION_CONFIGURE)
+        assert server.change(Transition.TRANSITION_ACTIVATE)
+    assert server.ask('inverse_dynamics', Motion(AERIAL).query()).success
+
+
+def test_a_shutdown_meanwhile_ends_the_start(server):
+    assert server.change(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
+    server.finish()
+    assert server.state == State.PRIMARY_STATE_FINALIZED
+    assert not server.bench.logged(server.node)
+
+
+def test_wrong_parameters_are_told_once(server):
+    assert server.configure(model_file='nowhere.urdf').successful
+    server.finish()
+    server.bench.until_logged(server.node, 'not configured: ')
+    looks = []
+    server.node.create_timer(server.LOOK_PERIOD, lambda: looks.append(None))
+    server.bench.until(lambda: len(looks) > 5, 'time for more starts')
+    assert server.state == State.PRIMARY_STATE_UNCONFIGURED
+    logged = server.bench.logged(server.node)
+    assert len(logged) == 1 and 'nowhere.urdf' in logged[0]
+
+
+def test_a_query_that_gets_no_answer_is_logged(bench):
+    server = ServerBench(bench, model_file=AERIAL.name)
+    assert server.call(ChangeState, 'change_state', transition=Transition(
+        id=Transition.TRANSITION_DEACTIVATE)).success
+    queries = bench.publisher(DynamicsQuery, f'{SERVER}/hybrid_dynamics/query')
+    bench.until(lambda: bench.logged(server.node), 'a complaint',
+                act=lambda: queries.publish(DynamicsQuery()))
+    assert bench.logged(server.node)[0] == (
+        'hybrid_dynamics/query: no answer; expected the node to be active, got inactive')
+
+
+def test_kernels_that_do_not_compile_keep_the_node_unconfigured(bench, monkeypatch):
+    def fail():
+        raise RuntimeError('no compiler')
+
+    monkeypatch.setattr(server_module, 'warm_up', fail)
+    server = ServerBench(bench, model_file=AERIAL.name)
+    bench.until_logged(server.node, 'not configured: no compiler')
+    assert server.call(DescribeModel, 'describe_model').message.endswith('got not configured')
+
+
+def test_a_process_tells_and_ends_while_it_compiles(bench, namespace, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'liedyn_ros.nodes.dynamics.server', '--ros-args', '-r',
+         f'__ns:={namespace}'], env={**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path)},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        response = bench.call(DescribeModel, f'{SERVER}/describe_model')
+        assert (response.success, response.message) == (False, f'dynamics_server: {WAIT}')
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, output
+        assert 'Traceback' not in output
+    finally:
+        process.kill()

@@ -1,0 +1,168 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The simulator: rate, duration, noise, dropouts, delay, its truth, and both nodes together."""
+
+import re
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import pytest
+from rclpy.logging import LoggingSeverity
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from support.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
+
+from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
+from liedyn_ros.stewart import leg_lengths
+
+pytestmark = pytest.mark.ros
+RATE, DURATION = 200.0, 0.5  # Hz, s
+SAMPLES, KEPT = 100, 74  # the latter by the seed of the dropouts
+SENSOR_DATA = QoSProfile(depth=2 * SAMPLES, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class Record:
+    """What a simulator published until its motion was over, and how old it was when it came."""
+
+    def __init__(self, bench, legs=SAMPLES, **parameters):
+        """Run one motion to its end, from which so many messages of legs come."""
+        self.legs, self.truths, self.ages = [], {}, []
+        clock = bench.partner.get_clock()
+
+        def take(message):
+            self.legs.append(message)
+            self.ages.append(1e-9 * (clock.now().nanoseconds - ns(message)))
+
+        bench.partner.create_subscription(JointState, 'leg_states', take, SENSOR_DATA)
+        truths = bench.collect(PoseStamped, 'true_pose', 2 * SAMPLES)
+        node = bench.start(StewartSimulatorNode, wait_for_subscribers=True, **{
+            'rate': RATE, 'duration': DURATION, 'rise_time': 0.2, **parameters})
+        bench.until_logged(node, 'motion over', LoggingSeverity.INFO)
+        bench.until(lambda: len(truths) == SAMPLES and len(self.legs) == legs, 'every sample')
+        self.frames = {pose.header.frame_id for pose in truths}
+        self.truths = {ns(pose): matrix(pose.pose) for pose in truths}
+
+    @property
+    def length_errors(self):
+        """Return reported less true lengths, a row for a message."""
+        return np.array([
+            np.array(message.position) - leg_lengths(GEOMETRY, self.truths[ns(message)])
+            for message in self.legs])
+
+
+def set_clock(bench, node, clock, now_ns):
+    """Publish a time on a node's clock until the node has it."""
+    bench.until(lambda: node.get_clock().now().nanoseconds == now_ns, 'the clock',
+                act=lambda: clock.publish(Clock(clock=stamp_of(now_ns))))
+
+
+@pytest.mark.smoke
+def test_lengths_are_those_of_the_true_pose_at_every_stamp(bench):
+    record = Record(bench)
+    assert [list(message.name) for message in record.legs] == [LEGS] * SAMPLES
+    np.testing.assert_allclose(record.length_errors, 0.0, atol=1e-12)
+    assert [ns(message) for message in record.legs] == list(record.truths)
+    np.testing.assert_allclose(np.diff(list(record.truths)), 1e9 / RATE, atol=1.0)
+    assert record.frames == {'stewart_base'}
+
+
+def test_motion_starts_at_home_and_moves_smoothly(bench):
+    record = Record(bench)
+    lengths = np.array([message.position for message in record.legs])
+    velocities = np.array([message.velocity for message in record.legs])
+    np.testing.assert_allclose(next(iter(record.truths.values())), HOME, atol=1e-12)
+    np.testing.assert_allclose(velocities[0], 0.0, atol=1e-12)
+    assert np.ptp(lengths, axis=0).min() > 1e-3
+    differences = (lengths[2:] - lengths[:-2]) * RATE / 2.0
+    np.testing.assert_allclose(velocities[1:-1], differences, atol=5e-3)
+
+
+def test_no_rates_where_none_are_wanted(bench):
+    assert all(len(message.velocity) == 0
+               for message in Record(bench, publish_leg_rates=False).legs)
+
+
+def test_noise_has_the_standard_deviation_asked_for(bench):
+    errors = Record(bench, length_noise=0.002, seed=7).length_errors
+    assert errors.size == 6 * SAMPLES
+    np.testing.assert_allclose(errors.std(), 0.002, rtol=0.1)
+    np.testing.assert_allclose(errors.mean(), 0.0, atol=5 * 0.002 / np.sqrt(errors.size))
+
+
+def test_dropouts_lose_leg_states_and_no_truth(bench):
+    record = Record(bench, legs=KEPT, dropout_probability=0.3, seed=7)
+    assert len(record.truths) == SAMPLES
+    assert len(record.legs) == KEPT
+    np.testing.assert_allclose(record.length_errors, 0.0, atol=1e-12)
+
+
+def test_delay_is_the_least_age_of_what_comes(bench):
+    record = Record(bench, delay=0.05)
+    assert len(record.legs) == SAMPLES
+    assert min(record.ages) >= 0.05
+    np.testing.assert_allclose(record.length_errors, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize('actuators', ['joint_state', 'joint_state_topics', 'float64_topics'])
+def test_the_pose_node_tracks_the_simulator_in_every_form(bench, actuators):
+    """By a clock that is the test's, as a Float64 is stamped with its time of arrival."""
+    poses, truths = bench.collect(PoseStamped, 'pose'), bench.collect(PoseStamped, 'true_pose')
+    form = {'actuators': actuators, 'actuator_scale': [0.5, -0.5, 2.0, 0.1, 1.0, -3.0],
+            'actuator_offset': [0.1, 0.9, -0.4, 0.2, 0.0, 1.5], 'use_sim_time': True}
+    clocks = {  # the pose node's is ahead
+        bench.start(StewartPoseNode, **form): bench.publisher(Clock, '/clock'),
+        bench.start(StewartSimulatorNode, ['--ros-args', '-r', '/clock:=clock'], rate=100.0,
+                    **form): bench.publisher(Clock, 'clock')}
+    outputs = [publisher for node in clocks for publisher in node.publishers
+               if re.search('/(pose|true_pose|leg_states.*)$', publisher.topic_name)]
+    bench.until(lambda: all(output.get_subscription_count() for output in outputs), 'listeners')
+
+    def step(now_ns):
+        for node, clock in clocks.items():
+            set_clock(bench, node, clock, now_ns)
+        bench.until(lambda: poses and truths and ns(poses[-1]) == ns(truths[-1]) == now_ns,
+                    f'a pose and the truth of {now_ns} ns')
+
+    for now_ns in range(1_000_000_000_000, 1_000_500_000_000, 10_000_000):
+        step(now_ns)
+        np.testing.assert_allclose(
+            matrix(poses[-1].pose), matrix(truths[-1].pose), atol=1e-9)
+    assert np.abs(matrix(poses[-1].pose) - HOME).max() > 0.01
+
+
+def test_the_motion_starts_anew_where_the_clock_is_set(bench):
+    truths = bench.collect(PoseStamped, 'true_pose')
+    bench.collect(JointState, 'leg_states', SENSOR_DATA)
+    node = bench.start(StewartSimulatorNode, rate=100.0, rise_time=0.01, use_sim_time=True,
+                       wait_for_subscribers=True)
+    clock = bench.publisher(Clock, '/clock')
+
+    def play(begin_ns):
+        """Run the clock for 0.3 s and return the true poses of that time."""
+        end_ns = begin_ns + 300_000_000
+        for now_ns in range(begin_ns, end_ns, 10_000_000):
+            set_clock(bench, node, clock, now_ns)
+        bench.until(lambda: begin_ns < ns(truths[-1]) < end_ns, 'true poses')
+        return [matrix(truth.pose) for truth in truths if begin_ns <= ns(truth) < end_ns]
+
+    for begin_ns in (1_000_000_000_000, 100_000_000_000, 200_000_000_000):
+        poses = play(begin_ns)
+        np.testing.assert_allclose(poses[0], HOME, atol=1e-12)
+        assert len(poses) > 10
+        assert poses[-1][0, 3] != 0.0
+    assert len(truths) < 1000
+    bench.until_logged(node, 'the clock was set', LoggingSeverity.WARN)

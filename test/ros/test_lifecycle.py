@@ -1,0 +1,237 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Both nodes as managed nodes: every transition through the services that drive them."""
+
+import signal
+import subprocess
+import sys
+
+from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+import pytest
+from support.pose_bench import NEAR, ns, PoseBench
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.nodes.stewart import pose as stewart_pose
+from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
+
+pytestmark = pytest.mark.ros
+NODES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode}
+
+
+def change(bench, transition, node='stewart_pose'):
+    """Ask for a transition and return whether it was made."""
+    return bench.call(ChangeState, f'{node}/change_state',
+                      transition=Transition(id=transition)).success
+
+
+def state(bench, node='stewart_pose'):
+    return bench.call(GetState, f'{node}/get_state').current_state.id
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize('name', NODES)
+def test_a_plain_start_is_active(bench, name):
+    bench.start(NODES[name])
+    assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_a_manager_takes_the_node_through_its_life_twice(bench, name):
+    bench.start(NODES[name], autostart=False)
+    for _ in range(2):
+        assert state(bench, name) == State.PRIMARY_STATE_UNCONFIGURED
+        assert change(bench, Transition.TRANSITION_CONFIGURE, name)
+        assert state(bench, name) == State.PRIMARY_STATE_INACTIVE
+        assert change(bench, Transition.TRANSITION_ACTIVATE, name)
+        assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
+        assert change(bench, Transition.TRANSITION_DEACTIVATE, name)
+        assert state(bench, name) == State.PRIMARY_STATE_INACTIVE
+        assert change(bench, Transition.TRANSITION_CLEANUP, name)
+    assert change(bench, Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, name)
+    assert state(bench, name) == State.PRIMARY_STATE_FINALIZED
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_an_active_node_can_be_shut_down(bench, name):
+    bench.start(NODES[name])
+    assert change(bench, Transition.TRANSITION_ACTIVE_SHUTDOWN, name)
+    assert state(bench, name) == State.PRIMARY_STATE_FINALIZED
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_an_error_of_activate_is_told_and_leaves_the_node_inactive(bench, monkeypatch, name):
+    def fail(self):
+        raise RuntimeError('no more threads')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NODES[name], 'activate', fail)
+        node = bench.start(NODES[name])
+        bench.until_logged(node, 'not activated: no more threads')
+    assert 'Traceback' in bench.logged(node)[0]
+    assert not node.active
+    assert state(bench, name) == State.PRIMARY_STATE_INACTIVE
+    assert change(bench, Transition.TRANSITION_ACTIVATE, name)
+    assert node.active
+
+
+def test_cleanup_closes_what_configure_opened(bench):
+    node = bench.start(StewartPoseNode, autostart=False)
+    before = interfaces_of(node)
+    assert change(bench, Transition.TRANSITION_CONFIGURE)
+    during, aside = interfaces_of(node), f'{node.get_namespace()}/stewart_pose/assembly_modes'
+    bench.until(lambda: bench.partner.count_services(aside) == 1, aside)
+    assert change(bench, Transition.TRANSITION_CLEANUP)
+    bench.until(lambda: bench.partner.count_services(aside) == 0, 'its end')
+    assert interfaces_of(node) == before
+    assert during - before - {'/tf'} == {  # which is opened where tf2_ros is installed
+        '/diagnostics', *(f'{node.get_namespace()}/{name}' for name in (
+            'pose', 'twist', 'status', 'markers', 'leg_states', 'stewart_pose/solve',
+            'stewart_pose/inverse_kinematics', 'stewart_pose/predict', 'stewart_pose/reset'))}
+
+
+def test_a_configuration_that_fails_late_leaves_nothing_open(bench, monkeypatch):
+    def fail(*_):
+        raise LiedynError('no modes today')
+
+    node = bench.start(StewartPoseNode, autostart=False)
+    before = sorted(open_in(node))
+    monkeypatch.setattr(stewart_pose, 'StewartModes', fail)
+    assert not change(bench, Transition.TRANSITION_CONFIGURE)
+    bench.until_logged(node, 'not configured: no modes today')
+    assert sorted(open_in(node)) == before
+
+
+def interfaces_of(node):
+    """Return the topics and services that a node has open."""
+    return set(open_in(node))
+
+
+def open_in(node):
+    """Return the name of each topic and service of a node, as often as it is open."""
+    return [*(entity.topic_name for entity in (*node.publishers, *node.subscriptions)),
+            *(service.service_name for service in node.services)]
+
+
+def test_only_an_active_node_publishes(bench):
+    node = PoseBench(bench).settle()
+    assert change(bench, Transition.TRANSITION_DEACTIVATE)
+    ignored = node.send_pose(NEAR)
+    assert change(bench, Transition.TRANSITION_ACTIVATE)
+    tracked = node.send_pose(NEAR)
+    node.pose_at(tracked), node.status_at(tracked)
+    assert len(node.poses) == len(node.statuses) == 1
+    assert ignored != tracked
+
+
+def test_tracking_goes_on_after_a_second_configuration(bench):
+    node = PoseBench(bench).settle()
+    for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                       Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+        assert change(bench, transition)
+    node.settle()
+    node.pose_at(node.send_pose(NEAR))
+
+
+def test_the_simulator_begins_anew_when_activated_again(bench):
+    poses = bench.collect(PoseStamped, 'true_pose')
+    bench.start(StewartSimulatorNode, rate=200.0, rise_time=0.01)
+    bench.until(lambda: poses and abs(poses[-1].pose.position.x) > 0.005, 'a pose off home')
+    assert change(bench, Transition.TRANSITION_DEACTIVATE, 'stewart_simulator')
+    again_ns = bench.partner.get_clock().now().nanoseconds
+    assert change(bench, Transition.TRANSITION_ACTIVATE, 'stewart_simulator')
+    bench.until(lambda: ns(poses[-1]) > again_ns, 'a pose of the new motion')
+    first = next(pose for pose in poses if ns(pose) > again_ns)
+    assert abs(first.pose.position.x) < 1e-12
+
+
+@pytest.mark.smoke
+def test_processes_start_and_end_cleanly(bench, namespace):
+    processes = {name: subprocess.Popen(
+        [sys.executable, '-m', NODES[name].__module__, '--ros-args', '-r',
+         f'__ns:={namespace}'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for name in NODES}
+    try:
+        for name in NODES:
+            assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
+        for process in processes.values():
+            process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=60)
+            assert process.returncode == 0, output
+            assert 'Traceback' not in output
+    finally:
+        for process in processes.values():
+            process.kill()
+
+
+@pytest.mark.parametrize('number', ['SIGINT', 'SIGTERM'])
+@pytest.mark.parametrize(('method', 'ends'), [('configure', False), ('work', True)])
+def test_an_interrupt_ends_the_start_at_once_but_no_callback(namespace, number, method, ends):
+    """An exception in the middle of a callback could come out as any other."""
+    code = f"""
+import os, signal
+from liedyn_ros.ros.lifecycle import ManagedNode, run
+
+def interrupted(self):
+    os.kill(os.getpid(), signal.{number})
+    sum(range(10))
+    print('went on')
+
+class Node(ManagedNode):
+    configure = work = release = lambda self: None
+
+    def __init__(self):
+        super().__init__('node', ())
+        self.create_timer(0.01, self.work)
+
+Node.{method} = interrupted
+run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
+"""
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert (result.returncode, 'Traceback' in result.stderr) == (0, False), result.stderr
+    assert ('went on' in result.stdout) == ends
+
+
+def test_more_interrupts_than_one_do_no_harm(namespace):
+    """While the node is destroyed, when Python ends, and when it has nearly ended."""
+    code = f"""
+import os, signal, sys
+from liedyn_ros.ros.lifecycle import ManagedNode, run
+
+def interrupt(*_, kill=os.kill, own=os.getpid(), number=signal.SIGINT):
+    kill(own, number)
+
+class Node(ManagedNode):
+    configure = release = lambda self: None
+
+    def __init__(self):
+        super().__init__('node', ())
+        self.create_timer(0.01, interrupt)
+
+    def destroy_node(self):
+        interrupt()
+        super().destroy_node()
+
+class Last:
+    __del__ = interrupt
+
+sys.last = Last()  # of what is deleted late
+run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
+interrupt()
+"""
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert (result.returncode, result.stderr.count('Traceback')) == (0, 0), result.stderr

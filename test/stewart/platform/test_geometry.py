@@ -1,0 +1,123 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The geometry refuses what cannot be a platform and says what was wrong."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import yaml
+
+from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError, NameSetError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.stewart import StewartGeometry
+
+
+def document():
+    """Return the paper's geometry file as a mapping."""
+    return yaml.safe_load(config_file('stewart_geometry.yaml').read_text(encoding='utf-8'))
+
+
+def test_table_1_is_two_semi_regular_hexagons(geometry):
+    for joints, radius in ((geometry.base_joints, 0.3), (geometry.platform_joints, 0.2)):
+        assert np.allclose(np.linalg.norm(joints, axis=1), radius, atol=1e-5)
+        assert np.allclose(joints.mean(axis=0), 0.0, atol=1e-12)
+    assert geometry.characteristic_length == pytest.approx(0.2, abs=1e-5)
+
+
+def test_geometry_cannot_be_changed(geometry):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        geometry.name = 'other'
+    with pytest.raises(ValueError, match='read-only'):
+        geometry.base_joints[0, 0] = 1.0
+
+
+@pytest.mark.parametrize(('change', 'message'), [
+    (lambda d: d['legs'].pop('leg_6'), r"six legs, got \['leg_1', .*'leg_5'\]"),
+    (lambda d: d['legs'].update(leg_7=d['legs']['leg_1']), "six legs, got .* 'leg_7'"),
+    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2]), 'legs/leg_2/base: expected a list of'),
+    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2, 'x']),
+     r"leg_2/base\[2\]: expected a number .* got 'x'"),
+    (lambda d: d['legs']['leg_3'].update(platform=[0.0, float('nan'), 0.0]),
+     r'leg_3/platform\[1\]: expected a finite number, got nan'),
+    (lambda d: d['legs']['leg_4'].update(base=d['legs']['leg_3']['base']),
+     'leg_3 and leg_4 coincide'),
+    (lambda d: d['legs']['leg_5'].update(length=[0.9, 0.3]), 'leg_5.*shortest < longest'),
+    (lambda d: d['legs']['leg_5'].update(colour='red'), r"leg_5: expected keys of .*\['colour'\]"),
+    (lambda d: d['legs']['leg_5'].pop('base'), 'leg_5: expected a key base'),
+    (lambda d: d.pop('legs'), r"geometry: expected a key legs, got \['name'\]"),
+    (lambda d: d.update(nmae='x'), r"geometry: expected keys of .*\['nmae'\]"),
+])
+def test_bad_files_name_the_fault(tmp_path, change, message):
+    content = document()
+    change(content)
+    path = tmp_path / 'geometry.yaml'
+    path.write_text(yaml.safe_dump(content), encoding='utf-8')
+    with pytest.raises(GeometryError, match=message) as caught:
+        StewartGeometry.from_yaml(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize('text', ['', '3', '[1, 2]', 'legs: 7', '{', '\x00'])
+def test_what_is_no_geometry_is_refused(tmp_path, text):
+    path = tmp_path / 'geometry.yaml'
+    path.write_text(text, encoding='utf-8')
+    with pytest.raises(GeometryError, match=r'geometry\.yaml'):
+        StewartGeometry.from_yaml(path)
+
+
+def test_a_key_given_twice_is_refused(tmp_path):
+    path = tmp_path / 'geometry.yaml'
+    path.write_text(config_file('stewart_geometry.yaml').read_text() + 'name: again\n')
+    with pytest.raises(GeometryError, match="expected each key once and a text, got 'name'"):
+        StewartGeometry.from_yaml(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(GeometryError, match=r'nowhere\.yaml'):
+        StewartGeometry.from_yaml(tmp_path / 'nowhere.yaml')
+
+
+def test_coinciding_platform_joints_are_refused(geometry):
+    with pytest.raises(GeometryError, match='platform_joints'):
+        dataclasses.replace(geometry, platform_joints=np.zeros((6, 3)))
+
+
+def test_six_different_names_are_needed(geometry):
+    for names in (geometry.leg_names[:5], ('leg_1',) * 6):
+        with pytest.raises(NameSetError, match='six different names'):
+            dataclasses.replace(geometry, leg_names=names)
+
+
+def test_limits_name_the_leg(geometry):
+    lengths = np.full(6, 0.5)
+    geometry.require_within_limits(lengths)
+    lengths[3] = 1.2
+    assert geometry.within_limits(lengths).tolist() == [True] * 3 + [False] + [True] * 2
+    with pytest.raises(LimitError, match=r'leg_4: expected 0.25 to 0.95 m, got 1.2'):
+        geometry.require_within_limits(lengths)
+
+
+def test_without_limits_any_positive_length_is_within():
+    content = document()
+    for leg in content['legs'].values():
+        leg.pop('length')
+    geometry = StewartGeometry.from_mapping(content)
+    assert geometry.within_limits(np.full(6, 1e6)).all()
+
+
+def test_every_error_is_one_family():
+    assert issubclass(GeometryError, LiedynError)
+    assert issubclass(LiedynError, ValueError)

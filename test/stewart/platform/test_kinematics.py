@@ -1,0 +1,100 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Leg lengths, both Lie-derivative Jacobians and rates, against differences and each other."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.errors import NotFiniteError, ShapeError
+from liedyn_ros.lie import SE3, se3
+from liedyn_ros.stewart import (
+    leg_lengths, leg_rates, LegNoise, length_jacobian, LimitGauge, PoseTracker, ScrewMotion,
+    SingularityMeter, squared_length_jacobian, Trivialization, twist_of_leg_rates)
+
+FRAMES = list(Trivialization)
+
+
+def moved(pose, twist, frame):
+    """Return the pose moved by a twist of a frame."""
+    step = se3.exp(twist)
+    return pose @ step if frame is Trivialization.BODY else step @ pose
+
+
+def test_lengths_of_the_papers_pose(geometry, paper_pose):
+    # (Stewart 29), the last length corrected.
+    expected = [55.855835, 62.531300, 52.743637, 55.145693, 44.797213, 51.991032]
+    assert 100.0 * leg_lengths(geometry, paper_pose) == pytest.approx(expected, abs=2e-6)
+
+
+def test_batch_equals_single(geometry, random_poses):
+    poses = random_poses[:12].reshape(3, 4, 4, 4)
+    batch = leg_lengths(geometry, poses)
+    assert batch.shape == (3, 4, 6)
+    for index in np.ndindex(3, 4):
+        assert np.array_equal(batch[index], leg_lengths(geometry, poses[index]))
+
+
+@pytest.mark.parametrize('frame', FRAMES)
+def test_jacobians_are_derivatives(geometry, random_poses, frame):
+    step = 1e-5
+    for pose in random_poses[:20]:
+        ahead = [leg_lengths(geometry, moved(pose, step * e, frame)) for e in np.eye(6)]
+        behind = [leg_lengths(geometry, moved(pose, -step * e, frame)) for e in np.eye(6)]
+        difference = (np.array(ahead) - np.array(behind)).T / (2.0 * step)
+        squared = (np.array(ahead) ** 2 - np.array(behind) ** 2).T / (2.0 * step)
+        assert np.abs(length_jacobian(geometry, pose, frame) - difference).max() < 1e-9
+        assert np.abs(squared_length_jacobian(geometry, pose, frame) - squared).max() < 1e-9
+
+
+def test_body_and_spatial_differ_by_the_adjoint(geometry, random_poses):
+    for pose in random_poses[:20]:
+        body = length_jacobian(geometry, pose, Trivialization.BODY)
+        spatial = length_jacobian(geometry, pose, Trivialization.SPATIAL)
+        assert np.allclose(body, spatial @ se3.adjoint(pose), rtol=0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize('frame', FRAMES)
+def test_rates_round_trip_and_keep_power(geometry, random_poses, frame):
+    rng = np.random.default_rng(1)
+    for pose in random_poses[:20]:
+        twist, forces = rng.normal(size=6), rng.normal(size=6)
+        rates = leg_rates(geometry, pose, twist, frame)
+        assert np.allclose(twist_of_leg_rates(geometry, pose, rates, frame), twist, atol=1e-12)
+        wrench = length_jacobian(geometry, pose, frame).T @ forces
+        assert forces @ rates == pytest.approx(wrench @ twist, abs=1e-12)
+
+
+@pytest.mark.parametrize('answer', [
+    leg_lengths, squared_length_jacobian, length_jacobian,
+    lambda geometry, pose: leg_rates(geometry, pose, np.ones(6)),
+    lambda geometry, pose: twist_of_leg_rates(geometry, pose, np.ones(6)),
+    lambda geometry, pose: SingularityMeter(geometry).measure(pose).null_twist,
+    lambda geometry, pose: SingularityMeter(geometry).signed_values([pose]),
+    lambda geometry, pose: LegNoise(geometry, np.ones(6)).covariance(pose),
+    lambda geometry, pose: LimitGauge(geometry).measure(pose)[0].values,
+    lambda geometry, pose: PoseTracker(geometry, pose).home,
+    lambda geometry, pose: ScrewMotion(pose, np.ones(6), 2.0).pose(1.0)])
+def test_a_pose_may_be_a_matrix_or_a_pose_object(geometry, paper_pose, answer):
+    assert np.array_equal(answer(geometry, SE3.from_matrix(paper_pose)),
+                          answer(geometry, paper_pose))
+
+
+def test_wrong_input_is_named(geometry, home):
+    with pytest.raises(ShapeError, match=r'pose_base_platform.*\(4, 4\).*\(3, 3\)'):
+        length_jacobian(geometry, np.eye(3))
+    with pytest.raises(ShapeError, match=r'twist.*\(6,\).*\(5,\)'):
+        leg_rates(geometry, home, np.zeros(5))
+    with pytest.raises(NotFiniteError, match=r'rates\[2\].*inf'):
+        twist_of_leg_rates(geometry, home, [0, 0, np.inf, 0, 0, 0])

@@ -1,0 +1,143 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Limits of a platform, against brute force, the other functions and hand-made cases."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from support.stewart_cases import pose_of
+import yaml
+
+from liedyn_ros.common.errors import GeometryError, LiedynError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import Flag, leg_lengths, LimitGauge, SafeTracker, StewartGeometry
+from liedyn_ros.stewart.platform.kernels.limits import distance
+from liedyn_ros.stewart.platform.limits import PAIRS
+
+
+def with_limits(geometry, diameter=0.0, angle=np.pi):
+    """Return the platform with cones about vertical axes and legs of a diameter."""
+    return dataclasses.replace(
+        geometry, leg_diameter=diameter,
+        base_cones=np.tile([0.0, 0.0, 2.0, angle], (6, 1)),
+        platform_cones=np.tile([0.0, 0.0, -1.0, angle], (6, 1)))
+
+
+def nearest(p, u, q, v):
+    """Return the distance of two segments by minimising over both parameters."""
+    def square(x):
+        gap = p + x[0] * u - q - x[1] * v
+        return gap @ gap
+    starts = itertools.product((0.1, 0.9), repeat=2)
+    return min(minimize(square, start, bounds=[(0, 1), (0, 1)], tol=1e-14).fun
+               for start in starts) ** 0.5
+
+
+def test_distances_of_segments_by_minimisation():
+    for p, u, q, v in np.random.default_rng(12).normal(size=(60, 4, 3)):
+        for other in (v, u, 0.01 * v):  # askew, parallel, short
+            assert distance(tuple(p), tuple(u), tuple(q), tuple(other)) == pytest.approx(
+                nearest(p, u, q, other), abs=1e-6)
+
+
+def test_crossing_segments_touch():
+    assert distance((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (-2.0, 0.0, 1.0)) == (
+        pytest.approx(0.0, abs=1e-15))
+
+
+def test_travel_and_angles_of_legs(geometry, random_poses):
+    limited = with_limits(geometry, 0.02, 0.9)
+    poses = random_poses[:50]
+    left = LimitGauge(limited).margins(poses)
+    lengths = leg_lengths(geometry, poses)
+    assert np.allclose(left.travel, np.minimum(lengths - 0.25, 0.95 - lengths), atol=1e-15)
+    tips = poses[:, None, :3, 3] + np.einsum(
+        'nij,kj->nki', poses[:, :3, :3], geometry.platform_joints)
+    vertical = (tips - geometry.base_joints)[..., 2] / lengths
+    assert np.allclose(left.joint_angles[:, :6], 0.9 - np.arccos(vertical), atol=1e-7)
+    along = np.einsum('nki,ni->nk', tips - geometry.base_joints, poses[:, :3, 2]) / lengths
+    assert np.allclose(left.joint_angles[:, 6:], 0.9 - np.arccos(along), atol=1e-7)
+    for n, (i, j) in itertools.product(range(3), PAIRS):
+        a, b = geometry.base_joints[[i, j]]
+        expected = nearest(a, tips[n, i] - a, b, tips[n, j] - b) - 0.02
+        assert left.clearance[n, PAIRS.index((i, j))] == pytest.approx(expected, abs=1e-6)
+    one, kept = LimitGauge(limited).measure(poses[0])
+    assert np.array_equal(one.values, left.values[0]) and kept == left.kept[0]
+
+
+def test_what_is_exceeded_is_named(geometry, home):
+    names = geometry.leg_names
+    left, kept = LimitGauge(geometry).measure(home)
+    assert kept and left.exceeded(names) == []
+    tight, kept = LimitGauge(with_limits(geometry, 0.4, 0.2)).measure(home)
+    assert not kept
+    assert {'base joint of leg_1', 'platform joint of leg_6', 'clearance of leg_1 and leg_6'} <= (
+        set(tight.exceeded(names)))
+    low, _ = LimitGauge(geometry).measure(pose_of((0.0, 0.0, 0.05), (0, 0, 0)))
+    assert 'travel of leg_3' in low.exceeded(names)
+
+
+def test_the_tracker_flags_every_sample_beyond_a_limit(geometry, home):
+    cone = 0.5 * (np.arccos((home[2, 3]) / leg_lengths(geometry, home)).max() + 0.9)
+    limited = with_limits(geometry, 0.02, cone)
+    gauge, tracker = LimitGauge(limited), SafeTracker(limited, home)
+    seen = []
+    for k, pitch in enumerate(np.linspace(0.0, 0.9, 200)):
+        pose = se3.compose(home, se3.exp([0.0, pitch, 0.0, 0.0, 0.0, 0.0]))
+        safe = tracker.update(k * 1_000_000, leg_lengths(limited, pose))
+        left, _ = gauge.measure(pose)
+        assert np.allclose(safe.margins.values, left.values, atol=1e-9)
+        for flag, part in ((Flag.LEG_TRAVEL, left.travel), (Flag.JOINT_ANGLE, left.joint_angles),
+                           (Flag.LEG_CLEARANCE, left.clearance)):
+            assert (flag in safe.flags) == (part.min() < 0.0)
+        seen.append(Flag.JOINT_ANGLE in safe.flags)
+    assert not seen[0] and seen[-1]
+
+
+def document(**leg):
+    """Return the paper's geometry file with more keys for its second leg."""
+    content = yaml.safe_load(config_file('stewart_geometry.yaml').read_text(encoding='utf-8'))
+    content['legs']['leg_2'].update(leg)
+    return content
+
+
+def test_cones_and_diameter_come_from_the_file():
+    content = document(base_cone={'axis': [0, 3, 4], 'angle': 0.7})
+    content['leg_diameter'] = 0.03
+    geometry = StewartGeometry.from_mapping(content)
+    assert np.allclose(geometry.base_cones[1], [0.0, 0.6, 0.8, 0.7])
+    assert np.allclose(geometry.base_cones[0], [0.0, 0.0, 1.0, np.pi])
+    assert np.allclose(geometry.platform_cones[1], [0.0, 0.0, -1.0, np.pi])
+    assert geometry.leg_diameter == 0.03
+
+
+@pytest.mark.parametrize(('leg', 'message'), [
+    ({'base_cone': {'axis': [0, 0, 1]}}, 'leg_2/base_cone: expected a key angle'),
+    ({'base_cone': {'axis': [0, 0, 0], 'angle': 1.0}}, 'base_cones of leg_2'),
+    ({'platform_cone': {'axis': [0, 0, 1], 'angle': 4.0}}, 'platform_cones of leg_2'),
+    ({'platform_cone': {'axis': [0, 1], 'angle': 1.0}}, 'leg_2/platform_cone/axis: .* list of 3'),
+    ({'platform_cone': {'axis': [0, 0, 1], 'angle': 'wide'}}, 'leg_2/platform_cone/angle')])
+def test_wrong_cones_are_named(leg, message):
+    with pytest.raises(LiedynError, match=message):
+        StewartGeometry.from_mapping(document(**leg))
+
+
+def test_a_negative_diameter_is_refused(geometry):
+    with pytest.raises(GeometryError, match='leg_diameter'):
+        dataclasses.replace(geometry, leg_diameter=-0.01)

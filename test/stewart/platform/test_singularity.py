@@ -1,0 +1,118 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How far from singular: numpy's SVD and determinant, differences, and the pair of poses."""
+
+import math
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    leg_lengths, length_jacobian, PoseSolver, ScrewMotion, SingularityMeter, StewartGeometry,
+    time_until)
+
+
+def scaled_jacobian(geometry, pose):
+    """Return dL/d(body twist) with the angular part in units of the characteristic length."""
+    return length_jacobian(geometry, pose) / ([geometry.characteristic_length] * 3 + [1.0] * 3)
+
+
+def test_agrees_with_numpy(geometry, random_poses):
+    meter = SingularityMeter(geometry)
+    for pose in random_poses[:300]:
+        jacobian = scaled_jacobian(geometry, pose)
+        _, values, rows = np.linalg.svd(jacobian)
+        measured = meter.measure(pose)
+        assert measured.smallest_singular_value == pytest.approx(values[-1], rel=1e-12)
+        assert measured.determinant_sign == np.sign(np.linalg.det(jacobian))
+        assert abs(measured.null_twist @ rows[-1]) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_both_signs_and_a_smooth_passage(geometry, home):
+    meter, quarter = SingularityMeter(geometry), np.pi / 2.0
+    turns = se3.exp([[0.0, 0.0, quarter + yaw, 0.0, 0.0, 0.0]
+                     for yaw in np.linspace(-0.2, 0.2, 41)])
+    values = [meter.measure(pose).signed_value for pose in se3.compose(home, turns)]
+    assert values[0] < 0.0 < values[-1]
+    assert np.abs(np.diff(values, 2)).max() < 1e-2 * np.diff(values).min()
+    assert abs(values[20]) < 1e-6  # Fichter 1986: a quarter turn of similar hexagons is singular
+
+
+def test_slope_is_the_derivative_along_the_null_twist(geometry, random_poses):
+    meter, scale = SingularityMeter(geometry), geometry.characteristic_length
+    for pose in random_poses[:20]:
+        measured = meter.measure(pose)
+        step = 1e-4 * measured.null_twist * ([1.0] * 3 + [scale] * 3)
+        ahead, behind = (meter.measure(se3.compose(pose, se3.exp(sign * step))).signed_value
+                         for sign in (1.0, -1.0))
+        assert measured.slope == pytest.approx((ahead - behind) / 2e-4, abs=1e-4)
+
+
+def test_the_null_twist_is_exact_at_a_singularity(geometry, home):
+    pose = se3.compose(home, se3.exp([0.0, 0.0, np.pi / 2.0, 0.0, 0.0, 0.0]))
+    null = SingularityMeter(geometry).measure(pose).null_twist
+    assert np.linalg.norm(null) == pytest.approx(1.0, abs=1e-14)
+    assert np.abs(scaled_jacobian(geometry, pose) @ null).max() < 1e-6
+
+
+def test_the_reflected_pose_has_the_same_lengths(geometry, home):
+    meter, solver = SingularityMeter(geometry), PoseSolver(geometry)
+    for yaw in (1.45, 1.52, 1.62):
+        pose = se3.compose(home, se3.exp([0.05, 0.02, yaw, 0.01, 0.0, 0.0]))
+        measured, lengths = meter.measure(pose), leg_lengths(geometry, pose)
+        solution = solver.solve(lengths, meter.reflected(pose, measured))
+        assert solution.converged and np.abs(solution.pose - pose).max() > 1e-3
+        other = meter.measure(solution.pose)
+        assert other.determinant_sign == -measured.determinant_sign
+        between = se3.log(se3.compose(se3.inverse(pose), solution.pose))
+        between[3:] /= geometry.characteristic_length
+        assert np.linalg.norm(between) == pytest.approx(
+            abs(2.0 * measured.signed_value / measured.slope), rel=0.1)
+
+
+def test_the_measure_has_no_unit(geometry, paper_pose):
+    enlarged = StewartGeometry(
+        geometry.leg_names, 100.0 * geometry.base_joints, 100.0 * geometry.platform_joints,
+        100.0 * geometry.length_limits)
+    pose = paper_pose.copy()
+    pose[:3, 3] *= 100.0
+    small, large = (SingularityMeter(g).measure(p)
+                    for g, p in ((geometry, paper_pose), (enlarged, pose)))
+    assert large.signed_value == pytest.approx(small.signed_value, rel=1e-12)
+    assert large.slope == pytest.approx(small.slope, rel=1e-6)
+
+
+@pytest.mark.parametrize(('value', 'rate', 'expected'), [
+    (-0.3, 0.1, 2.5), (0.3, -0.1, 2.5), (-0.3, -0.1, math.inf), (0.3, 0.0, math.inf),
+    (0.04, 5.0, 0.0)])
+def test_time_until_the_threshold(value, rate, expected):
+    assert time_until(value, rate, 0.05) == pytest.approx(expected)
+
+
+def test_a_pose_of_another_shape_is_refused(geometry):
+    with pytest.raises(ShapeError, match=r'\(4, 4\), got \(3, 3\)'):
+        SingularityMeter(geometry).measure(np.eye(3))
+
+
+def test_screw_motion_goes_from_rest_to_rest_with_its_derivative_as_twist(home):
+    motion = ScrewMotion(home, [0.1, 0.2, 1.5, 0.05, 0.0, 0.1], 2.0)
+    times, step = np.linspace(0.1, 1.9, 30), 1e-5
+    change = se3.compose(se3.inverse(motion.pose(times - step)), motion.pose(times + step))
+    assert np.allclose(motion.twist(times), se3.log(change) / (2.0 * step), atol=1e-8)
+    assert np.array_equal(motion.pose(0.0), home)
+    assert np.allclose(motion.pose(5.0), se3.compose(home, se3.exp(motion.displacement)))
+    assert np.abs(motion.twist([0.0, 2.0])).max() < 1e-15

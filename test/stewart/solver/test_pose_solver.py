@@ -1,0 +1,194 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Forward kinematics against the paper, known poses, scipy, and scaled copies of the platform."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+from support.stewart_cases import ROUNDED_LENGTHS_CM
+from transforms3d.euler import mat2euler
+
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
+from liedyn_ros.lie import SE3, se3
+from liedyn_ros.stewart import (
+    Chart, GaussNewton, leg_lengths, length_jacobian, LevenbergMarquardt, PoseSolver, Status,
+    StewartGeometry)
+
+METHODS = [method(chart=frame) for method in (LevenbergMarquardt, GaussNewton)
+           for frame in (Chart.BODY, Chart.SPATIAL)]
+
+
+def coordinates(pose):
+    """Return x, y, z in cm and roll, pitch, yaw in degrees, as the paper prints a pose."""
+    return np.concatenate((100.0 * pose[:3, 3], np.degrees(mat2euler(pose[:3, :3], 'sxyz'))))
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_paper_case_from_home(geometry, home, paper_pose, method):
+    solver = PoseSolver(geometry, method)
+    q_c = [0.0, 0.0, 50.0, 20.0, 0.0, -30.0]
+    rounded = solver.solve(0.01 * np.array(ROUNDED_LENGTHS_CM), home)
+    exact = solver.solve(leg_lengths(geometry, paper_pose), home)
+    assert rounded.converged and exact.converged
+    assert np.abs(coordinates(exact.pose) - q_c).max() < 1e-9
+    # Rounding the lengths to 1e-4 cm turns their own pose by 1.3e-4 degree in yaw.
+    error = np.abs(coordinates(rounded.pose) - q_c)
+    assert error[:5].max() < 1e-4
+    assert error[5] == pytest.approx(1.272137e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_twenty_thousand_targets_from_home(geometry, home, random_poses, method):
+    solutions = PoseSolver(geometry, method).solve_batch(
+        leg_lengths(geometry, random_poses), home)
+    assert (solutions.statuses == Status.CONVERGED).all()
+    assert np.abs(solutions.poses - random_poses).max() < 1e-11
+    assert solutions.iterations.max() <= 15
+    assert solutions.residuals.max() < 1e-13
+
+
+def test_batch_equals_single_and_smallest_singular_value_equals_lapack(
+        geometry, home, random_poses):
+    poses = random_poses[:50]
+    solver = PoseSolver(geometry)
+    solutions = solver.solve_batch(leg_lengths(geometry, poses), home)
+    scale = np.repeat([geometry.characteristic_length, 1.0], 3)
+    assert len(solutions) == 50
+    for pose, solution in zip(poses, solutions):
+        single = solver.solve(leg_lengths(geometry, pose), home)
+        assert np.array_equal(single.pose, solution.pose)
+        assert (single.status, single.iterations) == (solution.status, solution.iterations)
+        singular = np.linalg.svd(length_jacobian(geometry, pose) / scale, compute_uv=False)
+        assert solution.smallest_singular_value == pytest.approx(singular[-1], rel=1e-12)
+
+
+def test_agrees_with_scipy(geometry, home, random_poses):
+    solver = PoseSolver(geometry)
+    for pose in random_poses[:5]:
+        lengths = leg_lengths(geometry, pose)
+
+        def error(xi, lengths=lengths):
+            return leg_lengths(geometry, home @ se3.exp(xi)) - lengths
+
+        peer = least_squares(error, np.zeros(6), method='lm', xtol=1e-15, ftol=1e-15, gtol=1e-15)
+        assert np.allclose(solver.solve(lengths, home).pose, home @ se3.exp(peer.x), atol=1e-9)
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_units_do_not_change_the_iterates(geometry, home, random_poses, method):
+    reference = iterates(geometry, method, home, random_poses[0])
+    for unit in (100.0, 1000.0):
+        larger = StewartGeometry(
+            geometry.leg_names, unit * geometry.base_joints, unit * geometry.platform_joints,
+            unit * geometry.length_limits)
+        scaled = iterates(larger, method, *(in_unit(p, unit) for p in (home, random_poses[0])))
+        assert len(scaled) == len(reference)
+        for a, b in zip(reference, scaled):
+            assert np.allclose(in_unit(a.pose, unit), b.pose, rtol=0.0, atol=1e-12 * unit)
+            assert a.status == b.status
+
+
+def in_unit(pose, unit):
+    """Return the pose with its position in another unit of length."""
+    return np.block([[pose[:3, :3], unit * pose[:3, 3:]], [pose[3:]]])
+
+
+def iterates(geometry, method, guess, target):
+    """Return the solution after 1, 2, 3 ... iterations, to convergence."""
+    lengths, found = leg_lengths(geometry, target), []
+    while not (found and found[-1].converged):
+        limited = dataclasses.replace(method, max_iterations=len(found) + 1)
+        found.append(PoseSolver(geometry, limited).solve(lengths, guess))
+    return found
+
+
+def test_a_start_at_the_solution_takes_no_iteration(geometry, home):
+    solution = PoseSolver(geometry).solve(leg_lengths(geometry, home), home)
+    assert (solution.status, solution.iterations) == (Status.CONVERGED, 0)
+
+
+def test_too_few_iterations_are_reported(geometry, home, random_poses):
+    solver = PoseSolver(geometry, LevenbergMarquardt(max_iterations=1))
+    solution = solver.solve(leg_lengths(geometry, random_poses[0]), home)
+    assert (solution.status, solution.iterations) == (Status.MAX_ITERATIONS, 1)
+    assert not solution.converged
+
+
+@pytest.mark.parametrize('method', [LevenbergMarquardt(max_iterations=2000),
+                                    GaussNewton(max_iterations=2000)])
+def test_lengths_of_no_pose_do_not_converge(geometry, home, method):
+    solution = PoseSolver(geometry, method).solve([0.3, 0.9, 0.3, 0.9, 0.3, 0.9], home)
+    assert solution.status in (Status.STALLED, Status.SINGULAR, Status.MAX_ITERATIONS)
+    assert solution.residual > 1e-3
+
+
+def test_a_singular_pose_is_reported(geometry):
+    # Platform and base similar hexagons, one above the other (Fichter 1986: yaw of 90 degrees).
+    angles = np.radians([15.0, 105.0, 135.0, 225.0, 255.0, 345.0])
+    ring = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(6)))
+    similar = StewartGeometry(geometry.leg_names, 0.3 * ring, 0.2 * ring, geometry.length_limits)
+    pose = np.eye(4)
+    pose[2, 3] = 0.5
+    solution = PoseSolver(similar).solve(leg_lengths(similar, pose), pose)
+    assert solution.status is Status.SINGULAR
+    assert solution.smallest_singular_value < 1e-12
+
+
+@pytest.mark.parametrize(('lengths', 'guess', 'error', 'message'), [
+    (np.ones(5), np.eye(4), ShapeError, r'lengths.*\(6,\).*\(5,\)'),
+    (np.ones(6), np.eye(3), ShapeError, r'guess.*\(4, 4\).*\(3, 3\)'),
+    ([1, 1, np.nan, 1, 1, 1], np.eye(4), NotFiniteError, r'lengths\[2\].*nan'),
+    ([1, 1, 1, np.inf, 1, 1], np.eye(4), NotFiniteError, r'lengths\[3\].*inf'),
+    ([1, 0, 1, 1, 1, 1], np.eye(4), LimitError, r'lengths\[1\].*positive.*0'),
+    ([1, 1, 1, 1, 1, -2], np.eye(4), LimitError, r'lengths\[5\].*positive.*-2'),
+    ([1, 1, 1, 1, 1, 1e200], np.eye(4), LimitError, 'squared'),
+    (np.ones(6), 2.0 * np.eye(4), NotInGroupError, 'guess'),
+    (np.ones(6), np.diag([1.0, 1.0, -1.0, 1.0]), NotInGroupError, 'guess'),
+    (np.ones(6), np.full((4, 4), np.nan), NotFiniteError, 'guess'),
+    (['1'] * 6, np.eye(4), LiedynError, 'lengths: expected an array of real numbers'),
+    (np.ones(6) + 1j, np.eye(4), LiedynError, 'lengths: expected an array of real numbers'),
+    (np.ones(6), [[1, 0], [0]], LiedynError, 'guess: expected an array of real numbers'),
+])
+def test_bad_input_is_refused(geometry, lengths, guess, error, message):
+    with pytest.raises(error, match=message):
+        PoseSolver(geometry).solve(lengths, guess)
+
+
+def test_a_guess_may_be_a_pose_object(geometry, home, random_poses):
+    solver, lengths = PoseSolver(geometry), leg_lengths(geometry, random_poses[:2])
+    guess = SE3.from_matrix(home)
+    assert np.array_equal(
+        solver.solve(lengths[0], guess).pose, solver.solve(lengths[0], home).pose)
+    assert np.array_equal(
+        solver.solve_batch(lengths, [guess, guess]).poses, solver.solve_batch(lengths, home).poses)
+
+
+@pytest.mark.parametrize('scale', [0.0, -1.0, np.nan, 'a'])
+def test_a_scale_is_a_positive_number(geometry, scale):
+    with pytest.raises(LiedynError, match=r'^scale: expected '):
+        PoseSolver(geometry, scale=scale)
+
+
+@pytest.mark.parametrize(('method', 'setting'), [
+    (LevenbergMarquardt, {'damping': 0.0}), (LevenbergMarquardt, {'damping': float('nan')}),
+    (GaussNewton, {'step_factor': 1.0}), (LevenbergMarquardt, {'max_iterations': 0}),
+    (GaussNewton, {'residual_tolerance': -1.0}),
+])
+def test_settings_outside_their_range_are_refused(method, setting):
+    with pytest.raises(LimitError, match=next(iter(setting))):
+        method(**setting)

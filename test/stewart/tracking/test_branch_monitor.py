@@ -1,0 +1,272 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Paths through singularities: a plain tracker is fooled, the guard says so where it happens.
+
+The true sign of the determinant (numpy's) and the true pose are the witnesses.
+"""
+
+import numpy as np
+import pytest
+from support.crossings import Crossing, CROSSINGS, FIRST_NS
+from support.stewart_cases import pose_of
+
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    BranchGuard, Flag, leg_lengths, OrientationSensor, PoseSolver, PoseTracker, SafeTracker,
+    SingularityMeter, SmoothTrajectory, Watch)
+
+WRONG = 0.03  # rad or m: no noise in these tests moves a pose as far
+
+
+def guarded(geometry, crossing, noise):
+    """Return poses and the guard's judgements of a solver that starts from the pose before."""
+    solver, meter = PoseSolver(geometry), SingularityMeter(geometry)
+    guard = BranchGuard(noise / geometry.characteristic_length)
+    pose, poses, judged = crossing.poses[0], {}, {}
+    for k, stamp_ns, lengths in crossing.samples():
+        solution = solver.solve(lengths, pose)
+        if not solution.converged:
+            guard.coast(stamp_ns)
+            continue
+        pose = poses[k] = solution.pose
+        judged[k] = guard.update(stamp_ns, meter.measure(pose))
+    return poses, judged
+
+
+@pytest.mark.parametrize(('name', 'noise'), [
+    (name, noise) for name in CROSSINGS for noise in (0.0, 1e-6, 1e-5)
+    if (name, noise) != ('screw', 0.0)])  # where a sample lies so that exact lengths get across
+def test_newton_from_the_pose_before_bounces_and_the_guard_tells_where(geometry, name, noise):
+    crossing = Crossing(geometry, name, 2.0, noise)
+    poses, judged = guarded(geometry, crossing, noise)
+    pose = poses[len(crossing) - 1]
+    assert crossing.error(-1, pose) > WRONG, 'the plain solver was to be fooled'
+    lengths = leg_lengths(geometry, pose)
+    assert np.abs(lengths - crossing.lengths[-1]).max() < 1e-12, 'with a perfect residual'
+    assert judged[len(crossing) - 1].wrong
+    before = min(judged[0].expected_sign, 0)
+    found = next(k for k, branch in judged.items() if branch.expected_sign != before)
+    assert crossing.share_of_path(found) < 0.01
+    first_wrong = next(k for k, branch in judged.items() if branch.wrong)
+    assert crossing.share_of_path(first_wrong) < 0.01
+
+
+def test_the_gap_is_the_distance_from_the_true_pose(geometry):
+    crossing = Crossing(geometry, 'turn', 2.0, 0.0)
+    poses, judged = guarded(geometry, crossing, 0.0)
+    for k in range(crossing.index + 1, crossing.index + 10):
+        between = se3.log(se3.compose(se3.inverse(crossing.poses[k]), poses[k]))
+        between[3:] /= geometry.characteristic_length
+        assert abs(judged[k].prediction_gap) == pytest.approx(np.linalg.norm(between), rel=0.02)
+
+
+@pytest.mark.parametrize('noise', [1e-6, 5e-5])
+@pytest.mark.parametrize('name', CROSSINGS)
+@pytest.mark.parametrize('hold', [False, True])
+def test_tracking_through_a_singularity(geometry, name, noise, hold):
+    crossing = Crossing(geometry, name, 2.0, noise)
+    tracker = SafeTracker(geometry, crossing.poses[0],
+                          watch=Watch(leg_noise=noise, hold_hypotheses=hold))
+    crossed, unsaid = [], 0
+    for k, stamp_ns, lengths in crossing.samples():
+        safe = tracker.update(stamp_ns, lengths)
+        if Flag.BRANCH_CROSSED in safe.flags:
+            crossed.append(k)
+        if safe.tracked.solution.converged:
+            told = safe.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
+            unsaid += crossing.error(k, safe.tracked.solution.pose) > WRONG and not told
+    assert len(crossed) == 1 and crossing.share_of_path(crossed[0]) < 0.01
+    assert unsaid == 0, 'no wrong pose without a flag'
+    if hold:
+        assert crossing.error(len(crossing) - 1, safe.tracked.solution.pose) < 1e-2
+
+
+@pytest.mark.parametrize('name', CROSSINGS)
+def test_noise_of_a_micrometre_fools_the_plain_tracker_and_not_ours(geometry, name):
+    fooled = 0
+    for seed in range(5):
+        crossing = Crossing(geometry, name, 1.0, 1e-6, seed)
+        last, begin = len(crossing) - 1, crossing.poses[0]
+        plain = PoseTracker(geometry, begin)
+        safe = SafeTracker(geometry, begin, watch=Watch(leg_noise=1e-6, hold_hypotheses=True))
+        for _, stamp_ns, lengths in crossing.samples():
+            tracked, ours = plain.update(stamp_ns, lengths), safe.update(stamp_ns, lengths)
+        assert tracked.solution.converged and tracked.solution.residual < 1e-12
+        fooled += crossing.error(last, tracked.solution.pose) > WRONG
+        assert crossing.error(last, ours.tracked.solution.pose) < 1e-3
+        assert not ours.flags
+    assert fooled > 0
+
+
+def test_warned_before(geometry):
+    crossing = Crossing(geometry, 'turn', 4.0, 1e-6)
+    tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(leg_noise=1e-6))
+    first = {}
+    for k, stamp_ns, lengths in crossing.samples():
+        safe = tracker.update(stamp_ns, lengths)
+        for flag in Flag:
+            if flag in safe.flags:
+                first.setdefault(flag, (k, safe.time_to_singularity))
+    begun, seconds = first[Flag.APPROACHING_SINGULARITY]
+    near, _ = first[Flag.NEAR_SINGULARITY]
+    assert begun < near < first[Flag.BRANCH_UNSURE][0] < first[Flag.BRANCH_CROSSED][0]
+    assert near - begun == pytest.approx(1000.0 * seconds, rel=0.25)
+
+
+@pytest.mark.parametrize('lean', [1.2, 1.45])
+def test_turning_back_before_a_singularity_is_no_crossing(geometry, home, lean):
+    meter, times = SingularityMeter(geometry), np.arange(0.0, 2.0, 1e-3)
+    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=1e-6, hold_hypotheses=True))
+    for k, yaw in enumerate(lean * np.sin(0.5 * np.pi * times)):
+        pose = se3.compose(home, se3.exp([0.05, 0.02, yaw, 0.0, 0.0, 0.0]))
+        safe = tracker.update(FIRST_NS + k * 1_000_000, leg_lengths(geometry, pose))
+        assert not safe.flags & (Flag.BRANCH_CROSSED | Flag.BRANCH_WRONG | Flag.RESTARTED)
+        assert np.abs(safe.tracked.solution.pose - pose).max() < 1e-6
+    assert meter.measure(home).determinant_sign == safe.singularity.determinant_sign
+
+
+STOP = np.concatenate((
+    np.sin(np.linspace(0.0, 0.5 * np.pi, 3001)) ** 2, np.ones(1000),
+    np.cos(np.linspace(0.0, 0.5 * np.pi, 3001)) ** 2))  # into a singularity, a second, and back
+
+
+def excursion(geometry, shares, noise, sensor=None):
+    """Return true poses, a tracker, what it says at shares of the way to a singularity."""
+    start, displacement = CROSSINGS['tilt']
+    far = Crossing(geometry, 'tilt', 2.0, 0.0)
+    shares = shares * far.arc[far.index] / far.arc[-1]
+    poses = se3.compose(start, se3.exp(shares[:, None] * displacement))
+    rng = np.random.default_rng(2)
+    lengths = leg_lengths(geometry, poses) + noise * rng.normal(size=(len(shares), 6))
+    wobble = se3.exp(0.01 * rng.normal(size=(len(shares), 6)) * [1, 1, 1, 0, 0, 0])
+    tracker = SafeTracker(geometry, start, watch=Watch(
+        leg_noise=noise, hold_hypotheses=True, sensor=sensor))
+    return poses, tracker, [tracker.update(
+        FIRST_NS + k * 1_000_000, lengths[k],
+        reading=sensor and poses[k, :3, :3] @ wobble[k, :3, :3]) for k in range(len(shares))]
+
+
+@pytest.mark.parametrize('depth', [0.999, 1.0, 1.01])
+def test_a_turn_in_the_noise_of_a_singularity_is_known(geometry, depth):
+    shares = depth * np.sin(np.linspace(0.0, np.pi, 6001)) ** 2
+    poses, _, said = excursion(geometry, shares, 1e-5)
+    assert Flag.BRANCH_UNSURE in said[3000].flags, 'while it is in the noise'
+    assert not said[-1].flags and np.abs(said[-1].tracked.solution.pose - poses[-1]).max() < 1e-3
+    assert not any(np.abs(safe.tracked.solution.pose - pose).max() > 0.05
+                   for pose, safe in zip(poses, said) if not safe.flags & Flag.BRANCH_UNSURE)
+
+
+def test_a_stop_in_a_singularity_leaves_doubt(geometry):
+    poses, _, said = excursion(geometry, STOP, 5e-5)
+    assert Flag.BRANCH_UNSURE in said[-1].flags and said[-1].other is not None
+    crossed = sum(Flag.BRANCH_CROSSED in safe.flags for safe in said)
+    assert crossed <= 2, 'told, and not again and again'
+    candidates = (np.abs(pose - poses[-1]).max()
+                  for pose in (said[-1].tracked.solution.pose, said[-1].other))
+    assert min(candidates) < 1e-2, 'the true pose is one of the two that were held'
+
+
+@pytest.mark.parametrize('noise', [0.0, 1e-5, 1e-4])
+@pytest.mark.parametrize('rates', [False, True])
+def test_no_alarm_in_the_good_workspace(geometry, home, noise, rates):
+    rng = np.random.default_rng(4)
+    motion = SmoothTrajectory(
+        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
+        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=rng.uniform(0.0, 6.0, 6))
+    times = np.arange(0.0, 6.0, 1e-3)
+    lengths = leg_lengths(geometry, motion.pose(times)) + noise * rng.normal(size=(6000, 6))
+    speeds = np.gradient(leg_lengths(geometry, motion.pose(times)), 1e-3, axis=0)
+    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=noise))
+    for k in range(len(times)):
+        safe = tracker.update(FIRST_NS + k * 1_000_000, lengths[k], speeds[k] if rates else None)
+        assert not safe.flags and not safe.legs
+
+
+def test_an_orientation_resolves_what_the_motion_leaves_open(geometry):
+    poses, _, said = excursion(geometry, STOP, 5e-5, OrientationSensor(0.02))
+    assert any(Flag.BRANCH_UNSURE in safe.flags for safe in said)
+    assert not said[-1].flags and said[-1].other is None
+    assert np.abs(said[-1].tracked.solution.pose - poses[-1]).max() < 1e-2
+
+
+def test_the_motion_is_followed_over_a_gap_at_the_singularity(geometry):
+    crossing = Crossing(geometry, 'tilt', 5.0, 1e-5)
+    tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(
+        leg_noise=1e-5, hold_hypotheses=True))
+    crossed = 0
+    for k, stamp_ns, lengths in crossing.samples():
+        if abs(k - crossing.index) > 150:
+            safe = tracker.update(stamp_ns, lengths)
+            crossed += Flag.BRANCH_CROSSED in safe.flags
+    assert crossed == 1 and not safe.flags & Flag.BRANCH_UNSURE
+    assert crossing.error(-1, safe.tracked.solution.pose) < 1e-3
+
+
+@pytest.mark.parametrize('hold', [False, True])
+@pytest.mark.parametrize('gap', [1.0, 5.0, 60.0])
+@pytest.mark.parametrize('amplitude', [0.0, 0.02])
+def test_a_gap_in_the_good_workspace_is_no_crossing(geometry, home, amplitude, gap, hold):
+    motion = SmoothTrajectory(
+        home, amplitudes=[amplitude] * 6, frequencies=[0.07, 0.11, 0.09, 0.13, 0.1, 0.08],
+        phases=[0.0] * 6, rise_time=1.0)
+    times = np.arange(0.0, 6.0, 0.01)
+    times[300:] += gap
+    poses = motion.pose(times)
+    lengths = leg_lengths(geometry, poses)
+    lengths += 1e-5 * np.random.default_rng(5).normal(size=lengths.shape)
+    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=1e-5, hold_hypotheses=hold))
+    for time, pose, measured in zip(times, poses, lengths):
+        safe = tracker.update(FIRST_NS + round(1e9 * time), measured)
+        assert not safe.flags
+        assert np.abs(safe.tracked.solution.pose - pose).max() < 1e-3
+
+
+@pytest.mark.parametrize('hold', [False, True])
+@pytest.mark.parametrize('samples', [40, 80, 150])
+def test_whether_the_platform_crossed_in_a_gap_is_not_known(geometry, samples, hold):
+    crossing = Crossing(geometry, 'tilt', 10.0, 1e-5, rate=100)
+    tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(
+        leg_noise=1e-5, hold_hypotheses=hold))
+    for k, stamp_ns, lengths in crossing.samples():
+        if abs(k - crossing.index) > samples:
+            safe = tracker.update(stamp_ns, lengths)
+            assert (Flag.BRANCH_UNSURE in safe.flags) == (k > crossing.index)
+
+
+def test_the_reading_after_a_gap_counts_once(geometry):
+    crossing, meter = Crossing(geometry, 'tilt', 5.0, 1e-5), SingularityMeter(geometry)
+    gone_on, new = (BranchGuard(1e-5) for _ in range(2))
+    gone_on.update(FIRST_NS - 10 ** 9, meter.measure(crossing.poses[0]))
+    for pose, (_, stamp_ns, _) in zip(crossing.poses[:20], crossing.samples()):
+        singularity = meter.measure(pose)
+        known, anew = (guard.update(stamp_ns, singularity) for guard in (gone_on, new))
+        assert known.unsure and known._replace(unsure=False) == anew
+
+
+def test_reset_forgets_the_doubt(geometry, home):
+    _, tracker, said = excursion(geometry, STOP, 5e-5)
+    assert Flag.BRANCH_UNSURE in said[-1].flags
+    tracker.reset()
+    pose = pose_of((0.0, 0.0, 0.5), (5.0, 0.0, 0.0))
+    safe = tracker.update(said[-1].tracked.stamp_ns + 1, leg_lengths(geometry, pose))
+    assert not safe.flags and np.abs(safe.tracked.solution.pose - pose).max() < 1e-12
+
+
+@pytest.mark.parametrize('noise', [-1.0, float('nan'), 1.0])
+def test_noise_out_of_range_is_refused(noise):
+    with pytest.raises(LimitError, match='noise'):
+        BranchGuard(noise)

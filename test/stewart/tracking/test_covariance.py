@@ -1,0 +1,199 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Covariance from leg noise, against Monte Carlo, numpy and REP 103 spelt out."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.errors import LimitError, SingularError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    in_fixed_axes, joint_covariance, leg_lengths, leg_rates, LegNoise, length_jacobian,
+    linear_first, Motion, MotionEstimator, PoseSolver, PoseTracker)
+from liedyn_ros.stewart.tracking.covariance import of_difference, of_measured
+
+DRAWS = 40_000
+DEVIATIONS = np.array([1.0, 2.0, 1.5, 0.5, 1.0, 3.0]) * 1e-5  # m
+
+
+def spread(samples, expected):
+    """Return the largest difference of two covariances in units of the expected deviations."""
+    deviations = np.sqrt(np.diag(expected))
+    return np.abs((np.cov(samples.T) - expected) / np.outer(deviations, deviations)).max()
+
+
+def noisy_poses(geometry, pose, seed):
+    """Return poses solved from lengths with noise."""
+    rng = np.random.default_rng(seed)
+    lengths = leg_lengths(geometry, pose) + DEVIATIONS * rng.normal(size=(DRAWS, 6))
+    solutions = PoseSolver(geometry).solve_batch(lengths, pose)
+    assert not solutions.statuses.any()
+    return solutions.poses
+
+
+def errors(pose, poses):
+    """Return the body twists from a pose to many."""
+    return se3.log(se3.compose(se3.inverse(pose), poses))
+
+
+@pytest.mark.parametrize('index', range(3))
+def test_pose_covariance_is_that_of_solved_noise(geometry, random_poses, index):
+    pose = random_poses[index]
+    covariance = LegNoise(geometry, DEVIATIONS).covariance(pose)
+    assert spread(errors(pose, noisy_poses(geometry, pose, index)), covariance) < 0.05
+
+
+def test_published_order_is_position_then_rotation_about_fixed_axes(geometry, random_poses):
+    pose = random_poses[7]
+    poses = noisy_poses(geometry, pose, 7)
+    turned = poses[:, :3, :3] @ pose[:3, :3].T  # so little that the angles are its entries
+    samples = np.hstack((
+        poses[:, :3, 3] - pose[:3, 3],
+        np.stack((turned[:, 2, 1], turned[:, 0, 2], turned[:, 1, 0]), axis=1)))
+    covariance = in_fixed_axes(LegNoise(geometry, DEVIATIONS).covariance(pose), pose)
+    assert spread(samples, covariance) < 0.05
+
+
+def test_agrees_with_numpy(geometry, random_poses):
+    noise = LegNoise(geometry, DEVIATIONS)
+    for pose in random_poses[:100]:
+        inverse = np.linalg.inv(length_jacobian(geometry, pose))
+        expected = inverse @ np.diag(DEVIATIONS ** 2) @ inverse.T
+        covariance = noise.covariance(pose)
+        assert np.allclose(covariance, expected, rtol=1e-10, atol=1e-10 * np.trace(expected))
+        assert np.array_equal(covariance, covariance.T)
+
+
+@pytest.fixture(scope='module')
+def measured(geometry, random_poses):
+    """Return a pose and twist with the (12, 12) of both, and what noisy legs make of them."""
+    pose, twist = random_poses[5], np.array([0.5, -0.4, 0.8, 0.2, -0.1, 0.1])
+    poses = noisy_poses(geometry, pose, 5)[:20_000]
+    rates = leg_rates(geometry, pose, twist)
+    noise = 1e-5 * np.random.default_rng(6).normal(size=(len(poses), 6))
+    jacobians = np.stack([length_jacobian(geometry, noisy) for noisy in poses])
+    twists = np.linalg.solve(jacobians, (rates + noise)[..., None])[..., 0]
+    of_pose = LegNoise(geometry, DEVIATIONS).covariance(pose)
+    of_rates = LegNoise(geometry, np.full(6, 1e-5)).covariance(pose)
+    covariance, cross = of_measured(geometry, pose, twist, of_pose, of_rates)
+    assert np.diag(covariance).min() > 1.2 * np.diag(of_rates).min(), 'the pose was to matter'
+    return pose, twist, joint_covariance(of_pose, covariance, cross), poses, twists
+
+
+def test_twist_from_rates_shares_the_error_of_its_pose(measured):
+    pose, _, covariance, poses, twists = measured
+    assert spread(np.hstack((errors(pose, poses), twists)), covariance) < 0.05
+
+
+@pytest.mark.parametrize('seconds', [-0.2, 0.3])
+def test_prediction_with_a_twist_from_rates(measured, seconds):
+    pose, twist, covariance, poses, twists = measured
+    ahead = Motion(pose, twist, covariance).after(seconds)
+    moved = se3.compose(poses, se3.exp(seconds * twists))
+    samples = np.hstack((errors(ahead.pose, moved), twists - twist))
+    assert spread(samples, ahead.covariance) < 0.05
+
+
+def test_twist_from_rates(geometry, random_poses):
+    pose, rng = random_poses[3], np.random.default_rng(3)
+    rates = 0.1 + 1e-3 * rng.normal(size=(DRAWS, 6))
+    twists = np.linalg.solve(length_jacobian(geometry, pose), rates.T).T
+    covariance = LegNoise(geometry, np.full(6, 1e-3)).covariance(pose)
+    assert spread(twists, covariance) < 0.05
+    assert spread(np.roll(twists, 3, axis=1), linear_first(covariance)) < 0.05
+
+
+@pytest.fixture(scope='module')
+def moving(geometry, random_poses):
+    """Return a time, poses before and after a large turn, noisy ones, and their covariances."""
+    change = np.array([0.5, -0.3, 0.4, 0.05, 0.02, -0.03])
+    before = random_poses[11]
+    after = se3.compose(before, se3.exp(change))
+    noise = LegNoise(geometry, DEVIATIONS)
+    return (0.2, change, after, noisy_poses(geometry, before, 1), noisy_poses(geometry, after, 2),
+            noise.covariance(before), noise.covariance(after))
+
+
+def test_twist_from_a_difference_of_poses(moving):
+    seconds, change, _, first, second, before, after = moving
+    twists = se3.log(se3.compose(se3.inverse(first), second)) / seconds
+    twist, _ = of_difference(change, seconds, before, after)
+    assert spread(twists, twist) < 0.05
+
+
+def test_prediction_to_another_time(moving):
+    seconds, change, pose, first, second, before, after = moving
+    twists = se3.log(se3.compose(se3.inverse(first), second)) / seconds
+    twist, cross = of_difference(change, seconds, before, after)
+    ahead = Motion(pose, change / seconds, joint_covariance(after, twist, cross)).after(0.1)
+    poses = se3.compose(second, se3.exp(0.1 * twists))
+    samples = np.hstack((errors(ahead.pose, poses), twists - ahead.twist))
+    assert spread(samples, ahead.covariance) < 0.05
+
+
+@pytest.mark.parametrize('measured', [False, True])
+def test_motion_of_a_tracked_pose(geometry, random_poses, measured):
+    twist, seconds = np.array([0.3, -0.2, 0.5, 0.1, 0.2, -0.1]), 0.1
+    poses = [random_poses[0], se3.compose(random_poses[0], se3.exp(seconds * twist))]
+    tracker = PoseTracker(geometry, random_poses[0])
+    for k, pose in enumerate(poses):
+        tracked = tracker.update(k * round(1e9 * seconds), leg_lengths(geometry, pose),
+                                 leg_rates(geometry, pose, twist) if measured else None)
+    motion = MotionEstimator(geometry, 1e-5, 1e-3).of(tracked)
+    assert np.allclose(motion.twist, twist, atol=1e-9)
+    first, second = (LegNoise(geometry, np.full(6, 1e-5)).covariance(pose) for pose in poses)
+    assert np.allclose(motion.pose_covariance, second, rtol=1e-6, atol=1e-15)
+    expected, cross = of_difference(seconds * twist, seconds, first, second)
+    if measured:
+        of_rates = LegNoise(geometry, np.full(6, 1e-3)).covariance(poses[1])
+        expected, cross = of_measured(geometry, poses[1], twist, second, of_rates)
+    assert np.allclose(motion.twist_covariance, expected, rtol=1e-6, atol=1e-12)
+    assert np.allclose(motion.covariance[:6, 6:], cross, rtol=1e-6, atol=1e-13)
+
+
+def test_motion_of_unknown_noise_has_no_covariance(geometry, home):
+    tracker = PoseTracker(geometry, home)
+    lengths = leg_lengths(geometry, home)
+    first, second = tracker.update(1, lengths), tracker.update(2, lengths, np.zeros(6))
+    assert MotionEstimator(geometry, 0.0, 1e-3).of(second).covariance is None
+    assert MotionEstimator(geometry, 1e-5, 0.0).of(second).covariance is None
+    with pytest.raises(LimitError, match='with a twist'):
+        MotionEstimator(geometry, 1e-5, 1e-3).of(first)
+
+
+def test_prediction_of_constant_motion_is_exact_forth_and_back(random_poses):
+    twist = np.array([0.3, -0.2, 0.5, 0.1, 0.2, -0.1])
+    motion = Motion(random_poses[0], twist)
+    ahead = motion.after(0.4)
+    assert np.allclose(ahead.pose, random_poses[0] @ se3.exp(0.4 * twist), atol=1e-15)
+    assert np.allclose(ahead.after(-0.4).pose, motion.pose, atol=1e-15)
+    assert ahead.covariance is None and ahead.pose_covariance is None
+
+
+def test_unknown_acceleration_widens_the_prediction(random_poses):
+    motion = Motion(random_poses[0], np.zeros(6), np.zeros((12, 12)))
+    ahead = motion.after(0.1, acceleration=2.0, length=0.2)
+    assert np.allclose(np.diag(ahead.pose_covariance), [0.05 ** 2] * 3 + [0.01 ** 2] * 3)
+    assert np.allclose(np.diag(ahead.twist_covariance), [1.0] * 3 + [0.2 ** 2] * 3)
+
+
+def test_what_has_no_covariance_is_refused(geometry):
+    flat = np.eye(4)  # all legs in one plane
+    with pytest.raises(SingularError, match='not singular'):
+        LegNoise(geometry, DEVIATIONS).covariance(flat)
+    with pytest.raises(SingularError, match='not singular'):
+        of_measured(geometry, flat, np.ones(6), np.eye(6), np.eye(6))
+    with pytest.raises(LimitError, match='deviations'):
+        LegNoise(geometry, -DEVIATIONS)

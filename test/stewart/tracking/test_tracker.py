@@ -1,0 +1,187 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Tracking a moving platform: few iterations, exact twist, and a state that bad input leaves."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, StampError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, leg_rates, PoseTracker, SafeTracker, SmoothTrajectory, Start, Status)
+
+
+@pytest.fixture
+def trajectory(home):
+    """Return ten seconds of motion in all six coordinates."""
+    return SmoothTrajectory(
+        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
+        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+def nanoseconds(seconds):
+    """Return a stamp late enough that seconds in one float could not hold it."""
+    return 1_800_000_000_000_000_000 + round(1e9 * seconds)
+
+
+@pytest.mark.parametrize(('rate', 'most'), [(1000.0, 3), (200.0, 3), (5.0, 8)])
+def test_tracks_at_any_rate(geometry, home, trajectory, rate, most):
+    tracker = PoseTracker(geometry, home)
+    times = np.arange(0.0, 10.0, 1.0 / rate)
+    poses = trajectory.pose(times)
+    for t, pose, lengths in zip(times, poses, leg_lengths(geometry, poses)):
+        tracked = tracker.update(nanoseconds(t), lengths)
+        assert tracked.solution.converged
+        assert np.abs(tracked.solution.pose - pose).max() < 1e-12
+        if t > 0.0:
+            assert tracked.start is Start.PREDICTED
+            assert tracked.solution.iterations <= most
+
+
+def test_trajectory_twist_is_its_derivative(trajectory):
+    times, step = np.linspace(0.0, 9.0, 40), 1e-5
+    change = se3.compose(se3.inverse(trajectory.pose(times - step)),
+                         trajectory.pose(times + step))
+    assert np.allclose(trajectory.twist(times), se3.log(change) / (2.0 * step), atol=1e-8)
+    assert np.array_equal(trajectory.pose(0.0), trajectory.home)
+    assert not trajectory.twist(0.0).any()
+
+
+def test_twist_from_rates_is_exact_and_from_poses_is_the_mean(geometry, home, trajectory):
+    measured, estimated = PoseTracker(geometry, home), PoseTracker(geometry, home)
+    for t in np.arange(2.0, 2.1, 1e-3):
+        pose, twist = trajectory.pose(t), trajectory.twist(t)
+        lengths = leg_lengths(geometry, pose)
+        with_rates = measured.update(nanoseconds(t), lengths, leg_rates(geometry, pose, twist))
+        without = estimated.update(nanoseconds(t), lengths)
+        assert np.allclose(with_rates.twist, twist, atol=1e-10)
+        if without.twist is not None:
+            assert np.allclose(without.twist, trajectory.twist(t - 0.5e-3), atol=1e-6)
+    assert without.twist is not None
+
+
+def test_long_products_of_predictions_stay_rotations(geometry, home, trajectory):
+    tracker = PoseTracker(geometry, home)
+    for k in range(3000):
+        tracked = tracker.update(
+            nanoseconds(1e-3 * k), leg_lengths(geometry, trajectory.pose(1e-3 * k)))
+    r = tracked.solution.pose[:3, :3]
+    assert np.abs(r.T @ r - np.eye(3)).max() < 1e-14
+
+
+@pytest.mark.parametrize(('lengths', 'error', 'message'), [
+    ([0.5] * 5, ShapeError, r'\(6,\).*\(5,\)'),
+    ([0.5] * 5 + [np.nan], NotFiniteError, r'lengths\[5\]'),
+    ([0.5] * 5 + [-0.5], LimitError, r'lengths\[5\].*positive'),
+    ([0.5] * 5 + [0.0], LimitError, r'lengths\[5\].*positive'),
+    ([0.5] * 5 + [1.5], LimitError, r'leg_6: expected 0.25 to 0.95 m, got 1.5'),
+])
+def test_refused_lengths_leave_the_state(geometry, home, trajectory, lengths, error, message):
+    tracker = PoseTracker(geometry, home)
+    for t in (1.0, 1.001):
+        tracker.update(nanoseconds(t), leg_lengths(geometry, trajectory.pose(t)))
+    with pytest.raises(error, match=message):
+        tracker.update(nanoseconds(1.002), lengths)
+    good = tracker.update(nanoseconds(1.003), leg_lengths(geometry, trajectory.pose(1.003)))
+    assert good.start is Start.PREDICTED and good.solution.iterations <= 3
+
+
+def test_refused_rates_leave_the_state(geometry, home):
+    tracker = PoseTracker(geometry, home)
+    with pytest.raises(NotFiniteError, match='rates'):
+        tracker.update(nanoseconds(0.0), leg_lengths(geometry, home), [np.nan] * 6)
+    assert tracker.update(nanoseconds(0.0), leg_lengths(geometry, home)).solution.converged
+
+
+@pytest.mark.parametrize('tracker', [PoseTracker, SafeTracker])
+@pytest.mark.parametrize('stamp', [0.5, '1', None, float('nan')])
+def test_time_is_a_whole_number_of_ns(geometry, home, tracker, stamp):
+    with pytest.raises(StampError, match='expected a whole number of ns, got'):
+        tracker(geometry, home).update(stamp, leg_lengths(geometry, home))
+
+
+@pytest.mark.parametrize('late', [0.0, 0.001, 0.5, 0.6, 100.0])
+def test_a_sample_that_comes_late_is_refused_and_nothing_else(geometry, home, trajectory, late):
+    tracker = PoseTracker(geometry, home)
+    lengths = leg_lengths(geometry, trajectory.pose(3.0))
+    tracker.update(nanoseconds(3.0), lengths)
+    for k in range(3):
+        with pytest.raises(StampError, match='expected a time after'):
+            tracker.update(nanoseconds(3.0 - late), lengths)
+        now = 3.001 + 0.001 * k
+        again = tracker.update(nanoseconds(now), leg_lengths(geometry, trajectory.pose(now)))
+        assert again.solution.converged and again.start is Start.PREDICTED
+
+
+def test_late_samples_in_a_row_are_no_clock_set_back(geometry, home, trajectory):
+    tracker = PoseTracker(geometry, home)
+    lengths = leg_lengths(geometry, trajectory.pose(3.0))
+    tracker.update(nanoseconds(3.0), lengths)
+    for stamp in (2.7, 2.8, 2.9, 1.0, 0.9, 2.99):
+        with pytest.raises(StampError, match='expected a time after'):
+            tracker.update(nanoseconds(stamp), lengths)
+    assert tracker.update(nanoseconds(3.001), lengths).start is Start.PREDICTED
+
+
+def test_late_is_measured_from_samples_that_found_no_pose_too(geometry, home):
+    tracker = PoseTracker(geometry, home)
+    tracker.update(nanoseconds(0.0), leg_lengths(geometry, home))
+    tracker.update(nanoseconds(0.002), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
+    with pytest.raises(StampError, match='expected a time after'):
+        tracker.update(nanoseconds(0.001), leg_lengths(geometry, home))
+
+
+@pytest.mark.parametrize('tracker', [PoseTracker, SafeTracker])
+def test_a_clock_set_back_starts_anew(geometry, home, trajectory, tracker):
+    tracker = tracker(geometry, home)
+    for time in (2.999, 3.0):
+        tracker.update(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
+    with pytest.raises(StampError, match='expected a time after'):
+        tracker.update(nanoseconds(1.0), leg_lengths(geometry, trajectory.pose(1.0)))
+    results = [tracker.update(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
+               for time in (1.001, 1.002)]
+    if isinstance(tracker, SafeTracker):
+        assert [safe.flags for safe in results] == [Flag.RESTARTED, Flag(0)]
+        results = [safe.tracked for safe in results]
+    assert all(tracked.solution.converged for tracked in results)
+    assert [tracked.start for tracked in results] == [Start.HOME, Start.PREDICTED]
+
+
+def test_that_a_track_was_lost_is_said_of_the_next_pose(geometry, home):
+    tracker = SafeTracker(geometry, home)
+    lengths = leg_lengths(geometry, home)
+    tracker.update(nanoseconds(3.0), lengths)
+    with pytest.raises(StampError):
+        tracker.update(nanoseconds(1.0), lengths)
+    assert Flag.RESTARTED in tracker.update(nanoseconds(1.001), [0.3, 0.9] * 3).flags
+    assert tracker.update(nanoseconds(1.002), lengths).flags == Flag.RESTARTED
+    assert not tracker.update(nanoseconds(1.003), lengths).flags
+
+
+def test_a_failed_solve_leaves_the_state(geometry, home):
+    tracker = PoseTracker(geometry, home)
+    tracker.update(nanoseconds(0.0), leg_lengths(geometry, home))
+    failed = tracker.update(nanoseconds(0.001), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
+    assert failed.solution.status is not Status.CONVERGED
+    assert failed.twist is None and failed.start is Start.HOME
+    good = tracker.update(nanoseconds(0.002), leg_lengths(geometry, home))
+    assert good.solution.converged and good.start is Start.PREDICTED
+
+
+def test_a_jump_too_far_for_the_prediction_is_found_from_home(geometry, home, random_poses):
+    tracker = PoseTracker(geometry, home)
+    for k, pose in enumerate(random_poses[:200]):
+        tracked = tracker.update(nanoseconds(0.001 * k), leg_lengths(geometry, pose))
+        assert tracked.solution.converged
