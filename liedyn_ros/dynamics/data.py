@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.kernels import rows
 from liedyn_ros.dynamics.kernels.kinematics import apply_wrenches
-from liedyn_ros.model.link_table import Indices, Layout
+from liedyn_ros.model.link_table import Indices, LinkTable
 
 
 class Workspace:
@@ -38,28 +38,28 @@ class Workspace:
     body_row: Indices
     body_placement: Array
 
-    def __init__(self, layout: Layout, dissipation: bool = True) -> None:
+    def __init__(self, table: LinkTable, dissipation: bool = True) -> None:
         """Fill in the constants."""
-        count = layout.N + 1
+        count = table.N + 1
         self.topology = np.zeros((count, 4), dtype=np.int64)
-        self.topology[0, [rows.QI, rows.VI]] = layout.nq, layout.nv
-        self.topology[1:, rows.KIND] = layout.kind
-        self.topology[1:, rows.PARENT] = layout.parent + 1
-        self.topology[1:, rows.QI] = layout.qi
-        self.topology[1:, rows.VI] = layout.vi
+        self.topology[0, [rows.QI, rows.VI]] = table.nq, table.nv
+        self.topology[1:, rows.KIND] = table.kind
+        self.topology[1:, rows.PARENT] = table.parent + 1
+        self.topology[1:, rows.QI] = table.qi
+        self.topology[1:, rows.VI] = table.vi
         self.links = np.zeros((count, rows.WIDTH))
-        self.links[1:, rows.PLACEMENT:rows.PLACEMENT + 12] = layout.placement
-        self.links[1:, rows.INERTIA:rows.INERTIA + 10] = layout.inertia
-        self.links[1:, rows.PITCH] = layout.pitch
+        self.links[1:, rows.PLACEMENT:rows.PLACEMENT + 12] = table.placement
+        self.links[1:, rows.INERTIA:rows.INERTIA + 10] = table.inertia
+        self.links[1:, rows.PITCH] = table.pitch
         # An upward acceleration of the ground stands for gravity. (3.0)
-        self.links[0, rows.ACCELERATION + 3:rows.ACCELERATION + 6] = -layout.gravity
+        self.links[0, rows.ACCELERATION + 3:rows.ACCELERATION + 6] = -table.gravity
         self.links[0, rows.GROUND_POSE:rows.GROUND_POSE + 9] = np.eye(3).ravel()
-        self.coordinates = np.zeros((layout.nv, rows.COORDINATE_WIDTH))
+        self.coordinates = np.zeros((table.nv, rows.COORDINATE_WIDTH))
         if dissipation:
-            self.coordinates[:, rows.DAMPING] = layout.damping
-            self.coordinates[:, rows.FRICTION] = layout.friction
-        self.body_row = layout.body_link + 1
-        self.body_placement = layout.body_placement.copy()
+            self.coordinates[:, rows.DAMPING] = table.damping
+            self.coordinates[:, rows.FRICTION] = table.friction
+        self.body_row = table.body_link + 1
+        self.body_placement = table.body_placement.copy()
 
     def prescribe(self, mask: NDArray[np.bool_] | bool) -> None:
         """Mark the velocity coordinates whose acceleration is given."""

@@ -72,7 +72,7 @@ class Dynamics:
         """Lay out the tables of a model."""
         self.model = model
         self.dissipation = dissipation
-        self.workspace = Workspace(model.layout, dissipation)
+        self.workspace = Workspace(model.link_table, dissipation)
         topology, links = self.workspace.topology, self.workspace.links
         self._inverse = BoundKernel(inverse, topology, links, self.workspace.coordinates)
         self._hybrid = BoundKernel(hybrid, topology, links, self.workspace.coordinates)

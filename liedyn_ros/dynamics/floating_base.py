@@ -44,7 +44,7 @@ class FloatingBase:
         if joint is None:
             raise ModelError(f'{model.name}: expected a floating base, got one that is fixed')
         self.model, self.joint, self.body = model, joint, joint.child
-        placement = model.layout.placement[0]
+        placement = model.link_table.placement[0]
         self.pose_world_joint = se3.from_rotation_translation(
             placement[:9].reshape(3, 3), placement[9:])
 
@@ -95,8 +95,8 @@ class FloatingBase:
 
 def base_joint(model: Model) -> Joint | None:
     """Return the free joint that joins the floating base to the ground, None for a fixed base."""
-    layout = model.layout
-    if layout.N == 0 or layout.kind[0] != FREE or layout.parent[0] >= 0:
+    table = model.link_table
+    if table.N == 0 or table.kind[0] != FREE or table.parent[0] >= 0:
         return None
     return next(joint for joint in model.joint_list if joint.type_name == 'free')
 

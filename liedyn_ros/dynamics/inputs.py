@@ -76,7 +76,7 @@ def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> NoReturn:
     """Raise the error for what a kernel has refused; a suffix names the state of a batch."""
     for name, value in vectors.items():
         require_finite(name + suffix, value)
-    configuration.check('q' + suffix, model.layout, q)
+    configuration.check('q' + suffix, model.link_table, q)
     raise LimitError(f'{", ".join(("q", *vectors))}{suffix}: expected numbers whose results are '
                      'finite, got larger ones')
 

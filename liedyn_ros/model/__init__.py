@@ -23,12 +23,12 @@ from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.urdf_writer import to_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
-from liedyn_ros.model.link_table import Layout
+from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Coupling, Model
 from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.scaling import scale_masses
 
 __all__ = [
-    'Body', 'Coupling', 'Joint', 'JOINT_TYPES', 'Layout', 'Limits', 'load_model', 'load_urdf',
+    'Body', 'Coupling', 'Joint', 'JOINT_TYPES', 'LinkTable', 'Limits', 'load_model', 'load_urdf',
     'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose', 'Rotor', 'RotorAllocation',
     'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual']

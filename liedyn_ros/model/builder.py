@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.body import Body, Visual
-from liedyn_ros.model.expansion import assemble, number
+from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.geometry import checked_pose, perpendicular, unit_axis
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits, per_coordinate
@@ -119,9 +119,9 @@ class ModelBuilder:
     def build(self) -> Model:
         """Return the model, or raise ModelError when the parts are not a tree."""
         self._check_names()
-        joints = number(self._depth_first())
+        joints = numbered(self._depth_first())
         bodies = tuple(self._bodies[joint.child] for joint in joints)
-        return Model(self._name, bodies, joints, assemble(bodies, joints, self._gravity),
+        return Model(self._name, bodies, joints, expand(bodies, joints, self._gravity),
                      tuple(self._rotors), tuple(self._couplings))
 
     def _check_names(self) -> None:

@@ -25,20 +25,20 @@ from liedyn_ros.lie.arrays import TOLERANCE
 from liedyn_ros.model.joints import Limits
 from liedyn_ros.model.kernels import configuration as kernels
 from liedyn_ros.model.kinds import FREE, PRISMATIC, SPHERICAL
-from liedyn_ros.model.link_table import Layout
+from liedyn_ros.model.link_table import LinkTable
 
 # Where a quaternion starts in the configuration of a link.
 _QUATERNION_AT = {SPHERICAL: 0, FREE: 3}
 
 
-def check(name: str, layout: Layout, q: ArrayLike) -> Array:
+def check(name: str, table: LinkTable, q: ArrayLike) -> Array:
     """
     Return a configuration (nq,) whose quaternions are unit within 1e-6.
 
     Raises ShapeError, NotFiniteError or NotInGroupError.
     """
-    q = np.array(as_array(name, q, (layout.nq,)))  # a copy: kernels are compiled for writable
-    for at in quaternion_starts(layout):
+    q = np.array(as_array(name, q, (table.nq,)))  # a copy: kernels are compiled for writable
+    for at in quaternion_starts(table):
         norm = math.hypot(*q[at:at + 4])  # which no square overflows
         if abs(norm - 1.0) > TOLERANCE:
             raise NotInGroupError(f'{name}[{at}:{at + 4}]: expected a quaternion x, y, z, w of '
@@ -46,20 +46,20 @@ def check(name: str, layout: Layout, q: ArrayLike) -> Array:
     return q
 
 
-def quaternion_starts(layout: Layout) -> list[int]:
+def quaternion_starts(table: LinkTable) -> list[int]:
     """Return the index in q of each quaternion."""
     return [int(at) + _QUATERNION_AT[int(kind)]
-            for kind, at in zip(layout.kind, layout.qi) if int(kind) in _QUATERNION_AT]
+            for kind, at in zip(table.kind, table.qi) if int(kind) in _QUATERNION_AT]
 
 
-def neutral(layout: Layout) -> Array:
+def neutral(table: LinkTable) -> Array:
     """Return the configuration of zeros and unit quaternions."""
-    q = np.zeros(layout.nq)
-    q[[at + 3 for at in quaternion_starts(layout)]] = 1.0
+    q = np.zeros(table.nq)
+    q[[at + 3 for at in quaternion_starts(table)]] = 1.0
     return q
 
 
-def random(layout: Layout, limits: Limits, rng: np.random.Generator) -> Array:
+def random(table: LinkTable, limits: Limits, rng: np.random.Generator) -> Array:
     """
     Return a configuration within the limits.
 
@@ -69,8 +69,8 @@ def random(layout: Layout, limits: Limits, rng: np.random.Generator) -> Array:
     """
     if not isinstance(rng, np.random.Generator):
         raise LiedynError(f'rng: expected a numpy.random.Generator, got {rng!r}')
-    q = neutral(layout)
-    for kind, at, step in zip(layout.kind, layout.qi, layout.vi):
+    q = neutral(table)
+    for kind, at, step in zip(table.kind, table.qi, table.vi):
         if kind in _QUATERNION_AT:
             start = at + _QUATERNION_AT[kind]
             q[start:start + 4] = _unit(rng.normal(size=4))  # uniform on the sphere
@@ -90,17 +90,17 @@ def _unit(x: Array) -> Array:
     return x / np.linalg.norm(x)
 
 
-def integrate(layout: Layout, q: ArrayLike, dv: ArrayLike) -> Array:
+def integrate(table: LinkTable, q: ArrayLike, dv: ArrayLike) -> Array:
     """Return q (+) dv (nq,)."""
-    out = np.empty(layout.nq)
-    kernels.integrate(layout.kind, layout.qi, layout.vi, check('q', layout, q),
-                      np.array(as_array('dv', dv, (layout.nv,))), out)
+    out = np.empty(table.nq)
+    kernels.integrate(table.kind, table.qi, table.vi, check('q', table, q),
+                      np.array(as_array('dv', dv, (table.nv,))), out)
     return out
 
 
-def difference(layout: Layout, q0: ArrayLike, q1: ArrayLike) -> Array:
+def difference(table: LinkTable, q0: ArrayLike, q1: ArrayLike) -> Array:
     """Return the dv (nv,) with q0 (+) dv = q1."""
-    out = np.empty(layout.nv)
-    kernels.difference(layout.kind, layout.qi, layout.vi, check('q0', layout, q0),
-                       check('q1', layout, q1), out)
+    out = np.empty(table.nv)
+    kernels.difference(table.kind, table.qi, table.vi, check('q0', table, q0),
+                       check('q1', table, q1), out)
     return out

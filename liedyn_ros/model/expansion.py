@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The expansion of the joints of a model into the elementary links of a layout."""
+"""Expands the joints of a model into the elementary links of a link table."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,24 +25,24 @@ from liedyn_ros.model import kinds
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.geometry import axis_frame
 from liedyn_ros.model.joints import Joint, JOINT_TYPES
-from liedyn_ros.model.link_table import Layout
+from liedyn_ros.model.link_table import LinkTable
 
 # Columns of the joint's axis frame, cyclic, so that the named axis comes last.
 _COLUMNS = {'z': [0, 1, 2], 'x': [1, 2, 0], 'y': [2, 0, 1]}
 
 
-def number(joints: Sequence[Joint]) -> tuple[Joint, ...]:
-    """Return the joints with their places in q and v."""
-    numbered, q, v = [], 0, 0
+def numbered(joints: Sequence[Joint]) -> tuple[Joint, ...]:
+    """Return the joints with their first indices in q and v."""
+    result, q, v = [], 0, 0
     for joint in joints:
         spec = JOINT_TYPES[joint.type_name]
-        numbered.append(replace(joint, qi=q, vi=v))
+        result.append(replace(joint, qi=q, vi=v))
         q, v = q + spec.nq, v + spec.nv
-    return tuple(numbered)
+    return tuple(result)
 
 
-def assemble(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> Layout:
-    """Return the layout of numbered joints, parents first; joint i moves body i."""
+def expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> LinkTable:
+    """Return the link table of numbered joints, parents first; joint i moves body i."""
     links = _Links()
     place: dict[str | None, tuple[int, Array]] = {None: (-1, np.eye(4))}  # link and pose in it
     for body, joint in zip(bodies, joints):
@@ -51,7 +51,7 @@ def assemble(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) ->
         link, pose_link_body = place[body.name]
         if body.inertia is not None and link >= 0:
             links.inertia[link] += body.inertia.parameters(pose_link_body)
-    return Layout(
+    return LinkTable(
         kind=_indices(links.kind), parent=_indices(links.parent),
         qi=_indices(links.qi), vi=_indices(links.vi),
         placement=np.array([_row(pose) for pose in links.placement]).reshape(-1, 12),
@@ -66,7 +66,7 @@ def assemble(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) ->
 
 
 class _Links:
-    """The columns of a layout while they grow."""
+    """The columns of a link table while they grow."""
 
     def __init__(self) -> None:
         """Start without links."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A model as flat arrays: all that the kernels see of it."""
+"""A model as flat arrays, the form in which kernels read it."""
 
 from dataclasses import dataclass, fields
 
@@ -25,7 +25,7 @@ Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class LinkTable:
     """
     The links of a tree in topological order, as read-only arrays.
 

@@ -25,7 +25,7 @@ from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model import configuration
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.joints import concatenate, Joint, Limits
-from liedyn_ros.model.link_table import Layout
+from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.rotors import Rotor
 
 
@@ -54,7 +54,7 @@ class Model:
     name: str
     body_list: tuple[Body, ...]
     joint_list: tuple[Joint, ...]
-    layout: Layout
+    link_table: LinkTable
     rotors: tuple[Rotor, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     loops: tuple[()] = ()
@@ -87,17 +87,17 @@ class Model:
     @property
     def nq(self) -> int:
         """Return the length of a configuration."""
-        return self.layout.nq
+        return self.link_table.nq
 
     @property
     def nv(self) -> int:
         """Return the number of degrees of freedom."""
-        return self.layout.nv
+        return self.link_table.nv
 
     @property
     def gravity(self) -> Array:
         """Return gravity, the acceleration (3,) in the ground frame, m/s^2."""
-        return self.layout.gravity
+        return self.link_table.gravity
 
     @cached_property
     def mass(self) -> float:
@@ -106,7 +106,7 @@ class Model:
 
     def neutral(self) -> Array:
         """Return the configuration (nq,) of zeros and unit quaternions."""
-        return configuration.neutral(self.layout)
+        return configuration.neutral(self.link_table)
 
     def random(self, rng: np.random.Generator) -> Array:
         """
@@ -114,7 +114,7 @@ class Model:
 
         Raises LiedynError where rng is no generator, as numpy.random.default_rng(seed) is.
         """
-        return configuration.random(self.layout, self.limits, rng)
+        return configuration.random(self.link_table, self.limits, rng)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
         """
@@ -123,7 +123,7 @@ class Model:
         Spherical and free joints follow the exponential of SO(3) and SE(3). Raises ShapeError,
         NotFiniteError, or NotInGroupError for a quaternion whose norm is off 1 by over 1e-6.
         """
-        return configuration.integrate(self.layout, q, dv)
+        return configuration.integrate(self.link_table, q, dv)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """
@@ -131,11 +131,11 @@ class Model:
 
         Raises what integrate raises.
         """
-        return configuration.difference(self.layout, q0, q1)
+        return configuration.difference(self.link_table, q0, q1)
 
     def check_configuration(self, q: ArrayLike) -> Array:
         """Return q as float64 (nq,), or raise what integrate raises."""
-        return configuration.check('q', self.layout, q)
+        return configuration.check('q', self.link_table, q)
 
     def body(self, name: str) -> Body:
         """Return a body, or raise ModelError naming the bodies there are."""

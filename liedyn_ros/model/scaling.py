@@ -18,7 +18,7 @@ from dataclasses import replace
 import math
 
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.model.expansion import assemble
+from liedyn_ros.model.expansion import expand
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.model import Model
 
@@ -34,7 +34,7 @@ def scale_masses(model: Model, factor: float) -> Model:
     bodies = tuple(replace(body, inertia=_scaled(body.inertia, factor))
                    for body in model.body_list)
     return replace(
-        model, body_list=bodies, layout=assemble(bodies, model.joint_list, model.gravity))
+        model, body_list=bodies, link_table=expand(bodies, model.joint_list, model.gravity))
 
 
 def _scaled(inertia: SpatialInertia | None, factor: float) -> SpatialInertia | None:

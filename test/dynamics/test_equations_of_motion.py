@@ -95,8 +95,8 @@ def test_power_of_forces_and_wrenches_is_the_rate_of_energy(case: Case) -> None:
 @pytest.mark.parametrize('tree', TREES[:2])
 def test_damping_and_friction_act_on_joints(tree: tuple[int, bool]) -> None:
     case, smooth = make_case(*tree, dissipation=True), make_case(*tree)
-    layout, v = case.model.layout, case.v
-    resistance = layout.damping * v + layout.friction * np.sign(v)
+    table, v = case.model.link_table, case.v
+    resistance = table.damping * v + table.friction * np.sign(v)
     assert abs(resistance).max() > 0.1
     tau = case.dynamics.inverse(case.q, v, case.a)
     np.testing.assert_allclose(

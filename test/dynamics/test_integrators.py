@@ -62,7 +62,7 @@ def test_order_of_convergence(tree: tuple[int, bool], step: Step, order: int,
 def weightless() -> Dynamics:
     """Return the aerial manipulator without gravity."""
     model = load_yaml(config_file('aerial_manipulator.yaml'))
-    return Dynamics(replace(model, layout=replace(model.layout, gravity=np.zeros(3))))
+    return Dynamics(replace(model, link_table=replace(model.link_table, gravity=np.zeros(3))))
 
 
 @pytest.mark.parametrize('step, dt, energy_error, momentum_error', [
@@ -131,7 +131,7 @@ def test_held_forces_and_wrenches_do_their_work(step: Step) -> None:
 @STEPS
 def test_damping_takes_energy(step: Step) -> None:
     case = make_case(*TREES[0], dissipation=True)
-    model = replace(case.model, layout=replace(case.model.layout, gravity=np.zeros(3)))
+    model = replace(case.model, link_table=replace(case.model.link_table, gravity=np.zeros(3)))
     d, rest = Dynamics(model), np.zeros(model.nv)
     energies = [d.kinetic_energy(*state) for state in fly(step, d, case.q, case.v, rest, 0.1, 50)]
     assert (np.diff(energies) < 0.0).all()

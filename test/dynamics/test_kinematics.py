@@ -17,14 +17,15 @@
 import numpy as np
 import pytest
 from support.dynamics_cases import Case, rate_along
-from support.layout_kinematics import body_poses
+from support.link_kinematics import body_poses
 
 from liedyn_ros.lie import se3
 
 
-def test_poses_are_those_of_the_layout(case: Case) -> None:
+def test_poses_are_those_of_the_link_table(case: Case) -> None:
     np.testing.assert_allclose(
-        case.dynamics.kinematics(case.q).poses, body_poses(case.model.layout, case.q), atol=1e-13)
+        case.dynamics.kinematics(case.q).poses, body_poses(case.model.link_table, case.q),
+        atol=1e-13)
 
 
 def test_twists_are_the_rates_of_poses(case: Case) -> None:
@@ -52,7 +53,7 @@ def test_accelerations_are_the_rates_of_twists(case: Case) -> None:
 
 
 def test_linear_momentum_is_mass_times_the_rate_of_the_center(case: Case) -> None:
-    d, moving = case.dynamics, case.model.layout.inertia[:, 0].sum()
+    d, moving = case.dynamics, case.model.link_table.inertia[:, 0].sum()
     velocity = rate_along(case, d.center_of_mass)
     np.testing.assert_allclose(d.momentum(case.q, case.v)[3:], moving * velocity, atol=1e-9)
 
@@ -62,14 +63,14 @@ def test_momentum_is_the_wrench_of_the_ground_in_an_instant(case: Case) -> None:
     d, n = case.dynamics, case.model.nv
     momenta = np.array([d.momentum(case.q, row) for row in np.eye(n)]).T
     np.testing.assert_allclose(momenta @ case.v, d.momentum(case.q, case.v), atol=1e-11)
-    poses, layout = d.kinematics(case.q).poses, case.model.layout
-    if layout.kind[0] == 4:  # all hangs from a free base: its rows of M are its momentum
-        first = int(np.flatnonzero(layout.body_link == 0)[0])
+    poses, table = d.kinematics(case.q).poses, case.model.link_table
+    if table.kind[0] == 4:  # all hangs from a free base: its rows of M are its momentum
+        first = int(np.flatnonzero(table.body_link == 0)[0])
         np.testing.assert_allclose(
             se3.adjoint(poses[first]).T @ momenta, d.mass_matrix(case.q)[:6], atol=1e-11)
 
 
 def test_potential_energy_is_weight_times_height(case: Case) -> None:
-    d, moving = case.dynamics, case.model.layout.inertia[:, 0].sum()
+    d, moving = case.dynamics, case.model.link_table.inertia[:, 0].sum()
     assert d.potential_energy(case.q) == pytest.approx(
         -moving * case.model.gravity @ d.center_of_mass(case.q), rel=1e-12)

@@ -62,12 +62,12 @@ def test_fixed_bodies_keep_their_names_and_give_their_inertia_away() -> None:
     placement[:3, 3] = (1.0, 0.0, 0.0)
     builder.add_joint('mount', 'fixed', 'arm', 'tool', placement=placement)
     model = builder.build()
-    layout = model.layout
+    table = model.link_table
     assert model.joints == ('hold', 'turn', 'mount') and model.coordinate_names == ('turn',)
-    assert list(layout.body_link) == [-1, 0, 0] and len(layout.kind) == 1
+    assert list(table.body_link) == [-1, 0, 0] and len(table.kind) == 1
     np.testing.assert_allclose(
-        layout.inertia[0], [2, 1, 0, 0.2, 2.02, 0, -0.1, 3.02, 0, 3], rtol=1e-15)
-    np.testing.assert_array_equal(layout.body_placement[2, 9:], (1, 0, 0))
+        table.inertia[0], [2, 1, 0, 0.2, 2.02, 0, -0.1, 3.02, 0, 3], rtol=1e-15)
+    np.testing.assert_array_equal(table.body_placement[2, 9:], (1, 0, 0))
     assert model.mass == 3.0
 
 
@@ -82,8 +82,8 @@ def test_limits_and_resistances_follow_the_coordinates() -> None:
     np.testing.assert_array_equal(model.limits.upper, [np.inf] * 6 + [3, 3])
     np.testing.assert_array_equal(model.limits.velocity, [np.inf] * 8)
     np.testing.assert_array_equal(model.limits.effort[6:], [4, 5])
-    np.testing.assert_array_equal(model.layout.damping, [0] * 6 + [0.1, 0.2])
-    np.testing.assert_array_equal(model.layout.friction, [0] * 6 + [0.3, 0.3])
+    np.testing.assert_array_equal(model.link_table.damping, [0] * 6 + [0.1, 0.2])
+    np.testing.assert_array_equal(model.link_table.friction, [0] * 6 + [0.3, 0.3])
 
 
 @pytest.mark.parametrize('arguments, error, message', [
@@ -151,7 +151,7 @@ def test_models_survive_pickling() -> None:
     model = random_model(3, 12, True)
     again = pickle.loads(pickle.dumps(model))
     assert again.joints == model.joints
-    np.testing.assert_array_equal(again.layout.placement, model.layout.placement)
+    np.testing.assert_array_equal(again.link_table.placement, model.link_table.placement)
 
 
 def test_perpendicular_is_the_turned_x_axis() -> None:

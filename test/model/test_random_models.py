@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Random trees of every joint type: their layout against Pinocchio and the joints' screws."""
+"""Random trees of every joint type: their link table against Pinocchio and the joints' screws."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -20,7 +20,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from support.layout_kinematics import body_poses, inertia_matrix, unpack
+from support.link_kinematics import body_poses, inertia_matrix, unpack
 from support.random_models import random_model
 
 from liedyn_ros.common.checks import Array
@@ -43,14 +43,14 @@ def test_bodies_stand_where_pinocchio_puts_them(seed: int, floating: bool) -> No
         q = model.random(rng)
         pin.framesForwardKinematics(twin.model, data, q)
         wanted = [data.oMf[twin.model.getFrameId(name)].homogeneous for name in model.bodies]
-        np.testing.assert_allclose(body_poses(model.layout, q), wanted, atol=2e-14)
+        np.testing.assert_allclose(body_poses(model.link_table, q), wanted, atol=2e-14)
 
 
 @pytest.mark.parametrize('seed, floating', CASES)
 def test_joints_are_products_of_exponentials(seed: int, floating: bool) -> None:
     model = random_model(seed, 20, floating)
     q = model.random(np.random.default_rng(seed))
-    poses = {None: np.eye(4), **dict(zip(model.bodies, body_poses(model.layout, q)))}
+    poses = {None: np.eye(4), **dict(zip(model.bodies, body_poses(model.link_table, q)))}
     for joint in model.joint_list:
         if joint.type_name not in ('fixed', 'spherical', 'free'):
             motion = np.eye(4)
@@ -65,13 +65,13 @@ def test_links_hold_the_inertia_of_their_bodies(seed: int, floating: bool) -> No
     pin = pytest.importorskip('pinocchio')
     from support.pinocchio_twin import to_pinocchio
     model = random_model(seed, 20, floating)
-    twin, layout = to_pinocchio(model), model.layout
+    twin, table = to_pinocchio(model), model.link_table
     for i, joint in enumerate(model.joint_list):
         if joint.type_name == 'fixed':
             continue
-        pose_link_body = pin.SE3(unpack(layout.body_placement[i]))
+        pose_link_body = pin.SE3(unpack(table.body_placement[i]))
         wanted = pose_link_body.act(twin.model.inertias[twin.model.getJointId(joint.name)])
-        got = inertia_matrix(layout.inertia[layout.body_link[i]])
+        got = inertia_matrix(table.inertia[table.body_link[i]])
         np.testing.assert_allclose(got, wanted.matrix(), atol=1e-13)
 
 
@@ -81,11 +81,11 @@ def test_random_models_hold_every_type() -> None:
 
 def test_parents_come_first_and_inner_links_are_massless() -> None:
     model = random_model(1, 30, True)
-    layout = model.layout
-    assert (layout.parent < np.arange(len(layout.kind))).all()
-    carriers = set(layout.body_link)
-    assert all(i in carriers or not row.any() for i, row in enumerate(layout.inertia))
-    assert sum(kinds.NV[kind] for kind in layout.kind) == model.nv == len(model.coordinate_names)
+    table = model.link_table
+    assert (table.parent < np.arange(len(table.kind))).all()
+    carriers = set(table.body_link)
+    assert all(i in carriers or not row.any() for i, row in enumerate(table.inertia))
+    assert sum(kinds.NV[kind] for kind in table.kind) == model.nv == len(model.coordinate_names)
 
 
 def test_arrays_are_read_only() -> None:

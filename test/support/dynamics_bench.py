@@ -52,7 +52,7 @@ class Motion:
         self.model = load_model(path)
         self.dynamics = Dynamics(self.model, dissipation=dissipation)
         moving = [j for j in self.model.joint_list if j.coordinate_names]
-        on_the_ground = self.model.layout.parent[0] < 0
+        on_the_ground = self.model.link_table.parent[0] < 0
         self.base = moving.pop(0) if moving[0].type_name == 'free' and on_the_ground else None
         self.names = [moving[i].name for i in rng.permutation(len(moving))]
         nv, self.rows = self.model.nv, (order + 1,) if order else ()

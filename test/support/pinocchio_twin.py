@@ -59,7 +59,7 @@ class Twin:
 
 
 def to_pinocchio(model: Model) -> Twin:
-    """Return the twin of a model, built from its joints and not from its layout."""
+    """Return the twin of a model, built from its joints and not from its link table."""
     twin = pin.Model()
     twin.gravity.linear[:] = model.gravity
     place = {None: (0, pin.SE3.Identity())}  # joint of Pinocchio, pose of the body in it

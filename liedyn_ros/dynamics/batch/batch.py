@@ -35,7 +35,7 @@ class Batch:
         """Start the threads."""
         self.model = model
         self._nv, self._bodies = model.nv, len(model.bodies)
-        self._threads = LaneThreads(model.layout, dissipation)
+        self._threads = LaneThreads(model.link_table, dissipation)
 
     def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                 external: ArrayLike | None) -> Array:

@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.kernels.hybrid import DONE
 from liedyn_ros.dynamics.time_derivatives.kernels import table
 from liedyn_ros.dynamics.time_derivatives.kernels.batch import hybrid_lanes, inverse_lanes
 from liedyn_ros.jit.simd import LANES
-from liedyn_ros.model import Layout
+from liedyn_ros.model import LinkTable
 
 # Shares of a batch per core, so that a core that others use too does not hold up the rest, and
 # the fewest states worth a share.
@@ -47,10 +47,10 @@ def usable_cores() -> int:
 class LaneTables:
     """The tables of one thread, each with LANES states; they grow with the order."""
 
-    def __init__(self, layout: Layout, dissipation: bool) -> None:
+    def __init__(self, link_table: LinkTable, dissipation: bool) -> None:
         """Make what does not depend on the order."""
-        self.space = Workspace(layout, dissipation)
-        links, coordinates = len(self.space.links), layout.nv
+        self.space = Workspace(link_table, dissipation)
+        links, coordinates = len(self.space.links), link_table.nv
         self.state = np.zeros((links, rows.WIDTH, LANES))
         self.pivots = np.zeros((coordinates, rows.COORDINATE_WIDTH, LANES))
         self.series = np.zeros((0, table.WIDTH, LANES))
@@ -97,14 +97,14 @@ class LaneTables:
 class LaneThreads:
     """Threads and tables for each of them."""
 
-    def __init__(self, layout: Layout, dissipation: bool) -> None:
+    def __init__(self, link_table: LinkTable, dissipation: bool) -> None:
         """Start threads, with the caller's as many as this process may use cores."""
         self._cores = usable_cores()
         self._pool = ThreadPoolExecutor(
             max(1, self._cores - 1), thread_name_prefix='liedyn_lanes')
         self._tables: SimpleQueue[LaneTables] = SimpleQueue()
         for _ in range(self._cores):
-            self._tables.put(LaneTables(layout, dissipation))
+            self._tables.put(LaneTables(link_table, dissipation))
 
     def run(self, task: Callable[..., tuple[int, int]], *arrays: Array) -> tuple[int, int]:
         """Run a task on shares of all arrays; return the first state to fail, and its code."""

@@ -29,7 +29,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Body, kinds
-from liedyn_ros.model.link_table import Layout
+from liedyn_ros.model.link_table import LinkTable
 
 
 class ClosedForm(NamedTuple):
@@ -124,13 +124,13 @@ class _Body(NamedTuple):
 def _tree(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike
           ) -> tuple[tuple[Array, Array, Array], list[_Body]]:
     """Return the spatial screws of all coordinates with two derivatives, and all bodies."""
-    model, layout = dynamics.model, dynamics.model.layout
+    model, table = dynamics.model, dynamics.model.link_table
     v, a = as_array('v', v, (model.nv,)), as_array('a', a, (model.nv,))
-    motion, supports = dynamics.kinematics(q, v, a), _supports(layout)
+    motion, supports = dynamics.kinematics(q, v, a), _supports(table)
     s = np.zeros((6, model.nv))
-    for body, link in zip(model.bodies, layout.body_link):
+    for body, link in zip(model.bodies, table.body_link):
         s += np.where(supports[link] & ~s.any(axis=0), dynamics.spatial_jacobian(q, body), 0.0)
-    own = supports[_links(layout)].astype(float)
+    own = supports[_links(table)].astype(float)
     twists = se3.ad((s * v @ own.T).T)
     s1 = np.einsum('jab,bj->aj', twists, s)  # (7.2)
     rates = se3.ad(((s * a + s1 * v) @ own.T).T)
@@ -138,25 +138,25 @@ def _tree(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike
     bodies = []
     for b, each in enumerate(model.body_list):
         to_body = se3.adjoint(np.linalg.inv(motion.poses[b]))
-        moves = supports[layout.body_link[b]].astype(float)
+        moves = supports[table.body_link[b]].astype(float)
         bodies.append(_Body(
             to_body.T @ _inertia(each) @ to_body, se3.ad(s @ (moves * v)),
             se3.ad(s @ (moves * a) + s1 @ (moves * v)), to_body, moves))
     return (s, s1, s2), bodies
 
 
-def _supports(layout: Layout) -> NDArray[np.bool_]:
+def _supports(table: LinkTable) -> NDArray[np.bool_]:
     """Return which coordinates move each link (N + 1, nv), the ground last."""
-    moves = np.zeros((layout.N + 1, layout.nv), dtype=bool)
-    for i in range(layout.N):
-        moves[i] = moves[layout.parent[i]]
-        moves[i, layout.vi[i]:layout.vi[i] + kinds.NV[layout.kind[i]]] = True
+    moves = np.zeros((table.N + 1, table.nv), dtype=bool)
+    for i in range(table.N):
+        moves[i] = moves[table.parent[i]]
+        moves[i, table.vi[i]:table.vi[i] + kinds.NV[table.kind[i]]] = True
     return moves
 
 
-def _links(layout: Layout) -> list[int]:
+def _links(table: LinkTable) -> list[int]:
     """Return the link of each coordinate (nv,)."""
-    return [i for i in range(layout.N) for _ in range(kinds.NV[layout.kind[i]])]
+    return [i for i in range(table.N) for _ in range(kinds.NV[table.kind[i]])]
 
 
 def _inertia(body: Body) -> Array:

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Compiled loops over the links of a layout."""
+"""Compiled loops over the links of a link table."""

@@ -29,7 +29,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import kinds, Model
-from liedyn_ros.model.link_table import Layout
+from liedyn_ros.model.link_table import LinkTable
 
 casadi: Any = import_module('casadi')  # without types; absent where it is not installed
 Symbol = Any  # casadi.SX
@@ -41,8 +41,8 @@ class Expression:
 
     def __init__(self, model: Model, columns: int) -> None:
         """Name the base's rotation, the angles, and columns of numbers for each coordinate."""
-        self.layout = model.layout
-        if list(self.layout.kind) != [kinds.FREE] + [kinds.REVOLUTE] * (self.layout.N - 1):
+        self.link_table = model.link_table
+        if list(self.link_table.kind) != [kinds.FREE] + [kinds.REVOLUTE] * (self.link_table.N - 1):
             raise ValueError(f'{model.name}: expected a free base and revolute joints')
         self.rotation = casadi.SX.sym('R', 3, 3)
         self.angles = casadi.SX.sym('q', model.nv - 6)
@@ -65,7 +65,7 @@ class Expression:
 def inverse(model: Model, order: int) -> Callable[..., None]:
     """Return inverse dynamics with derivatives, of q and motion, into tau."""
     x = Expression(model, order + 2)
-    tau = [_inverse(x.layout, x, *x.columns[:2])]
+    tau = [_inverse(x.link_table, x, *x.columns[:2])]
     for k in range(order):
         tau.append(x.rate(tau[-1], x.columns[1:k + 3]))
     function = casadi.Function('inverse', x.inputs, [casadi.densify(casadi.horzcat(*tau))])
@@ -75,7 +75,7 @@ def inverse(model: Model, order: int) -> Callable[..., None]:
 def forward(model: Model, order: int) -> Callable[..., None]:
     """Return forward dynamics with derivatives, of q, v and tau below each other, into a."""
     x = Expression(model, order + 2)  # v, tau, tau', ...
-    a = [_forward(x.layout, x, *x.columns[:2])]
+    a = [_forward(x.link_table, x, *x.columns[:2])]
     for k in range(order):
         a.append(x.rate(a[-1], [a[0], *x.columns[2:k + 3]]))
     function = casadi.Function('forward', x.inputs, [casadi.densify(casadi.horzcat(*a))])
@@ -108,14 +108,14 @@ def _rotation(quaternion: Array) -> Array:
     return np.asarray(np.eye(3) + 2.0 * w * u + 2.0 * u @ u)
 
 
-def _poses(layout: Layout, x: Expression) -> Links:
+def _poses(table: LinkTable, x: Expression) -> Links:
     """Return rotation and translation of each link in its parent."""
-    poses = [(layout.placement[0, :9].reshape(3, 3) @ x.rotation, layout.placement[0, 9:])]
-    for i in range(1, layout.N):
+    poses = [(table.placement[0, :9].reshape(3, 3) @ x.rotation, table.placement[0, 9:])]
+    for i in range(1, table.N):
         s, c = casadi.sin(x.angles[i - 1]), casadi.cos(x.angles[i - 1])
         turn = casadi.vertcat(
             casadi.horzcat(c, -s, 0), casadi.horzcat(s, c, 0), casadi.horzcat(0, 0, 1))
-        poses.append((layout.placement[i, :9].reshape(3, 3) @ turn, layout.placement[i, 9:]))
+        poses.append((table.placement[i, :9].reshape(3, 3) @ turn, table.placement[i, 9:]))
     return poses
 
 
@@ -139,51 +139,51 @@ def _ad(v: Symbol) -> Symbol:
         casadi.horzcat(w, casadi.SX(3, 3)), casadi.horzcat(casadi.skew(v[3:]), w))
 
 
-def _motion(layout: Layout, x: Expression, v: Symbol) -> tuple[Links, Links, Links, Links]:
+def _motion(table: LinkTable, x: Expression, v: Symbol) -> tuple[Links, Links, Links, Links]:
     """Return adjoints, screws, twists (3.1) and velocity terms (3.2) of all links."""
-    adjoints = [_adjoint_inverse(pose) for pose in _poses(layout, x)]
+    adjoints = [_adjoint_inverse(pose) for pose in _poses(table, x)]
     axis = casadi.SX(casadi.DM([0, 0, 1, 0, 0, 0]))
-    screws = [casadi.SX.eye(6)] + [axis] * (layout.N - 1)
+    screws = [casadi.SX.eye(6)] + [axis] * (table.N - 1)
     twists: Links = []
     terms: Links = []
-    for i in range(layout.N):
+    for i in range(table.N):
         relative = v[:6] if i == 0 else axis * v[5 + i]
-        twist = relative if i == 0 else adjoints[i] @ twists[layout.parent[i]] + relative
+        twist = relative if i == 0 else adjoints[i] @ twists[table.parent[i]] + relative
         twists.append(twist)
         terms.append(_ad(twist) @ relative)
     return adjoints, screws, twists, terms
 
 
-def _ground(layout: Layout) -> Symbol:
-    return casadi.SX(casadi.DM([0.0, 0.0, 0.0, *(-layout.gravity)]))
+def _ground(table: LinkTable) -> Symbol:
+    return casadi.SX(casadi.DM([0.0, 0.0, 0.0, *(-table.gravity)]))
 
 
-def _inverse(layout: Layout, x: Expression, v: Symbol, a: Symbol) -> Symbol:
-    adjoints, screws, twists, terms = _motion(layout, x, v)
+def _inverse(table: LinkTable, x: Expression, v: Symbol, a: Symbol) -> Symbol:
+    adjoints, screws, twists, terms = _motion(table, x, v)
     accelerations: Links = []
-    for i in range(layout.N):
-        before = _ground(layout) if i == 0 else accelerations[layout.parent[i]]
+    for i in range(table.N):
+        before = _ground(table) if i == 0 else accelerations[table.parent[i]]
         own = a[:6] if i == 0 else a[5 + i]
         accelerations.append(adjoints[i] @ before + terms[i] + screws[i] @ own)  # (3.3)
-    tau: Links = [None] * layout.N
+    tau: Links = [None] * table.N
     wrenches: Links = []
-    for i in range(layout.N):
-        inertia = casadi.SX(casadi.DM(_inertia(layout.inertia[i])))
+    for i in range(table.N):
+        inertia = casadi.SX(casadi.DM(_inertia(table.inertia[i])))
         wrenches.append(inertia @ accelerations[i] - _ad(twists[i]).T @ (inertia @ twists[i]))
-    for i in range(layout.N - 1, -1, -1):
+    for i in range(table.N - 1, -1, -1):
         tau[i] = screws[i].T @ wrenches[i]  # (3.5)
         if i > 0:
-            wrenches[layout.parent[i]] += adjoints[i].T @ wrenches[i]  # (3.4)
+            wrenches[table.parent[i]] += adjoints[i].T @ wrenches[i]  # (3.4)
     return casadi.vertcat(*tau)
 
 
-def _forward(layout: Layout, x: Expression, v: Symbol, tau: Symbol) -> Symbol:
-    adjoints, screws, twists, terms = _motion(layout, x, v)
-    bodies = [casadi.SX(casadi.DM(_inertia(layout.inertia[i]))) for i in range(layout.N)]
+def _forward(table: LinkTable, x: Expression, v: Symbol, tau: Symbol) -> Symbol:
+    adjoints, screws, twists, terms = _motion(table, x, v)
+    bodies = [casadi.SX(casadi.DM(_inertia(table.inertia[i]))) for i in range(table.N)]
     biases = [-_ad(t).T @ (body @ t) for t, body in zip(twists, bodies)]
-    gains: Links = [None] * layout.N
-    rests: Links = [None] * layout.N
-    for i in range(layout.N - 1, 0, -1):
+    gains: Links = [None] * table.N
+    rests: Links = [None] * table.N
+    for i in range(table.N - 1, 0, -1):
         gain = bodies[i] @ screws[i]
         pivot = screws[i].T @ gain
         rest = tau[5 + i] - screws[i].T @ biases[i]
@@ -191,14 +191,14 @@ def _forward(layout: Layout, x: Expression, v: Symbol, tau: Symbol) -> Symbol:
         body = bodies[i] - gain @ gain.T / pivot  # (3.10)
         bias += body @ terms[i]
         gains[i], rests[i] = (gain, pivot), rest
-        bodies[layout.parent[i]] += adjoints[i].T @ body @ adjoints[i]
-        biases[layout.parent[i]] += adjoints[i].T @ bias  # (3.11)
-    start = adjoints[0] @ _ground(layout) + terms[0]
+        bodies[table.parent[i]] += adjoints[i].T @ body @ adjoints[i]
+        biases[table.parent[i]] += adjoints[i].T @ bias  # (3.11)
+    start = adjoints[0] @ _ground(table) + terms[0]
     solved = casadi.solve(bodies[0], tau[:6] - biases[0] - bodies[0] @ start)
     accelerations, a = [start + solved], [solved]
-    for i in range(1, layout.N):
+    for i in range(1, table.N):
         gain, pivot = gains[i]
-        moved = adjoints[i] @ accelerations[layout.parent[i]] + terms[i]
+        moved = adjoints[i] @ accelerations[table.parent[i]] + terms[i]
         a.append((rests[i] - gain.T @ moved) / pivot)  # (3.12)
         accelerations.append(moved + screws[i] @ a[-1])
     return casadi.vertcat(*a)

@@ -116,6 +116,6 @@ def test_damping_has_derivatives_and_friction_none(case: Case) -> None:
     model, motion = case.model, random_motion(case, 3)
     extra = (twin(case).dynamics.inverse_series(case.q, motion, 3)
              - case.dynamics.inverse_series(case.q, motion, 3))
-    expected = model.layout.damping * motion[:4]
-    expected[0] += model.layout.friction * np.sign(motion[0])
+    expected = model.link_table.damping * motion[:4]
+    expected[0] += model.link_table.friction * np.sign(motion[0])
     assert_rows(extra, expected, 1e-9)

@@ -17,7 +17,7 @@
 import numpy as np
 import pytest
 from support.example_robots import example_robot
-from support.layout_kinematics import body_poses, inertia_matrix, unpack
+from support.link_kinematics import body_poses, inertia_matrix, unpack
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.model import load_urdf
@@ -52,7 +52,7 @@ def test_same_robot_as_pinocchio(path: str, floating: bool) -> None:
         pin.framesForwardKinematics(other, data, twin.to_configuration(q))
         wanted = [data.oMf[other.getFrameId(name, pin.FrameType.BODY)].homogeneous
                   for name in model.bodies]
-        np.testing.assert_allclose(body_poses(model.layout, q), wanted, atol=1e-12)
+        np.testing.assert_allclose(body_poses(model.link_table, q), wanted, atol=1e-12)
 
 
 @pytest.mark.parametrize('path', ROBOTS.values(), ids=list(ROBOTS))
@@ -64,15 +64,15 @@ def test_same_inertias_and_limits_as_pinocchio(path: str) -> None:
             continue
         index = other.getJointId(joint.name)
         body = model.body_index(joint.child)
-        pose_link_body = pin.SE3(unpack(model.layout.body_placement[body]))
+        pose_link_body = pin.SE3(unpack(model.link_table.body_placement[body]))
         np.testing.assert_allclose(
-            inertia_matrix(model.layout.inertia[model.layout.body_link[body]]),
+            inertia_matrix(model.link_table.inertia[model.link_table.body_link[body]]),
             pose_link_body.act(other.inertias[index]).matrix(), atol=1e-14)
         at, place = other.joints[index].idx_v, joint.v_slice
         assert model.limits.effort[place] == other.effortLimit[at]
         assert model.limits.velocity[place] == other.velocityLimit[at]
-        assert model.layout.damping[place] == other.damping[at]
-        assert model.layout.friction[place] == other.friction[at]
+        assert model.link_table.damping[place] == other.damping[at]
+        assert model.link_table.friction[place] == other.friction[at]
         if joint.type_name != 'continuous':
             at = other.joints[index].idx_q
             assert model.limits.lower[place] == other.lowerPositionLimit[at]

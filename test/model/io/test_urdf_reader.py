@@ -56,7 +56,7 @@ def test_reads_everything_of_a_joint() -> None:
         got.placement[:3, :3], Rotation.from_euler('xyz', (0.1, 0.2, 0.3)).as_matrix(), atol=1e-15)
     bounds = model.limits
     assert [bounds.lower, bounds.upper, bounds.velocity, bounds.effort] == [-1, 2, 3, 4]
-    assert (model.layout.damping, model.layout.friction) == (0.5, 0.6)
+    assert (model.link_table.damping, model.link_table.friction) == (0.5, 0.6)
 
 
 @pytest.mark.parametrize('urdf_type, content, kind, nq', [

@@ -125,9 +125,10 @@ def test_without_xacro_the_error_says_what_is_missing(monkeypatch: pytest.Monkey
 
 
 def assert_same_numbers(got: Model, wanted: Model) -> None:
-    """Compare two layouts, but for the order and number of bodies fixed to the ground."""
+    """Compare two link tables, but for the order and number of bodies fixed to the ground."""
     for name in ('kind', 'parent', 'placement', 'inertia', 'damping', 'friction'):
         np.testing.assert_allclose(
-            getattr(got.layout, name), getattr(wanted.layout, name), atol=2e-15, err_msg=name)
+            getattr(got.link_table, name), getattr(wanted.link_table, name), atol=2e-15,
+            err_msg=name)
     np.testing.assert_array_equal(
         np.nan_to_num(got.limits.lower, neginf=0), np.nan_to_num(wanted.limits.lower, neginf=0))

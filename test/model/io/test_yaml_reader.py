@@ -71,8 +71,8 @@ def load(tmp_path: Path, text: str) -> Model:
 
 def test_the_aerial_manipulator_is_that_of_theory_8() -> None:
     model = load_model(config_file('aerial_manipulator.yaml'))
-    layout = model.layout
-    assert list(layout.parent) == [-1, 0, 1, 2, 0, 4, 5]
+    table = model.link_table
+    assert list(table.parent) == [-1, 0, 1, 2, 0, 4, 5]
     assert (model.nq, model.nv, len(model.rotors)) == (13, 12, 6)
     assert model.mass == pytest.approx(4.68, rel=1e-15)
     np.testing.assert_array_equal(model.gravity, (0, 0, -9.81))

@@ -12,23 +12,23 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A layout seen through numpy, without kernels: poses of bodies, inertias of links."""
+"""A link table seen through numpy, without kernels: poses of bodies, inertias of links."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.model import kinds, Layout
+from liedyn_ros.model import kinds, LinkTable
 
 
-def body_poses(layout: Layout, q: Array) -> Array:
+def body_poses(table: LinkTable, q: Array) -> Array:
     """Return the pose (B, 4, 4) of each body in the ground frame."""
     links = [np.eye(4)]  # the ground last, at index -1
-    for i in range(len(layout.kind)):
-        motion = joint_motion(layout.kind[i], q[layout.qi[i]:], layout.pitch[i])
-        links.insert(i, links[layout.parent[i]] @ unpack(layout.placement[i]) @ motion)
+    for i in range(len(table.kind)):
+        motion = joint_motion(table.kind[i], q[table.qi[i]:], table.pitch[i])
+        links.insert(i, links[table.parent[i]] @ unpack(table.placement[i]) @ motion)
     return np.array([links[link] @ unpack(placement) for link, placement in zip(
-        layout.body_link, layout.body_placement)])
+        table.body_link, table.body_placement)])
 
 
 def joint_motion(kind: int, q: Array, pitch: float) -> Array:
