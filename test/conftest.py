@@ -18,7 +18,9 @@ from importlib.util import find_spec
 import os
 
 HAS_ROS = find_spec('rclpy') is not None
-collect_ignore = [] if HAS_ROS else ['interfaces', 'nodes', 'launch']
+WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
+collect_ignore = [] if HAS_ROS else WITH_ROS
+pytest_plugins = ['support.ros_fixtures'] if HAS_ROS else []
 
 # Processes that share the tests have a ROS domain each.
 WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')
@@ -29,4 +31,4 @@ if WORKER != '0' and 'ROS_DOMAIN_ID' in os.environ:
 
 def pytest_report_header() -> str:
     """Say in the first lines which tests are left out."""
-    return 'ROS 2: found' if HAS_ROS else 'ROS 2: none; interfaces, nodes, launch not collected'
+    return 'ROS 2: found' if HAS_ROS else f'ROS 2: none; {", ".join(WITH_ROS)} not collected'

@@ -13,12 +13,12 @@
 # limitations under the License.
 
 """
-Write what documents the parameters of the nodes from where they are declared.
+Write the documents of the nodes' parameters from where the parameters are declared.
 
     python -m tools.parameter_documents
 
-rewrites each table of README.md, between `<!-- parameters: <node> -->` and `<!-- end -->`, and
-the parameter files of config/.
+rewrites the table in docs/nodes/<node>.md, between `<!-- parameters: <node> -->` and
+`<!-- end -->`, and the parameter files of config/.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ from liedyn_ros.ros.lifecycle import AUTOSTART
 from liedyn_ros.ros.parameters import as_markdown, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
-README, CONFIG = ROOT / 'README.md', ROOT / 'config'
+PAGES, CONFIG = ROOT / 'docs' / 'nodes', ROOT / 'config'
 TABLE = re.compile(r'(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
 STEWART_NODES: Mapping[str, Sequence[Parameter]] = {
@@ -47,12 +47,17 @@ AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
     'aerial_manipulator_controller': (AUTOSTART, *aerial.CONTROLLER),
 }
 SERVER: Mapping[str, Sequence[Parameter]] = {'dynamics_server': (AUTOSTART, *DYNAMICS_SERVER)}
-IN_README = {**STEWART_NODES, **SERVER, **AERIAL_NODES}
+NODES = {**STEWART_NODES, **SERVER, **AERIAL_NODES}
+
+
+def page_of(node: str) -> Path:
+    """Return the path of a node's contract page."""
+    return PAGES / f'{node}.md'
 
 
 def with_tables(text: str) -> str:
     """Return a text with each table between its markers as the code has it."""
-    return TABLE.sub(lambda m: f'{m[1]}{as_markdown(IN_README[m[2]])}\n{m[3]}', text)
+    return TABLE.sub(lambda m: f'{m[1]}{as_markdown(NODES[m[2]])}\n{m[3]}', text)
 
 
 def parameter_files() -> Mapping[Path, str]:
@@ -68,11 +73,11 @@ def parameter_files() -> Mapping[Path, str]:
 
 
 def _file(whose: str, nodes: Mapping[str, Sequence[Parameter]],
-          shared: Sequence[Parameter] = (), what_all_share: str = '') -> str:
+          shared: Sequence[Parameter] = (), about_shared: str = '') -> str:
     blocks = [f'# Every parameter of the {whose} at its default, in any namespace.\n'
               '# Written by python -m tools.parameter_documents.\n']
     if shared:
-        blocks.append(f'# {what_all_share}\n' + _block('/**', shared))
+        blocks.append(f'# {about_shared}\n' + _block('/**', shared))
     for node, parameters in nodes.items():
         own = [parameter for parameter in parameters if parameter not in shared]
         title = f'# {node} alone.\n' if shared else ''
@@ -95,6 +100,8 @@ def _entry(parameter: Parameter) -> str:
 
 
 if __name__ == '__main__':
-    README.write_text(with_tables(README.read_text(encoding='utf-8')), encoding='utf-8')
+    for name in NODES:
+        page = page_of(name)
+        page.write_text(with_tables(page.read_text(encoding='utf-8')), encoding='utf-8')
     for path, text in parameter_files().items():
         path.write_text(text, encoding='utf-8')

@@ -176,7 +176,7 @@ class ParameterSet:
 
 
 def as_markdown(parameters: Sequence[Parameter]) -> str:
-    """Return the parameters as the table that stands in the README."""
+    """Return the parameters as the table of the node's page."""
     rows = ['| parameter | type | default | unit | range | at run time | meaning |',
             '| --- | --- | --- | --- | --- | --- | --- |']
     rows += [f'| `{p.name}` | {p.kind} | `{p.default!r}` | {p.unit or "-"} | {p.range_text} | '

@@ -12,54 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Nodes under test: one context for all tests, a namespace for each."""
-
-from itertools import count
-import os
+"""A dynamics server for each of some machines."""
 
 import pytest
 from support.dynamics_bench import AERIAL, random_file, ServerBench
-from support.pose_bench import PoseBench
-from support.ros_bench import Bench, open_context
 
-NUMBERS = count()
 MACHINES = ['aerial', *((seed, floating) for seed in range(2) for floating in (False, True))]
-
-
-@pytest.fixture(scope='session')
-def context():
-    """Return the context that all tests share."""
-    context = open_context()
-    yield context
-    context.try_shutdown()
-
-
-@pytest.fixture
-def other_context():
-    """Return a second context, for what one participant cannot do."""
-    context = open_context()
-    yield context
-    context.try_shutdown()
-
-
-@pytest.fixture
-def namespace():
-    """Return a namespace that no other test uses, of this run or of another in this domain."""
-    return f'/test_{os.getpid()}_{next(NUMBERS)}'
-
-
-@pytest.fixture
-def bench(context, namespace):
-    """Return an empty bench."""
-    bench = Bench(context, namespace)
-    yield bench
-    bench.close()
-
-
-@pytest.fixture
-def tracking(bench):
-    """Return a function that starts a pose node with parameters and sees it track home."""
-    return lambda **parameters: PoseBench(bench, **parameters).settle()
 
 
 @pytest.fixture(params=MACHINES, ids=str)

@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""README's tables and the files of config/ say of the parameters what the code says."""
+"""The pages of docs/nodes and the files of config/ describe the parameters as the code does."""
 
 import re
 
 import pytest
 from tools.parameter_documents import (
-    CONFIG, IN_README, parameter_files, README, TABLE, with_tables)
+    CONFIG, NODES, page_of, PAGES, parameter_files, TABLE, with_tables)
 import yaml
 
 from liedyn_ros.nodes.stewart.pose import StewartPoseNode
@@ -29,12 +29,14 @@ REMEDY = 'run: python -m tools.parameter_documents'
 FILES = parameter_files()
 
 
-def test_readme_has_a_table_of_each_node():
-    assert [match[2] for match in TABLE.finditer(README.read_text())] == list(IN_README)
+def test_each_node_has_a_page():
+    assert {path.stem for path in PAGES.glob('*.md')} - {'README'} == set(NODES)
 
 
-def test_readme_tables():
-    text = README.read_text()
+@pytest.mark.parametrize('node', NODES)
+def test_page_has_the_table_of_its_node(node):
+    text = page_of(node).read_text()
+    assert [match[2] for match in TABLE.finditer(text)] == [node]
     assert with_tables(text) == text, REMEDY
 
 
@@ -52,7 +54,7 @@ def test_parameter_files_hold_the_defaults():
         described |= {key.removeprefix('/**/'): {**shared, **own} for key, own in blocks.items()}
     assert described == {
         name: {parameter.name: parameter.default for parameter in parameters}
-        for name, parameters in IN_README.items()}
+        for name, parameters in NODES.items()}
 
 
 @pytest.mark.ros

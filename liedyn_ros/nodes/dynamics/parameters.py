@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The parameters of the dynamics server, in the order of the README's table, and their model."""
+"""The parameters of the dynamics server, in the order of its page's table, and their model."""
 
 from collections.abc import Mapping
 from pathlib import Path

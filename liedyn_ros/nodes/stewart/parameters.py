@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The parameters of the Stewart nodes, in the order of the README's tables."""
+"""The parameters of the Stewart nodes, in the order of the pages' tables."""
 
 from liedyn_ros.ros.parameters import Parameter
 
