@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists
 from liedyn_ros.model import Joint, Model
-from liedyn_ros.model.kinds import FREE
+from liedyn_ros.model.kernels.kinds import FREE
 
 
 class FloatingBase:

@@ -18,7 +18,8 @@ Where compiled kernels are kept: a folder for each state of the sources that a k
 Numba's own cache looks only at the file of the function it compiles, so a kernel would go on
 using an old version of a kernel it calls from another file. Ours follows the imports of the
 kernel's module: an edit or an upgrade is never missed, and an edit of a file that the kernel
-cannot reach compiles nothing again.
+cannot reach compiles nothing again. So kernels import kernels alone: modules of a folder
+`kernels`, and jit.
 """
 
 import ast
@@ -56,21 +57,27 @@ def digest(source: Path) -> str:
 
 def reachable(source: Path) -> list[Path]:
     """
-    Return the modules of the package that a module imports, directly or not, itself first.
+    Return the modules of the package whose text a module's kernels depend on, itself first.
 
-    Raises ImportError where one lies in a part that the module's part may not import.
+    They are those that it imports, directly or not, as far as jit: what jit imports makes kernels
+    and is not called by them. Raises ImportError for a module that holds neither kernels nor jit,
+    or that lies in a part which the module's part may not import.
     """
-    part = _part(source)
-    found, waiting = {source: None}, [source]
+    parts = allowed(_part(source))
+    found, waiting = {source}, [source]
     while waiting:
         for path in _imports(waiting.pop()):
-            if _part(path) not in allowed(part):
-                raise ImportError(f'{source}: expected imports of {sorted(allowed(part))} alone, '
-                                  f'got {path}')
+            if _part(path) not in parts or not (path.parent.name == 'kernels' or _is_jit(path)):
+                raise ImportError(f'{source}: expected imports of kernels of {sorted(parts)} '
+                                  f'alone, got {path}')
             if path not in found:
-                found[path] = None
-                waiting.append(path)
-    return [source, *sorted(path for path in found if path != source)]
+                found.add(path)
+                waiting += [] if _is_jit(path) else [path]
+    return [source, *sorted(found - {source})]
+
+
+def _is_jit(path: Path) -> bool:
+    return _part(path) == 'jit'
 
 
 def _part(path: Path) -> str:

@@ -22,10 +22,6 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
 
-# How far an input may be from its group or algebra: room for single precision, none for numbers
-# printed with five digits.
-TOLERANCE = 1e-6
-
 
 def run(loop: Callable[..., Any], value: Array, core: int, result: tuple[int, ...]) -> Array:
     """

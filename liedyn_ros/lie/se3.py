@@ -29,8 +29,9 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import so3
-from liedyn_ros.lie.arrays import largest, require, require_broadcast, run, TOLERANCE
+from liedyn_ros.lie.arrays import largest, require, require_broadcast, run
 from liedyn_ros.lie.kernels import batch
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
 LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 

@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.lie.arrays import largest, require, require_broadcast, run, TOLERANCE
+from liedyn_ros.lie.arrays import largest, require, require_broadcast, run
 from liedyn_ros.lie.kernels import batch
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
 
 def require_rotation(name: str, rotation: ArrayLike) -> Array:

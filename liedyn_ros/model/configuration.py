@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, NotInGroupError
-from liedyn_ros.lie.arrays import TOLERANCE
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.joints import Limits
 from liedyn_ros.model.kernels import configuration as kernels
-from liedyn_ros.model.kinds import FREE, PRISMATIC, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, SPHERICAL
 from liedyn_ros.model.link_table import LinkTable
 
 # Where a quaternion starts in the configuration of a link.

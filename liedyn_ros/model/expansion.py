@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.model import kinds
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.geometry import axis_frame
 from liedyn_ros.model.joints import Joint, JOINT_TYPES
+from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
 
 # Columns of the joint's axis frame, cyclic, so that the named axis comes last.

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_numbers
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.model import kinds
+from liedyn_ros.model.kernels import kinds
 
 _INF = float('inf')
 

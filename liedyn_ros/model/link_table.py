@@ -29,7 +29,7 @@ class LinkTable:
     """
     The links of a tree in topological order, as read-only arrays.
 
-    Every joint is a chain of N elementary links (model.kinds), each with its axis on the z axis of
+    Every joint is a chain of N elementary links (kernels.kinds), each with its axis on the z of
     its own frame. The pose of a link in its parent is placement * J(q), where J is a rotation
     about z, a translation along z, a screw about z, an element of SO(3) or one of SE(3).
     The links inside a joint of several degrees of freedom are massless; bodies behind fixed

@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
 from liedyn_ros.dynamics.kernels.retraction import exponential_rate
 from liedyn_ros.dynamics.kernels.trigonometry import LARGEST, sine_cosine
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.model import kinds
+from liedyn_ros.model.kernels import kinds
 
 RNG = np.random.default_rng(11)
 SYMMETRIC = np.array(((0, 1, 2), (1, 3, 4), (2, 4, 5)))

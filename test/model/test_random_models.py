@@ -25,7 +25,8 @@ from support.random_models import random_model
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model import Joint, JOINT_TYPES, kinds, load_model
+from liedyn_ros.model import Joint, JOINT_TYPES, load_model
+from liedyn_ros.model.kernels import kinds
 
 CASES = [(seed, floating) for seed in range(5) for floating in (False, True)]
 

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.model import kinds, LinkTable
+from liedyn_ros.model import LinkTable
+from liedyn_ros.model.kernels import kinds
 
 
 def body_poses(table: LinkTable, q: Array) -> Array:

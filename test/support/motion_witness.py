@@ -27,7 +27,8 @@ import numpy as np
 from support.high_precision import cross_matrix
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.model import Joint, JOINT_TYPES, kinds, Model
+from liedyn_ros.model import Joint, JOINT_TYPES, Model
+from liedyn_ros.model.kernels import kinds
 
 DIGITS = 200
 STEP = 1e-12  # s

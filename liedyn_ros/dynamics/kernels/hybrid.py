@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.kernels.rows import (
     POSITION, PRESCRIBED, RESIDUAL, ROTATION, store3, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kinds import REVOLUTE
+from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 DONE = 0
 REFUSED = -1

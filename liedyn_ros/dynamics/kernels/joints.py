@@ -19,9 +19,9 @@ import math
 from liedyn_ros.dynamics.kernels.rows import KIND, load3, load9, PITCH, PLACEMENT, QI, VI
 from liedyn_ros.dynamics.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.lie.arrays import TOLERANCE
 from liedyn_ros.lie.kernels import mat3, vec3
-from liedyn_ros.model.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 @inlined

@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.kernels.rows import (
     ROTATION, store3, store9, TWIST, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kinds import REVOLUTE
+from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 
 @inlined

@@ -17,7 +17,7 @@
 from liedyn_ros.dynamics.kernels.rows import KIND, VI
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
-from liedyn_ros.model.kinds import FREE, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel

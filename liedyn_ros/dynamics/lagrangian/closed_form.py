@@ -28,7 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.model import Body, kinds
+from liedyn_ros.model import Body
+from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
 
 

@@ -18,7 +18,7 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
-from liedyn_ros.model.kinds import FREE, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel

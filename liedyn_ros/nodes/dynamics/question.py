@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, NotInGroupError
 from liedyn_ros.dynamics import Names
-from liedyn_ros.lie.arrays import TOLERANCE
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
 POSE = tuple(f'position.{axis}' for axis in 'xyz') + tuple(f'orientation.{i}' for i in 'xyzw')
 TWIST = tuple(f'{part}.{axis}' for part in ('angular', 'linear') for axis in 'xyz')

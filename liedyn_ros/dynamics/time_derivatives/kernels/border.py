@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.table import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_lane, put_lane
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 @inlined

@@ -31,7 +31,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.table import (
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, put
 from liedyn_ros.lie.kernels import mat3, vec3
-from liedyn_ros.model.kinds import FREE, REVOLUTE, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
 CHANGE = TWIST  # in state: what the solution adds to w' and a of a link; the ground has zeros
 
