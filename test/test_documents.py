@@ -12,26 +12,43 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The snippets of README and docs, run one after the other, and what they say is printed."""
+"""README and docs: snippets run and print what the page says; links lead somewhere."""
 
 from pathlib import Path
 import re
 
+from PIL import Image
 import pytest
+from tools.readme_picture import draw, PATH
 
 ROOT = Path(__file__).parents[1]
 SNIPPET = re.compile(
     r'^```python\n(?P<code>.*?)^```\n(\n```text\n(?P<printed>.*?)^```\n)?',
     re.DOTALL | re.MULTILINE)
-PAGES = [page for page in (ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md')))
-         if SNIPPET.search(page.read_text())]
+BLOCK = re.compile(r'^ *```.*?^ *```$', re.DOTALL | re.MULTILINE)
+LINK = re.compile(r'\]\((?!https?:)(?P<path>[^)#]*)(?:#(?P<anchor>[^)]*))?\)')
+HEADING = re.compile(r'^#+ (.*)$', re.MULTILINE)
+
+PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'docs').rglob('*.md'))]
+WITH_SNIPPETS = [page for page in PAGES if SNIPPET.search(page.read_text())]
+
+
+def name(page):
+    """Return how a test names a page."""
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page):
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = HEADING.findall(BLOCK.sub('', page.read_text()))
+    return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
 
 
 def test_pages_with_snippets_are_found():
-    assert {'README.md', 'dynamics.md'} <= {page.name for page in PAGES}
+    assert {'README.md', 'docs/dynamics.md'} <= set(map(name, WITH_SNIPPETS))
 
 
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize('page', WITH_SNIPPETS, ids=name)
 def test_snippets_run(page, capsys):
     text, scope = page.read_text(), {}
     for snippet in SNIPPET.finditer(text):
@@ -39,3 +56,29 @@ def test_snippets_run(page, capsys):
         exec(compile(before + snippet['code'], page, 'exec'), scope)
         printed = capsys.readouterr().out
         assert snippet['printed'] in (None, printed)
+
+
+@pytest.mark.parametrize('page', PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    dead = []
+    for link in LINK.finditer(BLOCK.sub('', page.read_text())):
+        target = (page.parent / link['path']).resolve() if link['path'] else page
+        if not target.exists() or (link['anchor'] and link['anchor'] not in anchors(target)):
+            dead.append(link[0])
+    assert dead == []
+
+
+def test_every_page_is_on_the_map():
+    linked = {(ROOT / 'docs' / link['path']).resolve()
+              for link in LINK.finditer((ROOT / 'docs' / 'README.md').read_text())}
+    assert {name(page) for page in (ROOT / 'docs').rglob('*.md')} - set(
+        map(name, linked - {ROOT / 'CONTRIBUTING.md'})) == {'docs/README.md'}
+
+
+def test_moving_picture(tmp_path):
+    """It is drawn by its tool, small, and repeats for ever."""
+    draw(tmp_path / 'demos.gif', frames=2)
+    with Image.open(tmp_path / 'demos.gif') as drawn, Image.open(PATH) as shown:
+        assert drawn.size == shown.size
+        assert (drawn.n_frames, shown.info['loop']) == (2, 0)
+    assert PATH.stat().st_size < 1_000_000

@@ -71,16 +71,17 @@ def record(model: Model, folder: Path) -> Recorder:
         with ExitStack() as stack:
             def start(name: str, **parameters: Any) -> NodeProcess:
                 return stack.enter_context(NodeProcess(
-                    f'liedyn_ros.nodes.{name}', parameters, folder / f'{name}.log'))
+                    f'liedyn_ros.nodes.{name}', parameters,
+                    folder / f'{name.replace(".", "_")}.log'))
 
             processes = [
-                start('dynamics_server', model_file=known, floating=True, use_sim_time=True),
-                start('aerial_manipulator_controller', use_sim_time=True,
+                start('dynamics.server', model_file=known, floating=True, use_sim_time=True),
+                start('aerial.controller', use_sim_time=True,
                       **deep('rotor_speeds', 'joint_torques'))]
             wait_for(recorder, processes, 'the server and the controller', lambda: all(
                 recorder.count_publishers(topic) for topic in (ANSWERS, 'rotor_speeds')))
             processes.append(start(
-                'aerial_manipulator_simulator', publish_clock=True,
+                'aerial.simulator', publish_clock=True,
                 most_command_age=MOST_COMMAND_AGE, **deep('odometry', 'joint_states')))
             wait_for(recorder, processes, 'a command of a state', lambda: all(
                 recorder.count(topic) for topic in ('odometry', 'rotor_speeds')))

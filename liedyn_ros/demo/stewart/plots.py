@@ -101,7 +101,8 @@ def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Fig
     axes.set_xlabel('x, m')
     axes.set_ylabel('y, m')
     axes.set_zlabel('z, m')
-    axes.set_aspect('equal')
+    axes.set_box_aspect(np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1),
+                        zoom=0.9)  # else the labels of the lower edge are cut off
     axes.legend(loc='upper left')
     return figure
 
