@@ -35,8 +35,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, LegNoise, OrientationSensor, PoseSolver, PoseTracker, SafePose, SafeTracker,
-    ScrewMotion, SingularityMeter, SmoothTrajectory, StewartGeometry, Watch)
+    Flag, leg_lengths, LegNoise, MonitorConfig, MonitoredPose, MonitoredTracker, OrientationSensor,
+    PlatformMeter, PoseSolver, PoseTracker, ScrewMotion, SmoothTrajectory, StewartGeometry)
 
 GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
 HOME = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 0.5])
@@ -57,7 +57,7 @@ LOOK_EVERY = 10  # samples, for poses that are wrong without a flag
 Figures = dict[str, Any]
 
 
-class Motion(Protocol):
+class Path(Protocol):
     """A path in time."""
 
     def pose(self, times: Array) -> Array:
@@ -93,7 +93,7 @@ def covariance() -> Figures:
     return {'difference': worst, 'deviations': largest.tolist()}
 
 
-def samples(motion: Motion, duration: float, noise: float,
+def samples(motion: Path, duration: float, noise: float,
             seed: int) -> Iterator[tuple[int, Array, Array]]:
     """Go through stamp (ns), true pose and lengths with noise."""
     times = np.arange(round(duration * RATE) + 1) / RATE
@@ -135,7 +135,7 @@ def cross(name: str, duration: float, noise: float, seed: int) -> Figures:
     """Run a plain tracker and one that holds both branches along one path."""
     start, displacement = path(name)
     plain = PoseTracker(GEOMETRY, start)
-    holds = SafeTracker(GEOMETRY, start, watch=Watch(
+    holds = MonitoredTracker(GEOMETRY, start, config=MonitorConfig(
         leg_noise=noise or 1e-9, hold_hypotheses=True))
     told, silent, poses = [], False, []
     motion = ScrewMotion(start, displacement, duration)
@@ -145,12 +145,12 @@ def cross(name: str, duration: float, noise: float, seed: int) -> Figures:
             told.append(k)
         poses.append(pose)
         silent |= k % LOOK_EVERY == 0 and unsaid(held, pose)
-    signs = np.sign(SingularityMeter(GEOMETRY).signed_values(poses))
+    signs = np.sign(PlatformMeter(GEOMETRY).signed_values(poses))
     truth = int(np.flatnonzero(np.diff(signs))[0]) + 1
     share = 0.5 - 0.5 * np.cos(np.pi * np.arange(k + 1) / k)
     return {'distance': float(abs(share[told[0]] - share[truth])) if len(told) == 1 else None,
-            'plain_wrong': error(tracked.solution.pose, pose) > WRONG,
-            'held_wrong': error(held.tracked.solution.pose, pose) > WRONG,
+            'plain_wrong': error(tracked.pose, pose) > WRONG,
+            'held_wrong': error(held.pose, pose) > WRONG,
             'left_open': Flag.BRANCH_UNSURE in held.flags, 'silent': silent}
 
 
@@ -200,14 +200,14 @@ def turns() -> list[Figures]:
 
 def turn(motion: Return, noise: float, seed: int) -> Figures:
     """Run a tracker that holds both branches along one path and back."""
-    tracker = SafeTracker(GEOMETRY, path(motion.name)[0], watch=Watch(
+    tracker = MonitoredTracker(GEOMETRY, path(motion.name)[0], config=MonitorConfig(
         leg_noise=noise, hold_hypotheses=True))
     silent = False
     for k, (stamp_ns, pose, lengths) in enumerate(
             samples(motion, motion.duration, noise, seed)):
         held = tracker.update(stamp_ns, lengths)
         silent |= k % LOOK_EVERY == 0 and unsaid(held, pose)
-    return {'wrong': error(held.tracked.solution.pose, pose) > WRONG,
+    return {'wrong': error(held.pose, pose) > WRONG,
             'left_open': Flag.BRANCH_UNSURE in held.flags, 'silent': silent}
 
 
@@ -223,16 +223,16 @@ def crossing_of(name: str) -> float:
     """Return the share of a path where it crosses the singularity."""
     start, displacement = path(name)
     shares = np.linspace(0.0, 1.0, 10_001)
-    values = SingularityMeter(GEOMETRY).signed_values(
+    values = PlatformMeter(GEOMETRY).signed_values(
         se3.compose(start, se3.exp(shares[:, None] * displacement)))
     return float(shares[np.flatnonzero(np.diff(np.sign(values)))[0] + 1])
 
 
-def unsaid(safe: SafePose, truth: Array) -> bool:
+def unsaid(safe: MonitoredPose, truth: Array) -> bool:
     """Return whether a pose is wrong and no flag says that it may be."""
-    return bool(safe.tracked.solution.converged
+    return bool(safe.converged
                 and not safe.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
-                and error(safe.tracked.solution.pose, truth) > WRONG)
+                and error(safe.pose, truth) > WRONG)
 
 
 def good_motion(seed: int) -> SmoothTrajectory:
@@ -248,7 +248,7 @@ def good_motion(seed: int) -> SmoothTrajectory:
 class Slowed:
     """A motion some times slower."""
 
-    motion: Motion
+    motion: Path
     slower: float
 
     def pose(self, times: Array) -> Array:
@@ -262,14 +262,14 @@ def alarms() -> list[Figures]:
     figures = []
     for noise, step, slower in ((0.0, 0.0, 1), (1e-5, 0.0, 1), (1e-4, 0.0, 1), *(
             (ROUNDING * step, step, slower) for step in (1e-6, 1e-5, 1e-4) for slower in (1, 10))):
-        tracker, count, least = SafeTracker(
-            GEOMETRY, HOME, watch=Watch(leg_noise=noise, hold_hypotheses=True)), 0, np.inf
+        tracker, count, least = MonitoredTracker(
+            GEOMETRY, HOME, config=MonitorConfig(leg_noise=noise, hold_hypotheses=True)), 0, np.inf
         motion = Slowed(good_motion(7), slower)
         for stamp_ns, _, lengths in samples(motion, 60.0, 0.0 if step else noise, 7):
             reading = step * np.round(lengths / step) if step else lengths
             safe = tracker.update(stamp_ns, reading)
             count += bool(safe.flags)
-            least = min(least, safe.tracked.solution.smallest_singular_value)
+            least = min(least, safe.smallest_singular_value)
         figures.append({'noise': noise, 'step': step, 'slower': slower, 'alarms': count,
                         'least_singular_value': least})
         print(f'  noise {1e6 * noise:.3g} um, steps {1e6 * step:g} um, speed 1 / {slower}: '
@@ -304,7 +304,7 @@ def faults() -> list[Figures]:
 def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures:
     """Track 1 s with a fault from half time on; return who was named, when, and the error."""
     imu = OrientationSensor(5e-4) if kind.endswith('IMU') else None
-    tracker = SafeTracker(GEOMETRY, HOME, watch=Watch(
+    tracker = MonitoredTracker(GEOMETRY, HOME, config=MonitorConfig(
         leg_noise=1e-5, sensor=imu, sensor_time=0.1))
     offset, begin = rng.uniform(2.0, 20.0), 500
     times = offset + np.arange(1000) / RATE
@@ -325,7 +325,7 @@ def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures
         others |= any(other != leg for other in safe.legs)
         if leg in safe.legs and not named:
             named, delay = True, (k - begin) / RATE
-        worst = max(worst, error(safe.tracked.solution.pose, pose)) if k >= begin else worst
+        worst = max(worst, error(safe.pose, pose)) if k >= begin else worst
     return {'named': named, 'delay': delay, 'others': others, 'error': worst}
 
 
@@ -333,8 +333,10 @@ def update_time() -> Figures:
     """Time one sample of the plain tracker and of the one under watch."""
     lengths = [values for _, _, values in samples(good_motion(1), 4.0, 1e-5, 1)]
     result = {}
-    for name, tracker in (('plain', PoseTracker(GEOMETRY, HOME)),
-                          ('watched', SafeTracker(GEOMETRY, HOME, watch=Watch(leg_noise=1e-5)))):
+    for name, tracker in (
+            ('plain', PoseTracker(GEOMETRY, HOME)),
+            ('monitored', MonitoredTracker(
+                GEOMETRY, HOME, config=MonitorConfig(leg_noise=1e-5)))):
         taken = []
         for k, values in enumerate(lengths):
             begin = time.perf_counter()
@@ -342,7 +344,7 @@ def update_time() -> Figures:
             taken.append(time.perf_counter() - begin)
         result[name] = statistics.median(taken[500:])
     print(f'a sample takes {1e6 * result["plain"]:.0f} us plain, '
-          f'{1e6 * result["watched"]:.0f} us under watch')
+          f'{1e6 * result["monitored"]:.0f} us monitored')
     return result
 
 

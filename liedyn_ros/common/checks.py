@@ -88,6 +88,13 @@ def as_positive(name: str, value: ArrayLike) -> float:
     return number
 
 
+def as_seed(name: str, value: Any) -> int:
+    """Return an integer of 0 or more, Python's or numpy's; raise LimitError for all else."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise LimitError(f'{name}: expected an integer of 0 or more, got {value!r}')
+    return int(value)
+
+
 def require_finite(name: str, array: Array) -> Array:
     """Return the array, or raise NotFiniteError naming the first bad entry."""
     finite = np.isfinite(array)

@@ -20,37 +20,41 @@ the order of the geometry's leg names.
 """
 
 from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
-from liedyn_ros.stewart.input.actuators import Actuators
+from liedyn_ros.stewart.flags import Flag
+from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import (
     leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, Trivialization,
     twist_of_leg_rates)
-from liedyn_ros.stewart.platform.limits import LimitGauge, Margins
-from liedyn_ros.stewart.platform.singularity import Singularity, SingularityMeter, time_until
+from liedyn_ros.stewart.platform.limits import Margins
+from liedyn_ros.stewart.platform.singularity import time_until
+from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
 from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
 from liedyn_ros.stewart.solver.methods import (
     Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
-from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchGuard
+from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.covariance import in_fixed_axes, LegNoise, linear_first
 from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
-from liedyn_ros.stewart.tracking.monitored_tracker import Flag, SafePose, SafeTracker, Watch
-from liedyn_ros.stewart.tracking.prediction import joint_covariance, Motion, MotionEstimator
+from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
+from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
+from liedyn_ros.stewart.tracking.prediction import (
+    joint_covariance, MotionEstimate, MotionEstimator)
 from liedyn_ros.stewart.tracking.sensor_monitor import (
-    Consistency, ConsistencyMonitor, LengthSensor, OrientationSensor, Sensor)
+    LengthSensor, OrientationSensor, Sensor, SensorFit, SensorMonitor)
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 
 __all__ = [
-    'ActuatorSynchronizer', 'Actuators', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes',
-    'Branch', 'BranchGuard', 'Chart', 'Consistency', 'ConsistencyMonitor', 'Flag',
-    'GaussNewton', 'LegFaults', 'LegMonitor', 'LegNoise', 'LegSample', 'LegSimulation',
-    'LengthSensor', 'LevenbergMarquardt', 'LimitGauge', 'Margins', 'Method', 'Motion',
-    'MotionEstimator', 'OrientationSensor', 'PoseSolver', 'PoseTracker', 'Reading', 'Residual',
-    'SafePose', 'SafeTracker', 'ScrewMotion', 'Sensor', 'Singularity', 'SingularityMeter',
+    'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'Branch',
+    'BranchMonitor', 'Chart', 'Flag', 'GaussNewton', 'LegActuators', 'LegFaults', 'LegMonitor',
+    'LegNoise', 'LegSample', 'LegSimulation', 'LengthSensor', 'LevenbergMarquardt', 'Margins',
+    'Method', 'MonitorConfig', 'MonitoredPose', 'MonitoredTracker', 'MotionEstimate',
+    'MotionEstimator', 'OrientationSensor', 'PlatformMeter', 'PlatformState', 'PoseSolver',
+    'PoseTracker', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor',
     'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status', 'StewartGeometry',
-    'TrackedPose', 'Trivialization', 'Watch', 'in_fixed_axes', 'joint_covariance',
-    'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'squared_length_jacobian',
-    'time_until', 'twist_of_leg_rates',
+    'TrackedPose', 'Trivialization', 'in_fixed_axes', 'joint_covariance', 'leg_lengths',
+    'leg_rates', 'length_jacobian', 'linear_first', 'squared_length_jacobian', 'time_until',
+    'twist_of_leg_rates',
 ]

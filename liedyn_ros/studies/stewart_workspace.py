@@ -35,7 +35,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.stewart import LimitGauge, SingularityMeter, StewartGeometry
+from liedyn_ros.stewart import PlatformMeter, StewartGeometry
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 from liedyn_ros.studies import outputs
 from liedyn_ros.studies.pictures import save
@@ -104,8 +104,8 @@ def require_usable_home(
     home = as_array('--home', options.home, (3,))
     nearest = [axis[np.abs(axis - coordinate).argmin()] for axis, coordinate in zip(axes, home)]
     pose = SE3.from_rotation_translation(rotation, nearest)
-    faults = LimitGauge(geometry).measure(pose)[0].exceeded(geometry.leg_names)
-    smallest = SingularityMeter(geometry).measure(pose).smallest_singular_value
+    state = PlatformMeter(geometry).measure(pose)
+    faults, smallest = state.margins.exceeded(geometry.leg_names), state.smallest_singular_value
     if not smallest > as_number('--threshold', options.threshold):
         faults.append(f'smallest singular value {smallest:.3g}')
     if faults:

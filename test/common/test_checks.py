@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from liedyn_ros.common.checks import (
-    as_array, as_number, as_numbers, as_positive, as_trailing, order_of)
+    as_array, as_number, as_numbers, as_positive, as_seed, as_trailing, order_of)
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
 
@@ -76,3 +76,14 @@ def test_one_number():
                          (-1.0, LimitError), ('1', LiedynError)):
         with pytest.raises(error, match=r'^x: expected '):
             as_positive('x', value)
+
+
+@pytest.mark.parametrize('seed', [0, 7, np.int64(7), np.uint8(3)])
+def test_seeds_of_python_and_of_numpy(seed):
+    assert as_seed('seed', seed) == int(seed)
+
+
+@pytest.mark.parametrize('seed', [True, np.True_, -1, 1.0, '1', None])
+def test_what_is_no_seed_is_refused(seed):
+    with pytest.raises(LimitError, match='seed: expected an integer of 0 or more, got'):
+        as_seed('seed', seed)

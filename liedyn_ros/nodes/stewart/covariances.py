@@ -64,8 +64,8 @@ class StewartCovariances:
         covariance = self._estimator.pose_covariance(tracked)
         if covariance is None:
             return
-        conversions.to_pose(tracked.solution.pose, self._pose.pose.pose)
-        self._pose.pose.covariance = in_fixed_axes(covariance, tracked.solution.pose).ravel()
+        conversions.to_pose(tracked.pose, self._pose.pose.pose)
+        self._pose.pose.covariance = in_fixed_axes(covariance, tracked.pose).ravel()
         self._pose.header.stamp = stamp
         self._pose_publisher.publish(self._pose)
         if tracked.twist is None:

@@ -22,7 +22,7 @@ from rclpy.node import Node
 
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.sensor import RedundantInput
-from liedyn_ros.stewart import Flag, Margins, SafePose
+from liedyn_ros.stewart import Flag, Margins, MonitoredPose
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
@@ -60,20 +60,20 @@ class StewartDiagnostics:
 
     def clear(self) -> None:
         """Begin the next report."""
-        self._last: SafePose | None = None  # with a pose
+        self._last: MonitoredPose | None = None  # with a pose
         self._flags, self._legs = Flag(0), Counter[int]()
         self._least: Margins | None = None  # of the platform's limits
         self._solved = self._failed = self._refused = 0
         self._reason = ''
 
-    def take(self, safe: SafePose) -> None:
+    def take(self, monitored: MonitoredPose) -> None:
         """Note one sample."""
-        self._flags |= safe.flags
-        self._legs.update(safe.legs)
-        if safe.margins is not None:
-            self._least = safe.margins if self._least is None else self._least.least(safe.margins)
-        if safe.tracked.solution.converged:
-            self._last = safe
+        self._flags |= monitored.flags
+        self._legs.update(monitored.legs)
+        if monitored.converged:
+            margins = monitored.state.margins
+            self._least = margins if self._least is None else self._least.least(margins)
+            self._last = monitored
             self._solved += 1
         else:
             self._failed += 1
@@ -121,11 +121,11 @@ class StewartDiagnostics:
 
     def _measures(self) -> dict[str, object]:
         last = self._last
-        if last is None or last.singularity is None or last.branch is None:
+        if last is None or last.branch is None:
             return {}
-        singularity, branch = last.singularity, last.branch
-        return {'smallest singular value': f'{singularity.smallest_singular_value:.6g}',
-                'determinant sign': singularity.determinant_sign,
+        state, branch = last.state, last.branch
+        return {'smallest singular value': f'{last.smallest_singular_value:.6g}',
+                'determinant sign': state.determinant_sign,
                 'expected determinant sign': branch.expected_sign,
                 'time to singularity, s': f'{last.time_to_singularity:.6g}',
                 'prediction gap': f'{branch.prediction_gap:.3g}',

@@ -30,7 +30,7 @@ from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES
 from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.stewart import Actuators, ActuatorSynchronizer, Reading
+from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
 
 OnSet = Callable[[int, Array, Array | None], None]
 OnFault = Callable[[int, LiedynError], None]
@@ -45,7 +45,7 @@ class LegInput:
     """
 
     def __init__(
-            self, node: Node, form: str, actuators: Actuators, *, use_rates: bool,
+            self, node: Node, form: str, actuators: LegActuators, *, use_rates: bool,
             tolerance: float, depth: int, on_set: OnSet, on_fault: OnFault) -> None:
         """Subscribe in one of the forms of stewart_parameters.INPUTS."""
         self._node, self._actuators, self._use_rates = node, actuators, use_rates

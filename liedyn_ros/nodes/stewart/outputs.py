@@ -24,7 +24,7 @@ from liedyn_ros.nodes.stewart.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.tf import destroy_broadcaster, transform_broadcaster
-from liedyn_ros.stewart import Flag, SafePose, Solution, TrackedPose
+from liedyn_ros.stewart import Flag, MonitoredPose, Solution, TrackedPose
 
 LIMITS = Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE
 DEPTH = 10
@@ -66,43 +66,42 @@ class StewartOutputs:
             self._node.destroy_lifecycle_publisher(publisher)
         destroy_broadcaster(self._node, self._broadcaster)
 
-    def publish(self, safe: SafePose, with_tf: bool) -> None:
+    def publish(self, monitored: MonitoredPose, with_tf: bool) -> None:
         """Publish one sample: its status, and the rest if it converged."""
-        tracked = safe.tracked
-        stamp = conversions.stamp_of(tracked.stamp_ns)
-        if tracked.solution.converged:
+        stamp = conversions.stamp_of(monitored.stamp_ns)
+        if monitored.converged:
             self._pose.header.stamp = stamp
-            conversions.to_pose(tracked.solution.pose, self._pose.pose)
+            conversions.to_pose(monitored.pose, self._pose.pose)
             self._publish_pose(self._pose)
             if with_tf and self._broadcaster is not None:
                 self._transform.header.stamp = stamp
-                conversions.to_transform(tracked.solution.pose, self._transform.transform)
+                conversions.to_transform(monitored.pose, self._transform.transform)
                 self._broadcaster.sendTransform(self._transform)
-        if tracked.twist is not None:
+        if monitored.twist is not None:
             self._twist.header.stamp = stamp
-            conversions.to_twist(tracked.twist, self._twist.twist)
+            conversions.to_twist(monitored.twist, self._twist.twist)
             self._publish_twist(self._twist)
         self._status.header.stamp = stamp
-        fill_status(self._status, tracked.solution, int(tracked.start), tracked.solve_time)
-        self._status.length = tracked.lengths
-        self._fill_judgement(safe)
+        fill_status(self._status, monitored, int(monitored.start), monitored.solve_time)
+        self._status.length = monitored.lengths
+        self._fill_judgement(monitored)
         self._publish_status(self._status)
 
-    def _fill_judgement(self, safe: SafePose) -> None:
-        status, singularity, branch = self._status, safe.singularity, safe.branch
-        status.flags = int(safe.flags)
-        status.suspected_legs = [self._leg_names[leg] for leg in safe.legs]
+    def _fill_judgement(self, monitored: MonitoredPose) -> None:
+        status, state, branch = self._status, monitored.state, monitored.branch
+        status.flags = int(monitored.flags)
+        status.suspected_legs = [self._leg_names[leg] for leg in monitored.legs]
         status.exceeded_limits = []
-        if safe.flags & LIMITS and safe.margins is not None:
-            status.exceeded_limits = safe.margins.exceeded(self._leg_names)
-        if singularity is None or branch is None:
+        if monitored.flags & LIMITS:
+            status.exceeded_limits = state.margins.exceeded(self._leg_names)
+        if branch is None:
             status.determinant_sign = status.expected_determinant_sign = 0
             status.prediction_gap = status.time_to_singularity = UNKNOWN
             return
-        status.determinant_sign = singularity.determinant_sign
+        status.determinant_sign = state.determinant_sign
         status.expected_determinant_sign = branch.expected_sign
         status.prediction_gap = branch.prediction_gap
-        status.time_to_singularity = safe.time_to_singularity
+        status.time_to_singularity = monitored.time_to_singularity
 
     def reject(self, stamp_ns: int, reason: str) -> None:
         """Publish the status of input that was refused."""
@@ -115,11 +114,12 @@ class StewartOutputs:
     def publish_markers(self, tracked: TrackedPose) -> None:
         """Publish the picture of a sample."""
         self._publish_markers(self._markers.at(
-            conversions.stamp_of(tracked.stamp_ns), tracked.solution.pose, tracked.lengths))
+            conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))
 
 
 def fill_status(
-        status: StewartStatus, solution: Solution, start: int, solve_time: float) -> None:
+        status: StewartStatus, solution: Solution | TrackedPose, start: int,
+        solve_time: float) -> None:
     """Write how a solve went."""
     status.status = int(solution.status)
     status.message = describe(solution)
@@ -138,7 +138,7 @@ def fill_refusal(status: StewartStatus, reason: str) -> None:
     status.length = [UNKNOWN] * 6
 
 
-def describe(solution: Solution) -> str:
+def describe(solution: Solution | TrackedPose) -> str:
     """Return what went wrong, empty if nothing did."""
     if solution.converged:
         return ''

@@ -26,7 +26,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.conversions import from_position_quaternion
 from liedyn_ros.ros.parameters import ParameterSet
-from liedyn_ros.stewart import Actuators, StewartGeometry
+from liedyn_ros.stewart import LegActuators, StewartGeometry
 
 LEG_STATES = 'leg_states'
 
@@ -37,7 +37,7 @@ class Platform:
 
     geometry: StewartGeometry
     home: Array
-    actuators: Actuators
+    actuators: LegActuators
     base_frame: str
     platform_frame: str
 
@@ -50,7 +50,7 @@ class Platform:
         return cls(
             geometry,
             from_position_quaternion(parameters['home_position'], parameters['home_orientation']),
-            Actuators(
+            LegActuators(
                 geometry.leg_names if names == [''] else tuple(names),
                 parameters['actuator_scale'], parameters['actuator_offset'], ignore_others),
             parameters['base_frame'], parameters['platform_frame'])

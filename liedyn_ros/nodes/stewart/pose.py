@@ -36,8 +36,8 @@ from liedyn_ros.nodes.stewart.services import StewartServices
 from liedyn_ros.ros.conversions import to_pose
 from liedyn_ros.ros.lifecycle import ManagedNode, run
 from liedyn_ros.stewart import (
-    GaussNewton, leg_lengths, LevenbergMarquardt, Method, MotionEstimator, SafeTracker, Sensor,
-    TrackedPose, Watch)
+    GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredTracker,
+    MotionEstimator, Sensor, TrackedPose)
 
 WATCH_PERIOD = 0.1  # s
 ANY_NOISE = 1e-5  # m and m/s, to compile with
@@ -59,9 +59,9 @@ class StewartPoseNode(ManagedNode):
         parameters = self.parameters
         platform = Platform.from_parameters(parameters, parameters['ignore_other_joints'])
         method, sensor = method_of(parameters), sensor_of(parameters)
-        watch = watch_of(parameters, sensor)
-        self._tracker = SafeTracker(platform.geometry, platform.home, method, watch)
-        self._warm_up(platform, method, watch)
+        config = config_of(parameters, sensor)
+        self._tracker = MonitoredTracker(platform.geometry, platform.home, method, config)
+        self._warm_up(platform, method, config)
         self._outputs = StewartOutputs(self, platform)
         self._parts.append(self._outputs)
         self._sensor = None
@@ -70,14 +70,14 @@ class StewartPoseNode(ManagedNode):
             self._parts.append(self._sensor)
         self._diagnostics = StewartDiagnostics(self, platform, self._sensor)
         self._parts.append(self._diagnostics)
-        self._open_estimates(platform, watch)
+        self._open_estimates(platform, config)
         self._input = LegInput(
             self, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
         self._parts.append(self._input)
         self._parts.append(StewartServices(
-            self, platform, method, watch.warn_below, self._begin_anew))
+            self, platform, method, config.singularity_warning, self._begin_anew))
         self._parts.append(StewartModes(self, platform))
         self.parameters_changed()
 
@@ -127,21 +127,21 @@ class StewartPoseNode(ManagedNode):
                 checks.require_recent(stamp_ns, now_ns, self._max_age, self._max_lead)
             sensed = None if self._sensor is None else self._sensor.near(stamp_ns)
             reading_ns, reading = sensed or (None, None)
-            safe = self._tracker.update(stamp_ns, lengths, rates, reading, reading_ns)
+            monitored = self._tracker.update(stamp_ns, lengths, rates, reading, reading_ns)
         except LiedynError as error:
             self._refuse(stamp_ns, error)
             return
         self._last_accepted_ns = now_ns
-        if self._sensor is not None and safe.fit is not None:
+        if self._sensor is not None and monitored.fit is not None:
             self._sensor.use()
-        self._outputs.publish(safe, self._with_tf)
-        self._diagnostics.take(safe)
-        if not safe.tracked.solution.converged:
-            self.complain(describe(safe.tracked.solution))
+        self._outputs.publish(monitored, self._with_tf)
+        self._diagnostics.take(monitored)
+        if not monitored.converged:
+            self.complain(describe(monitored))
             return
-        self._last = safe.tracked
+        self._last = monitored
         if self._covariances is not None:
-            self._covariances.publish(safe.tracked)
+            self._covariances.publish(monitored)
 
     def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
         if self.active:
@@ -176,31 +176,31 @@ class StewartPoseNode(ManagedNode):
         if self.active:
             self._diagnostics.publish()
 
-    def _open_estimates(self, platform: Platform, watch: Watch) -> None:
+    def _open_estimates(self, platform: Platform, config: MonitorConfig) -> None:
         estimator = MotionEstimator(
-            platform.geometry, watch.leg_noise, self.parameters['leg_rate_noise'])
+            platform.geometry, config.leg_noise, self.parameters['leg_rate_noise'])
         self._covariances = None
-        if watch.leg_noise:
+        if config.leg_noise:
             self._covariances = StewartCovariances(
                 self, platform, estimator, self.parameters['covariance_rate'])
             self._parts.append(self._covariances)
         self._parts.append(StewartPrediction(
-            self, platform, estimator, watch.leg_acceleration, lambda: self._tracker.last))
+            self, platform, estimator, config.leg_acceleration, lambda: self._tracker.last))
 
-    def _warm_up(self, platform: Platform, method: Method, watch: Watch) -> None:
+    def _warm_up(self, platform: Platform, method: Method, config: MonitorConfig) -> None:
         self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        tracker = SafeTracker(platform.geometry, platform.home, method, watch)
+        tracker = MonitoredTracker(platform.geometry, platform.home, method, config)
         lengths = leg_lengths(platform.geometry, platform.home)
         estimator = MotionEstimator(platform.geometry, ANY_NOISE, ANY_NOISE)
         try:
             for k, rates in enumerate((0.0 * lengths, None)):
-                tracked = tracker.update(1_000_000 * k, lengths, rates).tracked
-                if not tracked.solution.converged:
-                    raise LiedynError(describe(tracked.solution))
+                tracked = tracker.update(1_000_000 * k, lengths, rates)
+                if not tracked.converged:
+                    raise LiedynError(describe(tracked))
                 estimator.of(tracked)
         except LiedynError as error:
             raise LiedynError(f'home pose: {error}') from error
-        to_pose(tracked.solution.pose, Pose())
+        to_pose(tracked.pose, Pose())
 
     def _stop_timers(self) -> None:
         for timer in self._timers_of_ours:
@@ -220,13 +220,13 @@ def method_of(parameters: Any) -> Method:
         step_factor=parameters['step_factor'], max_iterations=parameters['max_iterations'])
 
 
-def watch_of(parameters: Any, sensor: Sensor | None) -> Watch:
+def config_of(parameters: Any, sensor: Sensor | None) -> MonitorConfig:
     """Return what the parameters ask to look for."""
     names = ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
              'hold_hypotheses', 'replace_outliers', 'sensor_time')
-    return Watch(
-        warn_below=parameters['singularity_warning'],
-        warn_before=parameters['singularity_warning_time'], sensor=sensor,
+    return MonitorConfig(
+        singularity_warning=parameters['singularity_warning'],
+        singularity_warning_time=parameters['singularity_warning_time'], sensor=sensor,
         **{name: parameters[name] for name in names})
 
 

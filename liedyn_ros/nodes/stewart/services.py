@@ -28,27 +28,24 @@ from liedyn_ros.common.errors import LiedynError, NotFiniteError
 from liedyn_ros.nodes.stewart.outputs import describe, fill_refusal, fill_status, UNKNOWN
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
-from liedyn_ros.stewart import (
-    Flag, leg_lengths, LimitGauge, Method, PoseSolver, SingularityMeter, Start)
-from liedyn_ros.stewart.tracking.monitored_tracker import exceeded_by
+from liedyn_ros.stewart import leg_lengths, Method, PlatformMeter, PoseSolver, Start
 
 
 class StewartServices:
     """Answers every request: success, or a message that names the fault."""
 
     def __init__(
-            self, node: Node, platform: Platform, method: Method, warn_below: float,
+            self, node: Node, platform: Platform, method: Method, singularity_warning: float,
             reset: Callable[[], None]) -> None:
         """
         Open the services.
 
-        A pose whose smallest singular value is less than warn_below is near a singularity; reset
-        makes the tracking start from home.
+        A pose whose smallest singular value is at most singularity_warning is near a
+        singularity; reset makes the tracking start from home.
         """
         self._node, self._platform, self._reset = node, platform, reset
-        self._solver, self._warn_below = PoseSolver(platform.geometry, method), warn_below
-        self._singularity = SingularityMeter(platform.geometry)
-        self._limits = LimitGauge(platform.geometry)
+        self._solver = PoseSolver(platform.geometry, method)
+        self._meter = PlatformMeter(platform.geometry, singularity_warning)
         self._services = [
             node.create_service(SolveStewartPose, '~/solve', self._solve),
             node.create_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert),
@@ -88,13 +85,10 @@ class StewartServices:
         return response
 
     def _judge(self, status: StewartStatus, pose: Array) -> None:
-        """Write what speaks against a pose that no motion has led to."""
-        singularity, (margins, _) = self._singularity.measure(pose), self._limits.measure(pose)
-        flags = exceeded_by(margins)
-        if singularity.smallest_singular_value < self._warn_below:
-            flags |= Flag.NEAR_SINGULARITY
-        status.flags, status.determinant_sign = int(flags), singularity.determinant_sign
-        status.exceeded_limits = margins.exceeded(self._platform.geometry.leg_names)
+        """Write the warnings of a pose that no motion has led to."""
+        state = self._meter.measure(pose)
+        status.flags, status.determinant_sign = int(state.flags), state.determinant_sign
+        status.exceeded_limits = state.margins.exceeded(self._platform.geometry.leg_names)
 
     def _invert(
             self, request: StewartInverseKinematics.Request,

@@ -28,7 +28,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.assembly import start_system as starts
 from liedyn_ros.stewart.assembly.kernels import homotopy
 from liedyn_ros.stewart.assembly.start_system import SOLUTIONS, StartSystem
@@ -112,8 +111,7 @@ class AssemblyModeSolver:
 
         Raises LimitError for a seed that is no integer of 0 or more.
         """
-        if not isinstance(seed, int) or seed < 0:
-            raise LimitError(f'seed: expected an integer of 0 or more, got {seed!r}')
+        seed = checks.as_seed('seed', seed)
         self.geometry = geometry
         self._seed = seed
         self._start: StartSystem = starts.start_system(seed)

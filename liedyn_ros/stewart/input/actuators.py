@@ -27,7 +27,7 @@ from liedyn_ros.stewart.platform.geometry import StewartGeometry
 
 
 @dataclass(frozen=True)
-class Actuators:
+class LegActuators:
     """
     Six actuators, one a leg: length = offset + scale * position.
 
@@ -57,7 +57,7 @@ class Actuators:
             self, 'offsets', checks.as_array('actuator offsets', self.offsets, (6,)))
 
     @classmethod
-    def of_lengths(cls, geometry: StewartGeometry) -> 'Actuators':
+    def of_lengths(cls, geometry: StewartGeometry) -> 'LegActuators':
         """Return actuators named as the legs that read the leg lengths themselves."""
         return cls(geometry.leg_names, np.ones(6), np.zeros(6))
 

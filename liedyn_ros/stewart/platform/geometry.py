@@ -15,7 +15,7 @@
 """The geometry of a Stewart platform: where the legs are fixed, how long they may be, names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 import itertools
 import math
 from pathlib import Path
@@ -30,7 +30,7 @@ from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError, Nam
 from liedyn_ros.common.yaml_reader import Node, read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StewartGeometry:
     """
     Six legs, each from a base joint to a platform joint; immutable.
@@ -77,6 +77,25 @@ class StewartGeometry:
                 value = value.copy()
                 value.setflags(write=False)
             object.__setattr__(self, key, value)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another geometry has the same parts."""
+        if not isinstance(other, StewartGeometry):
+            return NotImplemented
+        return all(np.array_equal(mine, others) for mine, others in zip(
+            self._parts(), other._parts()))
+
+    def __hash__(self) -> int:
+        """Return a hash of what two equal geometries share."""
+        return hash((self.name, self.leg_names, self.joints.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by building again: the arrays of the copy are read-only too."""
+        return type(self), self._parts()
+
+    def _parts(self) -> tuple[Any, ...]:
+        """Return what the geometry was built from."""
+        return tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     @property
     def characteristic_length(self) -> float:

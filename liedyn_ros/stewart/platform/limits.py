@@ -18,11 +18,9 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import limits as kernels
 
 PAIRS = tuple(itertools.combinations(range(6), 2))  # of legs, 15
@@ -66,31 +64,6 @@ class Margins(NamedTuple):
     def exceeded(self, names: tuple[str, ...]) -> list[str]:
         """Return the limits that one pose exceeds, to be read, with the legs' names."""
         return [limit_name(k, names) for k in np.flatnonzero(self.values < 0.0).tolist()]
-
-
-class LimitGauge:
-    """Measures poses of one platform; owns its workspace, so one for each thread."""
-
-    def __init__(self, geometry: StewartGeometry) -> None:
-        """Take a geometry."""
-        self._joints = geometry.joints
-        self._limits = np.concatenate([
-            part.ravel() for part in (geometry.length_limits, geometry.base_cones,
-                                      geometry.platform_cones, np.array([geometry.leg_diameter]))])
-        self._pose = np.empty((4, 4))
-
-    def measure(self, pose_base_platform: ArrayLike) -> tuple[Margins, bool]:
-        """Return what is left at a pose (4, 4), m, and whether every limit is kept."""
-        self._pose[:], values = pose_base_platform, np.empty(kernels.COUNT)
-        least = kernels.margins(self._joints, self._limits, self._pose, values)
-        return Margins(values), least >= 0.0
-
-    def margins(self, poses_base_platform: ArrayLike) -> Margins:
-        """Return what is left at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""
-        poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
-        values = np.empty((len(poses), kernels.COUNT))
-        kernels.margins_batch(self._joints, self._limits, poses, values)
-        return Margins(values)
 
 
 def limit_name(index: int, names: tuple[str, ...]) -> str:

@@ -26,8 +26,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.limits import LimitGauge
-from liedyn_ros.stewart.platform.singularity import SingularityMeter
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def map_workspace(
     home_position = checks.as_array('home_position', home_position, (3,))
     if checks.as_number('threshold', threshold) < 0.0:
         raise LimitError(f'threshold: expected 0 or more, got {threshold}')
-    meter, gauge = SingularityMeter(geometry), LimitGauge(geometry)
+    meter = PlatformMeter(geometry)
     shape = tuple(len(axis) for axis in axes)
     reachable, values = np.empty(shape, dtype=bool), np.empty(shape)
     for i, x in enumerate(axes[0]):
@@ -75,7 +74,7 @@ def map_workspace(
         poses[:, :3, :3] = rotation
         poses[:, :3, 3] = np.stack(
             np.broadcast_arrays(x, axes[1][:, None], axes[2]), axis=-1).reshape(-1, 3)
-        reachable[i] = gauge.margins(poses).kept.reshape(shape[1:])
+        reachable[i] = meter.margins(poses).kept.reshape(shape[1:])
         values[i] = meter.signed_values(poses).reshape(shape[1:])
         progress((i + 1) / shape[0])
     home = tuple(int(np.abs(axis - h).argmin()) for axis, h in zip(axes, home_position))

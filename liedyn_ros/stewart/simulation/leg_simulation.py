@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform import kinematics
@@ -60,7 +61,7 @@ class LegSimulation:
                 raise LimitError(f'{name}: expected a number from 0 to {most}, got {value}')
         self._geometry, self._trajectory, self._rate = geometry, trajectory, rate
         self._noise, self._dropout = length_noise, dropout_probability
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(checks.as_seed('seed', seed))
         self._block: list[LegSample] = []
         self._next = 0
 

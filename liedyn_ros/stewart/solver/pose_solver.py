@@ -27,6 +27,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels import problem
 from liedyn_ros.stewart.solver.kernels import solve as kernels
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
@@ -114,13 +115,15 @@ class PoseSolver:
         self._joints = geometry.joints / self._scale
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
         self._lengths, self._guess = np.empty(6), np.empty((4, 4))
-        self._work = np.empty(problem.WORK)
+        self._state, self._work = np.empty(platform.COUNT), np.empty(kernels.WORK)
 
-    def solve(self, lengths: ArrayLike, guess: ArrayLike) -> Solution:
+    def solve(
+            self, lengths: ArrayLike, guess: ArrayLike, state: Array | None = None) -> Solution:
         """
         Return the pose of six leg lengths that the method reaches from a guess.
 
-        lengths: (6,), m, in the geometry's order. guess: (4, 4), platform in base, m.
+        lengths: (6,), m, in the geometry's order. guess: (4, 4), platform in base, m. state:
+        where the numbers of PlatformMeter.state at that pose are wanted, the array for them.
         Raises ShapeError, NotFiniteError, LimitError or NotInGroupError.
         """
         try:
@@ -134,7 +137,7 @@ class PoseSolver:
         pose = np.empty((4, 4))
         status, iterations, residual, smallest = self._solve(
             self._joints, self._scale, self._lengths, self._guess, self._settings, pose,
-            self._work)
+            self._state if state is None else state, self._work)
         if status == problem.INVALID:
             raise why_refused(lengths, guess)
         return Solution(pose, STATUSES[status], iterations, residual, smallest)
@@ -152,7 +155,7 @@ class PoseSolver:
         poses, outcome = np.empty((len(lengths), 4, 4)), np.empty((len(lengths), 4))
         kernels.solve_batch(
             self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
-            self._work, self._unknowns)
+            self._state, self._work, self._unknowns)
         return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),
                          outcome[:, 2], outcome[:, 3])
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.stewart.platform.singularity import Singularity
+from liedyn_ros.stewart.platform.state import PlatformState
 from liedyn_ros.stewart.tracking.kernels import passage as kernels
 from liedyn_ros.stewart.tracking.tracker import PREDICTION_LIMIT
 
@@ -60,7 +60,7 @@ class Branch(NamedTuple):
     wrong: bool
 
 
-class BranchGuard:
+class BranchMonitor:
     """
     Follows the signed singular value through zero and judges every pose by it.
 
@@ -95,9 +95,9 @@ class BranchGuard:
         self._left_ns: int | None = None  # when the value last came out of the noise
         self._doubt = False
 
-    def settle(self, singularity: Singularity) -> None:
+    def settle(self, state: PlatformState) -> None:
         """Believe a pose: a redundant sensor has told which branch it is."""
-        self._mirror(singularity.determinant_sign)
+        self._mirror(state.determinant_sign)
         self._entered, self._doubt = 0, False
         self._open_gate()
         self._told = self.expected_sign
@@ -120,20 +120,20 @@ class BranchGuard:
         """Return whether the motion is expected within a signed value of the singularity."""
         return self._started and abs(self._value) < value
 
-    def update(self, stamp_ns: int, singularity: Singularity, shortfall: float = 0.0) -> Branch:
+    def update(self, stamp_ns: int, state: PlatformState, shortfall: float = 0.0) -> Branch:
         """
         Return what the motion tells of the pose measured at a time (ns).
 
         shortfall: norm of the error that a solve left in the lengths, in characteristic lengths.
         """
-        value, slope = singularity.signed_value, abs(singularity.slope)
+        value, slope = state.signed_value, abs(state.slope)
         # Of a regular pose the value follows the lengths about one to one.
         variance = (2.0 * self._noise) ** 2 * (slope * slope + value * value)
         if not self._started:
             self._begin(stamp_ns, value, variance)
-            return Branch(singularity.determinant_sign, 0.0, 0.0, False, False)
+            return Branch(state.determinant_sign, 0.0, 0.0, False, False)
         if self._lost(stamp_ns):
-            self._begin_anew(stamp_ns, abs(value), variance)
+            self._restart(stamp_ns, abs(value), variance)
             return self._branch(value, (value - self._value) / max(slope, EXACT))
         near = self._advance(stamp_ns)
         self._seen_ns = stamp_ns
@@ -173,8 +173,8 @@ class BranchGuard:
     def _lost(self, stamp_ns: int) -> bool:
         return 1e-9 * (stamp_ns - self._seen_ns) > PREDICTION_LIMIT
 
-    def _begin_anew(self, stamp_ns: int, size: float, variance: float) -> None:
-        """Believe the branch told before a gap, unsurely where the motion can have left it."""
+    def _restart(self, stamp_ns: int, size: float, variance: float) -> None:
+        """Restart on the last reported branch; mark it unsure if a singularity was near."""
         fastest = abs(self._rate) + kernels.NEAR * math.sqrt(self._bank[self._best, 6])
         reach = fastest * 1e-9 * (stamp_ns - self._seen_ns)
         self._doubt |= self._entered != 0 or abs(self._value) < reach

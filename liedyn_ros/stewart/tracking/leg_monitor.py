@@ -28,12 +28,13 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.tracking.tracker import PREDICTION_LIMIT
 
 GATE = 6.0  # standard deviations
-PATIENCE = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
+TIMEOUT = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
 SMOOTHING = 0.005  # s, of rates that are not measured
-MOST_OUTLIERS = 2  # legs; more at once are a motion of the platform
+MAX_OUTLIERS = 2  # legs; more at once are a motion of the platform
 # A leg that turns in a swing of amplitude A keeps within a quantum q of its reading while a leg
 # that swings alike moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may swing
 # less than the others: DWELL sqrt(q length).
@@ -55,6 +56,13 @@ class LegFaults(NamedTuple):
     stepped: tuple[int, ...]
     frozen: tuple[int, ...]
     plausible: Array
+
+    @property
+    def flags(self) -> int:
+        """Return the sum of the flags of what was found."""
+        return (Flag.LEG_OUTLIER.value * bool(self.outliers)
+                + Flag.LEG_STEPPED.value * bool(self.stepped)
+                + Flag.LEG_FROZEN.value * bool(self.frozen))
 
     @property
     def legs(self) -> tuple[int, ...]:
@@ -126,7 +134,7 @@ class LegMonitor:
             gate = self._gate(dt)
             if self._any_off or residuals.max() > gate or residuals.min() < -gate:
                 off = (np.abs(residuals) > gate) | (self._off > 0.0)
-                if off.sum() > MOST_OUTLIERS:  # the platform jumped: predict anew from here
+                if off.sum() > MAX_OUTLIERS:  # the platform jumped: predict anew from here
                     self._rates, self._off, dt = None, np.zeros(6), 0.0
                 else:
                     outliers, plausible = self._judge_off(lengths, residuals, off, dt)
@@ -145,7 +153,7 @@ class LegMonitor:
             self._off[leg] += dt
             if self._is_back(leg, residuals[leg]):
                 self._off[leg] = 0.0
-            elif self._off[leg] <= max(PATIENCE, dt):
+            elif self._off[leg] <= max(TIMEOUT, dt):
                 outliers.append(leg)
                 plausible[leg] -= residuals[leg]
             else:

@@ -12,131 +12,83 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tracker that knows when it may be wrong: it says so, names the leg, holds the other branch."""
+"""
+A tracker that warns when a pose may be wrong, names the leg, and can hold the other branch.
+
+A sample goes through stages: gate, legs, solve, branch, sensor. Each returns what it found and
+changes no other; the tracker puts their findings together.
+"""
 
 from dataclasses import dataclass
-from enum import IntFlag
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.stewart.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
-from liedyn_ros.stewart.platform.limits import LimitGauge, Margins
-from liedyn_ros.stewart.platform.singularity import Singularity, SingularityMeter, time_until
+from liedyn_ros.stewart.platform.singularity import time_until
+from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
-from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchGuard
-from liedyn_ros.stewart.tracking.leg_monitor import LegMonitor
-from liedyn_ros.stewart.tracking.sensor_monitor import Consistency, ConsistencyMonitor, Sensor
+from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchMonitor
+from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
+from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
+from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
+from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
-from liedyn_ros.stewart.tracking.two_branch_tracker import Hypotheses, Preference
+from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
-ASSUMED_NOISE = 1e-5  # m, where none is given
 KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
+Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 
-class Flag(IntFlag):
-    """What is to be said of a pose; docs/stewart.md tells what to make of each."""
-
-    NEAR_SINGULARITY = 1
-    APPROACHING_SINGULARITY = 2
-    BRANCH_CROSSED = 4
-    BRANCH_UNSURE = 8
-    BRANCH_WRONG = 16
-    RESTARTED = 32
-    LEG_OUTLIER = 64
-    LEG_STEPPED = 128
-    LEG_FROZEN = 256
-    SENSOR_DISAGREES = 512
-    LEG_BIASED = 1024
-    LEG_TRAVEL = 2048
-    JOINT_ANGLE = 4096
-    LEG_CLEARANCE = 8192
-
-
-@dataclass(frozen=True, kw_only=True)
-class Watch:
+@dataclass(frozen=True, slots=True)
+class MonitoredPose(TrackedPose):
     """
-    What a SafeTracker looks for.
+    A tracked pose and the warnings attached to it.
 
-    leg_noise: m, standard deviation of a length; 0 where it is not known, then 1e-5 is assumed.
-    leg_resolution: m, of a reading, 0 for the smallest step that it makes. leg_acceleration:
-    m/s^2, the greatest of a leg. frozen_time: s, 0 for never. warn_below:
-    smallest singular value that is near. warn_before: s, time to there that is a warning.
-    hold_hypotheses: whether to follow both branches through a singularity and to give the pose
-    of the one that the motion leads to. replace_outliers: whether an outlier's length is taken
-    from its prediction. sensor: a redundant one. sensor_time: s over which it is averaged.
+    flags: docs/stewart.md. legs: indices of the legs suspected. branch: what the motion shows of
+    the branch; None where there is no pose. time_to_singularity: s, until the smallest singular
+    value falls to singularity_warning at its present rate; infinite where it does not. other:
+    (4, 4), m, the pose of the other branch while both are held. fit: of the redundant sensor's
+    reading, None where none was compared.
     """
 
-    leg_noise: float = 0.0
-    leg_resolution: float = 0.0
-    leg_acceleration: float = 5.0
-    frozen_time: float = 0.05
-    warn_below: float = 0.05
-    warn_before: float = 0.5
-    hold_hypotheses: bool = False
-    replace_outliers: bool = True
-    sensor: Sensor | None = None
-    sensor_time: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse negative numbers. Raises LimitError."""
-        for name in ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
-                     'warn_below', 'warn_before', 'sensor_time'):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise LimitError(f'{name}: expected a number from 0 on, '
-                                 f'got {getattr(self, name)}')
-
-    @property
-    def noise(self) -> float:
-        """Return the standard deviation of a length to reckon with, m."""
-        return self.leg_noise or ASSUMED_NOISE
-
-
-@dataclass(frozen=True)
-class SafePose:
-    """
-    A tracked pose and what is to be said of it.
-
-    legs: indices of the legs suspected. singularity, branch: None where there is no pose.
-    time_to_singularity: s, until the smallest singular value falls below warn_below at its
-    present rate; infinite where it does not. other: (4, 4), m, the pose of the other branch
-    while both are held. margins: what the pose leaves of the platform's limits. fit: of the
-    redundant sensor's reading, None where none was compared.
-    """
-
-    tracked: TrackedPose
     flags: Flag
     legs: tuple[int, ...] = ()
-    singularity: Singularity | None = None
     branch: Branch | None = None
     time_to_singularity: float = math.inf
     other: Array | None = None
-    margins: Margins | None = None
-    fit: Consistency | None = None
+    fit: SensorFit | None = None
 
 
-class SafeTracker:
-    """A PoseTracker under watch: each pose comes with what speaks against it."""
+class MonitoredTracker:
+    """
+    A PoseTracker with monitors: each pose comes with its warnings.
+
+    Use one in each thread: a tracker that two threads share gives wrong poses.
+    """
 
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike,
-            method: Method = LevenbergMarquardt(), watch: Watch = Watch()) -> None:
+            method: Method = LevenbergMarquardt(), config: MonitorConfig = MonitorConfig()
+    ) -> None:
         """Take a geometry, the home pose (4, 4) of the platform in the base (m), a method."""
-        self.geometry, self.watch = geometry, watch
-        self._tracker = PoseTracker(geometry, home, method)
-        self._meter, self._gauge = SingularityMeter(geometry), LimitGauge(geometry)
-        self._guard = BranchGuard(watch.noise / geometry.characteristic_length)
-        self._legs = LegMonitor(
-            watch.noise, watch.leg_acceleration, watch.frozen_time, watch.leg_resolution)
-        self._sensor = None if watch.sensor is None else ConsistencyMonitor(
-            geometry, watch.sensor, watch.noise, watch.sensor_time)
-        self._sign = 0  # of the determinant, told of the last sample
+        self.geometry, self.config = geometry, config
+        self._meter = PlatformMeter(geometry, config.singularity_warning)
+        self._gate = SampleGate(geometry)
+        self._leg_monitor = LegMonitor(
+            config.noise, config.leg_acceleration, config.frozen_time, config.leg_resolution)
+        self._tracker = PoseTracker(geometry, home, method, self._meter)
+        self._branch_monitor = BranchMonitor(config.noise / geometry.characteristic_length)
+        self._two_branches = TwoBranchTracker(
+            geometry, home, method, self._meter) if config.hold_hypotheses else None
+        self._sensor_monitor = None if config.sensor is None else SensorMonitor(
+            config.sensor, config.noise, config.sensor_time)
+        self._sign = 0  # of the determinant, reported with the last sample
         self._lost = False  # whether a motion was followed that no pose has gone on from yet
-        self._hypotheses = Hypotheses(self._tracker, self._meter, self._guard)
 
     @property
     def last(self) -> TrackedPose | None:
@@ -146,99 +98,118 @@ class SafeTracker:
     def reset(self) -> None:
         """Forget the motion, the faults and the branch: the next sample starts from home."""
         self._tracker.reset()
+        self._gate.reset()
         self._forget()
         self._lost = False
 
     def update(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
-            reading: ArrayLike | None = None, reading_ns: int | None = None) -> SafePose:
+            reading: ArrayLike | None = None, reading_ns: int | None = None) -> MonitoredPose:
         """
-        Return the pose of one sample as PoseTracker.update does, with what is to be said of it.
+        Return the pose of one sample as PoseTracker.update does, with its warnings.
 
         reading: the redundant sensor's, where there is a new one. reading_ns: its time, to which
         the pose is moved at its twist; that of the lengths where it is left out.
         """
-        followed = self._tracker.last is not None
-        lengths, rates = self._tracker.accept(stamp_ns, lengths, rates)
-        if followed and self._tracker.last is None:  # the clock was set back
+        sample = self._gate.accept(stamp_ns, lengths, rates)
+        if sample.clock_set_back:
+            self._lost |= self._tracker.last is not None
+            self._tracker.continue_from(None)
             self._forget()
-            self._lost = True
-        faults = self._legs.judge(stamp_ns, lengths, rates)
-        flags = (Flag.LEG_OUTLIER * bool(faults.outliers) | Flag.LEG_STEPPED * bool(faults.stepped)
-                 | Flag.LEG_FROZEN * bool(faults.frozen))
-        if self.watch.replace_outliers:
-            lengths = faults.plausible
+        faults = self._leg_monitor.judge(sample.stamp_ns, sample.lengths, sample.rates)
+        if self.config.replace_outliers:
+            sample = sample._replace(lengths=faults.plausible)
         started = self._tracker.last is not None
-        self._tracker.restarts = not self._guard.near(KEPT_BRANCH)
-        tracked = self._tracker.advance(stamp_ns, lengths, rates)
-        flags |= Flag.RESTARTED * (self._lost or (started and tracked.start is Start.HOME))
-        self._lost &= not tracked.solution.converged
-        if not tracked.solution.converged:
-            self._go_on(stamp_ns, lengths, tracked.solution.pose)
-            flags |= (Flag.BRANCH_CROSSED * self._crosses(started)
-                      | Flag.BRANCH_UNSURE * self._guard.near(KEPT_BRANCH))
-            return SafePose(tracked, Flag(flags), faults.legs)
-        sensed = None
-        if self._sensor is not None and reading is not None:
+        tracked = self._tracker.advance(sample, not self._branch_monitor.near(KEPT_BRANCH))
+        flags = faults.flags
+        if self._lost or (started and tracked.start is Start.HOME):
+            flags |= Flag.RESTARTED.value
+        if not tracked.converged:
+            return self._unsolved(tracked, flags, faults, started)
+        self._lost = False
+        sensed: Reading | None = None
+        if self._sensor_monitor is not None and reading is not None:
             sensed = reading, stamp_ns if reading_ns is None else reading_ns
-        return self._judge(tracked, flags, faults.legs, sensed, started)
+        choice = self._choose(tracked, sample, sensed)
+        return self._report(choice, flags, faults.legs, sensed, started)
 
-    def _judge(
-            self, tracked: TrackedPose, flags: int, legs: tuple[int, ...],
-            sensed: tuple[ArrayLike, int] | None, started: bool) -> SafePose:
-        singularity = self._meter.measure(tracked.solution.pose)
-        branch = self._guard.update(tracked.stamp_ns, singularity)
-        other = None
-        if self.watch.hold_hypotheses:
-            tracked, singularity, branch, other = self._hypotheses.choose(
-                tracked, singularity, branch, self._preference(tracked, sensed))
-        flags |= (Flag.BRANCH_CROSSED * self._crosses(started) | Flag.BRANCH_UNSURE * branch.unsure
-                  | Flag.BRANCH_WRONG * branch.wrong)
-        until = time_until(singularity.signed_value, branch.rate, self.watch.warn_below)
-        flags |= (Flag.NEAR_SINGULARITY * (until == 0.0)
-                  | Flag.APPROACHING_SINGULARITY * (0.0 < until < self.watch.warn_before))
+    def _unsolved(
+            self, tracked: TrackedPose, flags: int, faults: LegFaults, started: bool
+    ) -> MonitoredPose:
+        """Judge lengths that no pose has, which by noise is so at a singularity."""
+        near = self._branch_monitor.near(KEPT_BRANCH)
+        if near:
+            error = np.linalg.norm(tracked.lengths - leg_lengths(self.geometry, tracked.pose))
+            self._branch_monitor.update(
+                tracked.stamp_ns, tracked.state,
+                float(error) / self.geometry.characteristic_length)
+        else:
+            self._branch_monitor.coast(tracked.stamp_ns)
+        if self._crosses(started):
+            flags |= Flag.BRANCH_CROSSED.value
+        if self._branch_monitor.near(KEPT_BRANCH):
+            flags |= Flag.BRANCH_UNSURE.value
+        return self._pose(tracked, flags, faults.legs)
+
+    def _choose(self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> Choice:
+        """Return the pose of the better branch, and go on from it."""
+        branch = self._branch_monitor.update(tracked.stamp_ns, tracked.state)
+        if self._two_branches is None:
+            return Choice(tracked, branch)
+        prefer = None
+        if self._sensor_monitor is not None and sensed is not None:
+            prefer = self._sensor_monitor.preference(tracked, *sensed)
+        choice = self._two_branches.choose(tracked, sample, branch, prefer)
+        if choice.switched:
+            self._tracker.continue_from(choice.tracked)
+        if choice.settled:
+            self._branch_monitor.settle(choice.tracked.state)
+        return choice
+
+    def _report(
+            self, choice: Choice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
+            started: bool) -> MonitoredPose:
+        tracked, branch = choice.tracked, choice.branch
+        if self._crosses(started):
+            flags |= Flag.BRANCH_CROSSED.value
+        if branch.unsure:
+            flags |= Flag.BRANCH_UNSURE.value
+        if branch.wrong:
+            flags |= Flag.BRANCH_WRONG.value
+        until = time_until(
+            tracked.state.signed_value, branch.rate, self.config.singularity_warning)
+        if 0.0 < until < self.config.singularity_warning_time:
+            flags |= Flag.APPROACHING_SINGULARITY.value
         fit = None
-        if self._sensor is not None and sensed is not None:
-            fit = self._sensor.compare(tracked, *sensed)
-        if fit is not None:
-            flags |= Flag.SENSOR_DISAGREES * (not fit.consistent)
+        if self._sensor_monitor is not None and sensed is not None:
+            fit = self._sensor_monitor.compare(tracked, *sensed)
+        if fit is not None and not fit.consistent:
+            flags |= Flag.SENSOR_DISAGREES.value
             if fit.leg is not None:
-                flags |= Flag.LEG_BIASED
+                flags |= Flag.LEG_BIASED.value
                 legs = tuple(sorted({*legs, fit.leg}))
-        left, kept = self._gauge.measure(tracked.solution.pose)
-        if not kept:
-            flags |= exceeded_by(left)
-        return SafePose(tracked, Flag(flags), legs, singularity, branch, until, other, left, fit)
+        return self._pose(tracked, flags | int(tracked.state.flags), legs, branch, until,
+                          choice.other, fit)
 
-    def _go_on(self, stamp_ns: int, lengths: Array, nearest: Array) -> None:
-        """Let the guard judge lengths that no pose has, which by noise is so at a singularity."""
-        if not self._guard.near(KEPT_BRANCH):
-            self._guard.coast(stamp_ns)
-            return
-        error = np.linalg.norm(lengths - leg_lengths(self.geometry, nearest))
-        self._guard.update(stamp_ns, self._meter.measure(nearest),
-                           float(error) / self.geometry.characteristic_length)
+    @staticmethod
+    def _pose(
+            tracked: TrackedPose, flags: int, legs: tuple[int, ...],
+            branch: Branch | None = None, until: float = math.inf, other: Array | None = None,
+            fit: SensorFit | None = None) -> MonitoredPose:
+        return MonitoredPose(
+            tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
+            tracked.residual, tracked.start, tracked.state, tracked.twist, tracked.twist_span,
+            tracked.solve_time, flag_of(flags), legs, branch, until, other, fit)
 
     def _crosses(self, started: bool) -> bool:
         """Return whether the motion has led through a singularity since the sample before."""
-        before, self._sign = self._sign, self._guard.told_sign
+        before, self._sign = self._sign, self._branch_monitor.told_sign
         return started and self._sign != before
 
-    def _preference(
-            self, tracked: TrackedPose, sensed: tuple[ArrayLike, int] | None) -> Preference | None:
-        if self._sensor is None or sensed is None:
-            return None
-        return self._sensor.preference(tracked, *sensed)
-
     def _forget(self) -> None:
-        for part in (self._guard, self._legs, self._sensor):
-            if part is not None:
-                part.reset()
-        self._hypotheses.drop()
-
-
-def exceeded_by(margins: Margins) -> Flag:
-    """Return the flags of the limits that one pose exceeds."""
-    return Flag(Flag.LEG_TRAVEL * bool((margins.travel < 0.0).any())
-                | Flag.JOINT_ANGLE * bool((margins.joint_angles < 0.0).any())
-                | Flag.LEG_CLEARANCE * bool((margins.clearance < 0.0).any()))
+        self._branch_monitor.reset()
+        self._leg_monitor.reset()
+        if self._sensor_monitor is not None:
+            self._sensor_monitor.reset()
+        if self._two_branches is not None:
+            self._two_branches.drop()

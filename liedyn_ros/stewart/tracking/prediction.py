@@ -27,7 +27,7 @@ from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
 
 @dataclass(frozen=True)
-class Motion:
+class MotionEstimate:
     """
     An estimate of a moving frame at one time.
 
@@ -49,7 +49,9 @@ class Motion:
         """Return the twist's part, (6, 6), rad/s and m/s."""
         return None if self.covariance is None else self.covariance[6:, 6:]
 
-    def after(self, seconds: float, acceleration: float = 0.0, length: float = 1.0) -> 'Motion':
+    def after(
+            self, seconds: float, acceleration: float = 0.0, length: float = 1.0
+    ) -> 'MotionEstimate':
         """
         Return the motion after a time, s, at constant body twist; the time may be negative.
 
@@ -59,7 +61,7 @@ class Motion:
         step = seconds * self.twist
         pose = se3.normalize(se3.compose(self.pose, se3.exp(step)))
         if self.covariance is None:
-            return Motion(pose, self.twist)
+            return MotionEstimate(pose, self.twist)
         # T exp(d) exp((V + e) t) = T exp(V t) exp(Ad^-1 d + t J_r(V t) e) to first order (1.14)
         forward = np.eye(12)
         forward[:6, :6] = se3.adjoint(se3.exp(-step))
@@ -67,7 +69,7 @@ class Motion:
         covariance = forward @ self.covariance @ forward.T
         unknown = np.array([acceleration / length] * 3 + [acceleration] * 3)
         drift = np.vstack((0.5 * seconds ** 2 * np.diag(unknown), seconds * np.diag(unknown)))
-        return Motion(pose, self.twist, covariance + drift @ drift.T)
+        return MotionEstimate(pose, self.twist, covariance + drift @ drift.T)
 
 
 def joint_covariance(pose: Array, twist: Array, cross: Array | None = None) -> Array:
@@ -88,9 +90,9 @@ class MotionEstimator:
 
     def pose_covariance(self, tracked: TrackedPose) -> Array | None:
         """Return (6, 6) in body twist coordinates; None where the noise is not known."""
-        return self._lengths.covariance(tracked.solution.pose) if self._known[0] else None
+        return self._lengths.covariance(tracked.pose) if self._known[0] else None
 
-    def of(self, tracked: TrackedPose) -> Motion:
+    def of(self, tracked: TrackedPose) -> MotionEstimate:
         """
         Return the motion of a pose that has a twist, and its covariance if all noise is known.
 
@@ -98,17 +100,17 @@ class MotionEstimator:
         rates has an error of its own beside what that of its pose makes of it. Raises LimitError
         without a twist, SingularError at a singularity.
         """
-        pose, twist, span = tracked.solution.pose, tracked.twist, tracked.twist_span
+        pose, twist, span = tracked.pose, tracked.twist, tracked.twist_span
         if twist is None:
             raise LimitError('tracked: expected a pose with a twist, got the first one')
         at_pose = self.pose_covariance(tracked)
         if at_pose is None or not (span or self._known[1]):
-            return Motion(pose, twist)
+            return MotionEstimate(pose, twist)
         if not span:
             covariance, cross = of_measured(
                 self._geometry, pose, twist, at_pose, self._rates.covariance(pose))
-            return Motion(pose, twist, joint_covariance(at_pose, covariance, cross))
+            return MotionEstimate(pose, twist, joint_covariance(at_pose, covariance, cross))
         before = se3.compose(pose, se3.exp(-span * twist))
         covariance, cross = of_difference(
             span * twist, span, self._lengths.covariance(before), at_pose)
-        return Motion(pose, twist, joint_covariance(at_pose, covariance, cross))
+        return MotionEstimate(pose, twist, joint_covariance(at_pose, covariance, cross))

@@ -32,16 +32,15 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, SingularError
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.kernels.motion import move
-from liedyn_ros.stewart.platform import kinematics
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.state import PlatformState
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
-DOUBTFUL = 30.0  # of a residual squared over its variance, less than 1e-5 by chance
-TELLING = 10.0  # by how much one leg must explain more than any other to be named
-FURTHEST = 100.0  # deviations of a reading that a pose is moved by to its time: more is a jump
+MAX_STATISTIC = 30.0  # of a residual squared over its variance, less than 1e-5 by chance
+MIN_LEAD = 10.0  # by how much one leg must explain more than any other to be named
+MAX_MOVE = 100.0  # deviations of a reading that a pose is moved by to its time: more is a jump
 APART = 4.0  # by how much two poses must differ more than one moves between lengths and reading
 
 
@@ -116,13 +115,13 @@ class LengthSensor:
         return np.asarray(pose[:3, :3] @ self.platform + pose[:3, 3] - self.base)
 
 
-class Consistency(NamedTuple):
+class SensorFit(NamedTuple):
     """
     How a redundant sensor fits six lengths.
 
     statistic: the averaged residual squared over its variance; about the number of residuals
-    where all is well. consistent: whether it is below DOUBTFUL. leg: the index of the leg whose
-    bias explains it, or None. bias: m, of that leg, reading less truth; NaN without one.
+    where all is well. consistent: whether it is below MAX_STATISTIC. leg: the index of the leg
+    whose bias explains it, or None. bias: m, of that leg, reading less truth; NaN without one.
     """
 
     statistic: float
@@ -131,11 +130,10 @@ class Consistency(NamedTuple):
     bias: float
 
 
-class ConsistencyMonitor:
+class SensorMonitor:
     """Averages a redundant sensor's residual over time and judges it."""
 
-    def __init__(
-            self, geometry: StewartGeometry, sensor: Sensor, noise: float, time: float) -> None:
+    def __init__(self, sensor: Sensor, noise: float, time: float) -> None:
         """
         Take the sensor, the legs' standard deviation (m) and the time to average over (s).
 
@@ -143,7 +141,7 @@ class ConsistencyMonitor:
         """
         _require_positive(time)
         self.sensor = sensor
-        self._geometry, self._noise, self._time = geometry, noise, time
+        self._noise, self._time = noise, time
         self.reset()
 
     def reset(self) -> None:
@@ -154,29 +152,31 @@ class ConsistencyMonitor:
 
     def compare(
             self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
-    ) -> Consistency | None:
+    ) -> SensorFit | None:
         """
         Return how a reading at its time (ns) fits a tracked pose, moved there at its twist.
 
         None where there is no twist to move it with, or one that is a jump.
         """
-        pose, share = tracked.solution.pose, 0.0
+        pose, share = tracked.pose, 0.0
         if lag := 1e-9 * (tracked.stamp_ns - reading_ns):
             if tracked.twist is None or self._way(pose, tracked.twist, lag) > (
-                    FURTHEST * math.sqrt(self.sensor.variance)):
+                    MAX_MOVE * math.sqrt(self.sensor.variance)):
                 return None
             pose = _moved(pose, tracked.twist, -lag)
             share = lag / tracked.twist_span if tracked.twist_span else 0.0
         # The twist being a difference, the moved pose's error is (1 - share) d + share d_before.
-        return self.update(tracked.stamp_ns, pose, reading, (1.0 - share) ** 2 + share ** 2)
+        return self.update(
+            tracked.stamp_ns, pose, reading, tracked.state, (1.0 - share) ** 2 + share ** 2)
 
     def update(
-            self, stamp_ns: int, pose: Array, reading: ArrayLike, spread: float = 1.0
-    ) -> Consistency:
+            self, stamp_ns: int, pose: Array, reading: ArrayLike, state: PlatformState,
+            spread: float = 1.0) -> SensorFit:
         """
         Return how a reading fits the pose of the lengths at the same time (ns).
 
-        spread: the pose's variance in units of that which the legs' noise gives it.
+        state: the platform's at the pose, or at that of the lengths. spread: the pose's variance
+        in units of that which the legs' noise gives it.
         """
         residual = self.sensor.residual(pose, reading)
         if self._mean is None or stamp_ns <= self._stamp_ns:
@@ -186,7 +186,7 @@ class ConsistencyMonitor:
             self._mean = self._mean + gain * (residual - self._mean)
             self._share = (1.0 - gain) ** 2 * self._share + gain ** 2 * spread
         self._stamp_ns = stamp_ns
-        return self._judge(pose, self._mean)
+        return self._judge(pose, state, self._mean)
 
     def preference(
             self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
@@ -214,26 +214,22 @@ class ConsistencyMonitor:
         if np.linalg.norm(a - b) < APART * way:
             return None
         margin = float(a @ a - b @ b) / self.sensor.variance
-        return None if abs(margin) < DOUBTFUL else margin > 0.0
+        return None if abs(margin) < MAX_STATISTIC else margin > 0.0
 
     def _way(self, pose: Array, twist: Array, seconds: float) -> float:
         """Return by how much the sensor's reading of a pose changes in a time (s) at a twist."""
         return float(np.linalg.norm(seconds * self.sensor.derivative(pose) @ twist))
 
-    def _judge(self, pose: Array, residual: Array) -> Consistency:
-        jacobian = kinematics.length_jacobian(self._geometry, pose)
-        try:
-            effect = self.sensor.derivative(pose) @ np.linalg.inv(jacobian)  # (n, 6), by a length
-        except np.linalg.LinAlgError as error:
-            raise SingularError('pose: expected one that is not singular') from error
+    def _judge(self, pose: Array, state: PlatformState, residual: Array) -> SensorFit:
+        effect = self.sensor.derivative(pose) @ state.inverse  # (n, 6), by a length
         covariance = (self._share * self._noise ** 2 * effect @ effect.T
                       + self.sensor.variance * np.eye(len(residual)))
         weighted = np.asarray(np.linalg.solve(covariance, residual), dtype=float)
         statistic = float(residual @ weighted)
-        if statistic < DOUBTFUL:
-            return Consistency(statistic, True, None, math.nan)
+        if statistic < MAX_STATISTIC:
+            return SensorFit(statistic, True, None, math.nan)
         leg, bias = self._explain(effect, covariance, weighted, statistic)
-        return Consistency(statistic, False, leg, bias)
+        return SensorFit(statistic, False, leg, bias)
 
     @staticmethod
     def _explain(
@@ -244,8 +240,8 @@ class ConsistencyMonitor:
         match = effect.T @ weighted
         explained = match ** 2 / size
         first, second = np.argsort(explained)[:-3:-1]
-        if (len(covariance) < 2 or explained[first] - explained[second] < TELLING
-                or statistic - explained[first] > DOUBTFUL):
+        if (len(covariance) < 2 or explained[first] - explained[second] < MIN_LEAD
+                or statistic - explained[first] > MAX_STATISTIC):
             return None, math.nan
         return int(first), float(match[first] / size[first])
 

@@ -23,14 +23,14 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import SingularError
-from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion as kernels
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import inverse_rates
+from liedyn_ros.stewart.platform.kernels.state import COUNT
+from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
-from liedyn_ros.stewart.solver.pose_solver import PoseSolver, require_lengths, Solution
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Status
+from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 
 PREDICTION_LIMIT = 0.5  # s; over a longer gap the last pose is a better guess than its motion
 
@@ -43,24 +43,39 @@ class Start(IntEnum):
     GUESS = 2  # one that the caller gave
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TrackedPose:
     """
     The outcome of one sample.
 
-    stamp_ns: the sample's time. lengths: (6,), m. twist: body twist (w, v) of the platform,
-    rad/s and m/s, or None where one sample alone cannot tell it. twist_span: s between the two
-    poses that it is the difference of; 0 where it comes from measured rates. solve_time: s, of
-    the solves.
+    stamp_ns: the sample's time. lengths: (6,), m. pose: (4, 4), platform in base, m, where the
+    solve ended. status, iterations: of the solve. residual: largest leg length error, m. start:
+    the guess. state: the platform's at the pose. twist: body twist (w, v) of the platform, rad/s
+    and m/s, or None where one sample alone cannot tell it. twist_span: s between the two poses
+    that it is the difference of; 0 where it comes from measured rates. solve_time: s.
     """
 
     stamp_ns: int
     lengths: Array
-    solution: Solution
+    pose: Array
+    status: Status
+    iterations: int
+    residual: float
     start: Start
+    state: PlatformState
     twist: Array | None
+    twist_span: float
     solve_time: float
-    twist_span: float = 0.0
+
+    @property
+    def converged(self) -> bool:
+        """Return whether the pose meets the lengths and is not singular."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def smallest_singular_value(self) -> float:
+        """Return that of dL/d(twist), without a unit: 0 at a singular pose."""
+        return self.state.smallest_singular_value
 
 
 class PoseTracker:
@@ -68,26 +83,33 @@ class PoseTracker:
     Solves each sample from the last pose moved on at constant twist, and from home if that fails.
 
     Only a converged pose changes the state: whatever is refused or fails leaves the last good
-    one in place.
+    one in place. Use one in each thread: a tracker that two threads share gives wrong poses.
     """
 
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike,
-            method: Method = LevenbergMarquardt()) -> None:
-        """Take a geometry, the home pose (4, 4) of the platform in the base (m), a method."""
+            method: Method = LevenbergMarquardt(), meter: PlatformMeter | None = None) -> None:
+        """
+        Take a geometry, the home pose (4, 4) of the platform in the base (m), a method.
+
+        meter: what measures the poses, where it is shared with other stages.
+        """
         self.geometry = geometry
         self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
         self.method = method
-        self.last: TrackedPose | None = None  # the last good one, from which the next starts
-        self.restarts = True  # whether a solve that fails is tried again from home
-        self._timeline = Timeline()
-        self._solver = PoseSolver(geometry, method)
-        self._rates, self._work = np.empty(6), np.empty(inverse_rates.WORK)
+        self._last: TrackedPose | None = None
+        self._gate, self._solver = SampleGate(geometry), PoseSolver(geometry, method)
+        self._meter = PlatformMeter(geometry) if meter is None else meter
+
+    @property
+    def last(self) -> TrackedPose | None:
+        """Return the last good pose, from which the next solve starts."""
+        return self._last
 
     def reset(self) -> None:
         """Forget the motion: the next sample starts from home, whatever its time."""
-        self.last = None
-        self._timeline.reset()
+        self._last = None
+        self._gate.reset()
 
     def update(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
@@ -96,68 +118,62 @@ class PoseTracker:
         Return the pose of one sample of leg lengths (6,), m, taken at a time in ns.
 
         rates: (6,), m/s, where they are measured; the twist then comes from them, else from the
-        difference of two poses. Raises ShapeError, NotFiniteError, LimitError for lengths
-        beyond the limits, and StampError for a time that is not a whole number or not after the
-        last. Where the clock was set back (Timeline), the motion is forgotten.
+        difference of two poses. Raises what SampleGate.accept raises. Where the clock was set
+        back (Timeline), the motion is forgotten.
         """
-        return self.advance(stamp_ns, *self.accept(stamp_ns, lengths, rates))
+        sample = self._gate.accept(stamp_ns, lengths, rates)
+        if sample.clock_set_back:
+            self._last = None
+        return self.advance(sample)
 
-    def accept(
-            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
-    ) -> tuple[Array, Array | None]:
-        """Return a sample's lengths and rates as arrays, or raise as `update` does."""
-        lengths = require_lengths(checks.as_array('lengths', lengths, (6,)))
-        self.geometry.require_within_limits(lengths)
-        if rates is not None:
-            rates = checks.as_array('rates', rates, (6,))
-        if not self._timeline.follows(stamp_ns):
-            self.last = None
-        return lengths, rates
+    def advance(self, sample: Sample, may_restart: bool = True) -> TrackedPose:
+        """
+        Return the pose of a sample that a gate has let in.
 
-    def advance(self, stamp_ns: int, lengths: Array, rates: Array | None = None) -> TrackedPose:
-        """Return the pose of a sample that `accept` has let pass."""
-        guess = None if self.last is None else self._predict(self.last, stamp_ns)
+        may_restart: whether a solve that fails is tried again from home.
+        """
+        guess = None if self._last is None else self._predict(self._last, sample.stamp_ns)
+        values = np.empty(COUNT)
         begin = time.perf_counter()
-        solution, start = self._solve(lengths, guess)
+        solution, start = self._solve(sample.lengths, guess, values, may_restart)
         solve_time = time.perf_counter() - begin
+        state = self._meter.state(solution.pose, values)
         twist, span = None, 0.0
         if solution.converged:
-            twist, span = self._twist(stamp_ns, solution.pose, rates)
-        tracked = TrackedPose(stamp_ns, lengths, solution, start, twist, solve_time, span)
+            twist, span = self._twist(sample, state)
+        tracked = TrackedPose(
+            sample.stamp_ns, sample.lengths, solution.pose, solution.status,
+            solution.iterations, solution.residual, start, state, twist, span, solve_time)
         if solution.converged:
-            self.last = tracked
+            self._last = tracked
         return tracked
 
-    def _solve(self, lengths: Array, guess: Array | None) -> tuple[Solution, Start]:
+    def continue_from(self, last: TrackedPose | None) -> None:
+        """Start the next solve from a pose that another stage has chosen; None: from home."""
+        self._last = last
+
+    def _solve(
+            self, lengths: Array, guess: Array | None, values: Array, may_restart: bool
+    ) -> tuple[Solution, Start]:
         if guess is not None:
-            solution = self._solver.solve(lengths, guess)
-            if solution.converged or not self.restarts:
+            solution = self._solver.solve(lengths, guess, values)
+            if solution.converged or not may_restart:
                 return solution, Start.PREDICTED
-        return self._solver.solve(lengths, self.home), Start.HOME
+        return self._solver.solve(lengths, self.home, values), Start.HOME
 
     def _predict(self, last: TrackedPose, stamp_ns: int) -> Array:
         gap = 1e-9 * (stamp_ns - last.stamp_ns)
         if last.twist is None or gap > PREDICTION_LIMIT:
-            return last.solution.pose
+            return last.pose
         pose = np.empty((4, 4))
-        kernels.move(last.solution.pose, last.twist, gap, pose)
+        kernels.move(last.pose, last.twist, gap, pose)
         return pose
 
-    def _twist(
-            self, stamp_ns: int, pose: Array, rates: Array | None) -> tuple[Array | None, float]:
-        if rates is not None:
-            return self._twist_of_rates(pose, rates), 0.0
-        if self.last is None:
+    def _twist(self, sample: Sample, state: PlatformState) -> tuple[Array | None, float]:
+        if sample.rates is not None:
+            return state.inverse @ sample.rates, 0.0
+        if self._last is None:
             return None, 0.0
-        twist, span = np.empty(6), 1e-9 * (stamp_ns - self.last.stamp_ns)
-        kernels.mean_twist(self.last.solution.pose, pose, span, twist)
+        twist, span = np.empty(6), 1e-9 * (sample.stamp_ns - self._last.stamp_ns)
+        kernels.mean_twist(self._last.pose, state.pose, span, twist)
         return twist, span
-
-    def _twist_of_rates(self, pose: Array, rates: Array) -> Array:
-        twist = np.empty(6)
-        self._rates[:] = rates
-        if not inverse_rates.twist_of_rates(
-                self.geometry.joints, pose, self._rates, twist, self._work):
-            raise SingularError('pose: expected one that is not singular, '
-                                'got dL/d(twist) without an inverse')
-        return twist

@@ -16,83 +16,108 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.platform.singularity import Singularity, SingularityMeter
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels.state import COUNT
+from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+from liedyn_ros.stewart.solver.methods import Method
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
-from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchGuard, EXACT
+from liedyn_ros.stewart.tracking.branch_monitor import Branch, EXACT
+from liedyn_ros.stewart.tracking.sample_gate import Sample
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, TrackedPose
+
+import numpy as np
 
 # Given two poses, tells by a redundant sensor whether the second fits better; None for neither.
 Preference = Callable[[Array, Array], bool | None]
 
 
-class Hypotheses:
+class Choice(NamedTuple):
     """
-    A tracker's pose and the pose on the other branch, while it is open which is true.
+    Which of two poses of a sample is better.
 
-    The other one is the tracker's pose reflected along the null twist and solved again; from
-    then on it is tracked on its own. The motion (by the guard) or a sensor decides, and the
-    tracker is set on the branch that is chosen.
+    tracked, branch: the better pose and its judgement. other: (4, 4), m, the other pose while
+    both are possible. switched: whether the better one is not the tracker's. settled: whether a
+    sensor decided.
     """
 
-    def __init__(self, tracker: PoseTracker, meter: SingularityMeter, guard: BranchGuard) -> None:
-        """Take the tracker, and what measures and judges its poses."""
-        self._tracker, self._meter, self._guard = tracker, meter, guard
-        self._solver = PoseSolver(tracker.geometry, tracker.method)
-        self._other = PoseTracker(tracker.geometry, tracker.home, tracker.method)
-        self._other.restarts = False
+    tracked: TrackedPose
+    branch: Branch
+    other: Array | None = None
+    switched: bool = False
+    settled: bool = False
+
+
+class TwoBranchTracker:
+    """
+    Finds and follows the pose on the other branch while it is open which is true.
+
+    It is the tracker's pose reflected along the null twist and solved again; from then on it is
+    tracked on its own. The motion or a sensor decides.
+    """
+
+    def __init__(
+            self, geometry: StewartGeometry, home: ArrayLike, method: Method,
+            meter: PlatformMeter) -> None:
+        """Take what a PoseTracker takes."""
+        self._meter, self._solver = meter, PoseSolver(geometry, method)
+        self._other = PoseTracker(geometry, home, method, meter)
 
     def drop(self) -> None:
-        """Follow the tracker's pose alone."""
+        """Stop following the other pose."""
         self._other.reset()
 
     def choose(
-            self, tracked: TrackedPose, singularity: Singularity, branch: Branch,
-            prefer: Preference | None
-    ) -> tuple[TrackedPose, Singularity, Branch, Array | None]:
+            self, tracked: TrackedPose, sample: Sample, branch: Branch,
+            prefer: Preference | None) -> Choice:
         """
-        Return pose, measure and judgement of the better branch, and the other's pose if open.
+        Return the better of the tracker's pose of a sample and the one on the other branch.
 
-        tracked: the tracker's pose of this sample; singularity, branch: what is known of it.
-        prefer: a redundant sensor's answer, where there is one.
+        branch: the judgement of the tracker's pose. prefer: a redundant sensor's answer.
         """
         if not (branch.unsure or branch.wrong):
             self.drop()
-            return tracked, singularity, branch, None
-        other = self._follow(tracked, singularity)
+            return Choice(tracked, branch)
+        other = self._follow(tracked, sample)
         if other is None:
-            return tracked, singularity, branch, None
-        told = None if prefer is None else prefer(tracked.solution.pose, other.solution.pose)
-        if branch.wrong if told is None else told:
-            self._tracker.last, self._other.last = other, tracked
-            tracked, other = other, tracked
-            before, singularity = singularity, self._meter.measure(tracked.solution.pose)
-            apart = singularity.signed_value - before.signed_value
+            return Choice(tracked, branch)
+        preferred = None if prefer is None else prefer(tracked.pose, other.pose)
+        switched = branch.wrong if preferred is None else preferred
+        if switched:
+            self._other.continue_from(tracked)
+            apart = other.state.signed_value - tracked.state.signed_value
             branch = branch._replace(
-                wrong=False,
-                prediction_gap=branch.prediction_gap + apart / max(abs(before.slope), EXACT))
-        if told is None:
-            return tracked, singularity, branch, other.solution.pose
-        self._guard.settle(singularity)
+                wrong=False, prediction_gap=branch.prediction_gap
+                + apart / max(abs(tracked.state.slope), EXACT))
+            tracked, other = other, tracked
+        if preferred is None:
+            return Choice(tracked, branch, other.pose, switched)
         self.drop()
-        return tracked, singularity, branch._replace(
-            expected_sign=singularity.determinant_sign, wrong=False, unsure=False), None
+        return Choice(tracked, branch._replace(
+            expected_sign=tracked.state.determinant_sign, wrong=False, unsure=False),
+            None, switched, True)
 
-    def _follow(self, tracked: TrackedPose, singularity: Singularity) -> TrackedPose | None:
+    def _follow(self, tracked: TrackedPose, sample: Sample) -> TrackedPose | None:
         """Return the other pose of the same sample, or None where no other is found."""
+        sign = tracked.state.determinant_sign
         if self._other.last is not None:
-            other = self._other.advance(tracked.stamp_ns, tracked.lengths)
-            if other.solution.converged and self._is_other(other.solution.pose, singularity):
+            other = self._other.advance(sample, may_restart=False)
+            if other.converged and other.state.determinant_sign != sign:
                 return other
             self.drop()
-        guess = self._meter.reflected(tracked.solution.pose, singularity)
-        solution = self._solver.solve(tracked.lengths, guess)
-        if not (solution.converged and self._is_other(solution.pose, singularity)):
+        values = np.empty(COUNT)
+        solution = self._solver.solve(
+            sample.lengths, self._meter.reflected(tracked.state), values)
+        state = PlatformState(self._meter, solution.pose, values)
+        if not solution.converged or state.determinant_sign == sign:
             return None
         # Its twist comes with the next sample: the tracker's is that of the wrong branch.
-        self._other.last = replace(tracked, solution=solution, twist=None)
-        return self._other.last
-
-    def _is_other(self, pose: Array, singularity: Singularity) -> bool:
-        return (self._meter.measure(pose).determinant_sign != singularity.determinant_sign)
+        other = replace(
+            tracked, pose=solution.pose, status=solution.status, iterations=solution.iterations,
+            residual=solution.residual, state=state, twist=None)
+        self._other.continue_from(other)
+        return other

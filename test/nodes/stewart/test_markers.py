@@ -24,7 +24,7 @@ from visualization_msgs.msg import Marker
 
 from liedyn_ros.nodes.stewart.markers import BEYOND, END, MIDDLE, StewartMarkers
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.stewart import Actuators, leg_lengths
+from liedyn_ros.stewart import leg_lengths, LegActuators
 
 LIMITS = np.tile([0.3, 0.7], (6, 1))
 
@@ -32,7 +32,7 @@ LIMITS = np.tile([0.3, 0.7], (6, 1))
 def markers_of(limits):
     geometry = replace(GEOMETRY, length_limits=limits)
     return StewartMarkers(
-        Platform(geometry, np.eye(4), Actuators.of_lengths(geometry), 'floor', 'plate'))
+        Platform(geometry, np.eye(4), LegActuators.of_lengths(geometry), 'floor', 'plate'))
 
 
 def colors_of(lengths, limits=LIMITS):

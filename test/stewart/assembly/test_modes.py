@@ -241,7 +241,7 @@ def test_what_singular_solutions_leave_open_is_said(geometry):
     assert modes.singular > 0 and 'singular' in modes.defect
 
 
-@pytest.mark.parametrize('seed', [-1, 1.5, 'a', None])
+@pytest.mark.parametrize('seed', [-1, 1.5, 'a', None, True])
 def test_a_seed_is_an_integer_of_zero_or_more(geometry, seed):
     with pytest.raises(LimitError, match=r'^seed: expected an integer of 0 or more, got '):
         AssemblyModeSolver(geometry, seed)

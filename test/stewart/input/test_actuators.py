@@ -19,7 +19,7 @@ import pytest
 
 from liedyn_ros.common.errors import (
     LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
-from liedyn_ros.stewart import Actuators, ActuatorSynchronizer, Reading
+from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
 from liedyn_ros.stewart.input.synchronizer import DEPTH
 
 NAMES = tuple('abcdef')
@@ -29,7 +29,7 @@ MILLISECOND = 1_000_000
 @pytest.fixture
 def actuators():
     """Return six actuators with scales and offsets of their own."""
-    return Actuators(NAMES, 0.1 * np.arange(1, 7), np.arange(6) + 0.5)
+    return LegActuators(NAMES, 0.1 * np.arange(1, 7), np.arange(6) + 0.5)
 
 
 def test_any_order_gives_leg_order(actuators):
@@ -60,7 +60,7 @@ def test_bad_readings_are_named(actuators, names, positions, error, message):
 
 
 def test_other_joints_are_passed_over_on_request():
-    actuators = Actuators(NAMES, np.ones(6), np.zeros(6), ignore_others=True)
+    actuators = LegActuators(NAMES, np.ones(6), np.zeros(6), ignore_others=True)
     assert actuators.lengths(list('xabcdefy'), np.arange(8.0)).tolist() == [1, 2, 3, 4, 5, 6]
     with pytest.raises(NameSetError, match=r"missing \['f'\]"):
         actuators.lengths(list('xabcde'), np.arange(6.0))
@@ -73,7 +73,7 @@ def test_other_joints_are_passed_over_on_request():
 ])
 def test_bad_settings_are_refused(names, scales, error):
     with pytest.raises(error):
-        Actuators(names, scales, np.zeros(6))
+        LegActuators(names, scales, np.zeros(6))
 
 
 def fill(synchronizer, start_ns, spacing_ns, names=NAMES):

@@ -14,7 +14,9 @@
 
 """The geometry refuses what cannot be a platform and says what was wrong."""
 
+import copy
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -42,6 +44,23 @@ def test_geometry_cannot_be_changed(geometry):
         geometry.name = 'other'
     with pytest.raises(ValueError, match='read-only'):
         geometry.base_joints[0, 0] = 1.0
+
+
+def test_geometries_are_equal_by_their_parts(geometry):
+    same = dataclasses.replace(geometry)
+    moved = dataclasses.replace(geometry, base_joints=geometry.base_joints + [0.0, 0.0, 1e-9])
+    assert geometry == same and hash(geometry) == hash(same)
+    assert geometry != moved and geometry != 'table_1'
+
+
+@pytest.mark.parametrize('duplicate', [
+    copy.deepcopy, copy.copy, lambda geometry: pickle.loads(pickle.dumps(geometry))])
+def test_a_copy_is_as_immutable_as_the_geometry(geometry, duplicate):
+    other = duplicate(geometry)
+    assert other == geometry and np.array_equal(other.joints, geometry.joints)
+    for array in (other.base_joints, other.joints, other.base_cones):
+        with pytest.raises(ValueError, match='read-only'):
+            array[0] = 1.0
 
 
 @pytest.mark.parametrize(('change', 'message'), [

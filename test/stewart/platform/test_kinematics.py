@@ -20,8 +20,8 @@ import pytest
 from liedyn_ros.common.errors import NotFiniteError, ShapeError
 from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, LegNoise, length_jacobian, LimitGauge, PoseTracker, ScrewMotion,
-    SingularityMeter, squared_length_jacobian, Trivialization, twist_of_leg_rates)
+    leg_lengths, leg_rates, LegNoise, length_jacobian, PlatformMeter, PoseTracker, ScrewMotion,
+    squared_length_jacobian, Trivialization, twist_of_leg_rates)
 
 FRAMES = list(Trivialization)
 
@@ -80,10 +80,10 @@ def test_rates_round_trip_and_keep_power(geometry, random_poses, frame):
     leg_lengths, squared_length_jacobian, length_jacobian,
     lambda geometry, pose: leg_rates(geometry, pose, np.ones(6)),
     lambda geometry, pose: twist_of_leg_rates(geometry, pose, np.ones(6)),
-    lambda geometry, pose: SingularityMeter(geometry).measure(pose).null_twist,
-    lambda geometry, pose: SingularityMeter(geometry).signed_values([pose]),
+    lambda geometry, pose: PlatformMeter(geometry).measure(pose).null_twist,
+    lambda geometry, pose: PlatformMeter(geometry).signed_values([pose]),
     lambda geometry, pose: LegNoise(geometry, np.ones(6)).covariance(pose),
-    lambda geometry, pose: LimitGauge(geometry).measure(pose)[0].values,
+    lambda geometry, pose: PlatformMeter(geometry).measure(pose).margins.values,
     lambda geometry, pose: PoseTracker(geometry, pose).home,
     lambda geometry, pose: ScrewMotion(pose, np.ones(6), 2.0).pose(1.0)])
 def test_a_pose_may_be_a_matrix_or_a_pose_object(geometry, paper_pose, answer):

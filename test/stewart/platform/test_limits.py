@@ -26,7 +26,8 @@ import yaml
 from liedyn_ros.common.errors import GeometryError, LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import Flag, leg_lengths, LimitGauge, SafeTracker, StewartGeometry
+from liedyn_ros.common.errors import NotFiniteError
+from liedyn_ros.stewart import Flag, leg_lengths, MonitoredTracker, PlatformMeter, StewartGeometry
 from liedyn_ros.stewart.platform.kernels.limits import distance
 from liedyn_ros.stewart.platform.limits import PAIRS
 
@@ -64,7 +65,7 @@ def test_crossing_segments_touch():
 def test_travel_and_angles_of_legs(geometry, random_poses):
     limited = with_limits(geometry, 0.02, 0.9)
     poses = random_poses[:50]
-    left = LimitGauge(limited).margins(poses)
+    left = PlatformMeter(limited).margins(poses)
     lengths = leg_lengths(geometry, poses)
     assert np.allclose(left.travel, np.minimum(lengths - 0.25, 0.95 - lengths), atol=1e-15)
     tips = poses[:, None, :3, 3] + np.einsum(
@@ -77,32 +78,39 @@ def test_travel_and_angles_of_legs(geometry, random_poses):
         a, b = geometry.base_joints[[i, j]]
         expected = nearest(a, tips[n, i] - a, b, tips[n, j] - b) - 0.02
         assert left.clearance[n, PAIRS.index((i, j))] == pytest.approx(expected, abs=1e-6)
-    one, kept = LimitGauge(limited).measure(poses[0])
-    assert np.array_equal(one.values, left.values[0]) and kept == left.kept[0]
+    one = PlatformMeter(limited).measure(poses[0]).margins
+    assert np.array_equal(one.values, left.values[0]) and one.kept == left.kept[0]
 
 
 def test_what_is_exceeded_is_named(geometry, home):
     names = geometry.leg_names
-    left, kept = LimitGauge(geometry).measure(home)
-    assert kept and left.exceeded(names) == []
-    tight, kept = LimitGauge(with_limits(geometry, 0.4, 0.2)).measure(home)
-    assert not kept
+    left = PlatformMeter(geometry).measure(home).margins
+    assert left.kept and left.exceeded(names) == []
+    tight = PlatformMeter(with_limits(geometry, 0.4, 0.2)).measure(home).margins
+    assert not tight.kept
     assert {'base joint of leg_1', 'platform joint of leg_6', 'clearance of leg_1 and leg_6'} <= (
         set(tight.exceeded(names)))
-    low, _ = LimitGauge(geometry).measure(pose_of((0.0, 0.0, 0.05), (0, 0, 0)))
-    assert 'travel of leg_3' in low.exceeded(names)
+    low = PlatformMeter(geometry).measure(pose_of((0.0, 0.0, 0.05), (0, 0, 0)))
+    assert 'travel of leg_3' in low.margins.exceeded(names)
+
+
+def test_a_pose_of_nan_is_refused_and_keeps_no_limit(geometry, home):
+    bad = home.copy()
+    bad[0, 3] = np.nan
+    with pytest.raises(NotFiniteError, match=r'pose_base_platform\[0, 3\]'):
+        PlatformMeter(geometry).measure(bad)
 
 
 def test_the_tracker_flags_every_sample_beyond_a_limit(geometry, home):
     cone = 0.5 * (np.arccos((home[2, 3]) / leg_lengths(geometry, home)).max() + 0.9)
     limited = with_limits(geometry, 0.02, cone)
-    gauge, tracker = LimitGauge(limited), SafeTracker(limited, home)
+    meter, tracker = PlatformMeter(limited), MonitoredTracker(limited, home)
     seen = []
     for k, pitch in enumerate(np.linspace(0.0, 0.9, 200)):
         pose = se3.compose(home, se3.exp([0.0, pitch, 0.0, 0.0, 0.0, 0.0]))
         safe = tracker.update(k * 1_000_000, leg_lengths(limited, pose))
-        left, _ = gauge.measure(pose)
-        assert np.allclose(safe.margins.values, left.values, atol=1e-9)
+        left = meter.measure(pose).margins
+        assert np.allclose(safe.state.margins.values, left.values, atol=1e-9)
         for flag, part in ((Flag.LEG_TRAVEL, left.travel), (Flag.JOINT_ANGLE, left.joint_angles),
                            (Flag.LEG_CLEARANCE, left.clearance)):
             assert (flag in safe.flags) == (part.min() < 0.0)

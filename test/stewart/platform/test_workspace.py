@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from support.stewart_cases import pose_of
 
-from liedyn_ros.stewart import leg_lengths, SingularityMeter
+from liedyn_ros.stewart import leg_lengths, PlatformMeter
 from liedyn_ros.stewart.platform.workspace import map_workspace
 from liedyn_ros.studies import stewart_workspace
 
@@ -29,7 +29,7 @@ def test_the_map_agrees_with_its_parts(geometry, home):
     axes = (np.linspace(-0.5, 0.5, 11), np.linspace(-0.5, 0.5, 9), np.linspace(0.0, 0.9, 10))
     shares = []
     grid = map_workspace(geometry, home[:3, :3], home[:3, 3], axes, 0.05, shares.append)
-    meter, rng = SingularityMeter(geometry), np.random.default_rng(2)
+    meter, rng = PlatformMeter(geometry), np.random.default_rng(2)
     for i, j, k in rng.integers(0, (11, 9, 10), (40, 3)):
         pose = pose_of((axes[0][i], axes[1][j], axes[2][k]), (0, 0, 0))
         assert grid.reachable[i, j, k] == geometry.within_limits(leg_lengths(geometry, pose)).all()

@@ -26,16 +26,16 @@ from support.stewart_cases import pose_of
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    BranchGuard, Flag, leg_lengths, OrientationSensor, PoseSolver, PoseTracker, SafeTracker,
-    SingularityMeter, SmoothTrajectory, Watch)
+    BranchMonitor, Flag, leg_lengths, MonitorConfig, MonitoredTracker, OrientationSensor,
+    PlatformMeter, PoseSolver, PoseTracker, SmoothTrajectory)
 
 WRONG = 0.03  # rad or m: no noise in these tests moves a pose as far
 
 
 def guarded(geometry, crossing, noise):
     """Return poses and the guard's judgements of a solver that starts from the pose before."""
-    solver, meter = PoseSolver(geometry), SingularityMeter(geometry)
-    guard = BranchGuard(noise / geometry.characteristic_length)
+    solver, meter = PoseSolver(geometry), PlatformMeter(geometry)
+    guard = BranchMonitor(noise / geometry.characteristic_length)
     pose, poses, judged = crossing.poses[0], {}, {}
     for k, stamp_ns, lengths in crossing.samples():
         solution = solver.solve(lengths, pose)
@@ -79,20 +79,20 @@ def test_the_gap_is_the_distance_from_the_true_pose(geometry):
 @pytest.mark.parametrize('hold', [False, True])
 def test_tracking_through_a_singularity(geometry, name, noise, hold):
     crossing = Crossing(geometry, name, 2.0, noise)
-    tracker = SafeTracker(geometry, crossing.poses[0],
-                          watch=Watch(leg_noise=noise, hold_hypotheses=hold))
+    tracker = MonitoredTracker(geometry, crossing.poses[0],
+                          config=MonitorConfig(leg_noise=noise, hold_hypotheses=hold))
     crossed, unsaid = [], 0
     for k, stamp_ns, lengths in crossing.samples():
         safe = tracker.update(stamp_ns, lengths)
         if Flag.BRANCH_CROSSED in safe.flags:
             crossed.append(k)
-        if safe.tracked.solution.converged:
+        if safe.converged:
             told = safe.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
-            unsaid += crossing.error(k, safe.tracked.solution.pose) > WRONG and not told
+            unsaid += crossing.error(k, safe.pose) > WRONG and not told
     assert len(crossed) == 1 and crossing.share_of_path(crossed[0]) < 0.01
     assert unsaid == 0, 'no wrong pose without a flag'
     if hold:
-        assert crossing.error(len(crossing) - 1, safe.tracked.solution.pose) < 1e-2
+        assert crossing.error(len(crossing) - 1, safe.pose) < 1e-2
 
 
 @pytest.mark.parametrize('name', CROSSINGS)
@@ -102,19 +102,20 @@ def test_noise_of_a_micrometre_fools_the_plain_tracker_and_not_ours(geometry, na
         crossing = Crossing(geometry, name, 1.0, 1e-6, seed)
         last, begin = len(crossing) - 1, crossing.poses[0]
         plain = PoseTracker(geometry, begin)
-        safe = SafeTracker(geometry, begin, watch=Watch(leg_noise=1e-6, hold_hypotheses=True))
+        safe = MonitoredTracker(
+            geometry, begin, config=MonitorConfig(leg_noise=1e-6, hold_hypotheses=True))
         for _, stamp_ns, lengths in crossing.samples():
             tracked, ours = plain.update(stamp_ns, lengths), safe.update(stamp_ns, lengths)
-        assert tracked.solution.converged and tracked.solution.residual < 1e-12
-        fooled += crossing.error(last, tracked.solution.pose) > WRONG
-        assert crossing.error(last, ours.tracked.solution.pose) < 1e-3
+        assert tracked.converged and tracked.residual < 1e-12
+        fooled += crossing.error(last, tracked.pose) > WRONG
+        assert crossing.error(last, ours.pose) < 1e-3
         assert not ours.flags
     assert fooled > 0
 
 
 def test_warned_before(geometry):
     crossing = Crossing(geometry, 'turn', 4.0, 1e-6)
-    tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(leg_noise=1e-6))
+    tracker = MonitoredTracker(geometry, crossing.poses[0], config=MonitorConfig(leg_noise=1e-6))
     first = {}
     for k, stamp_ns, lengths in crossing.samples():
         safe = tracker.update(stamp_ns, lengths)
@@ -129,14 +130,15 @@ def test_warned_before(geometry):
 
 @pytest.mark.parametrize('lean', [1.2, 1.45])
 def test_turning_back_before_a_singularity_is_no_crossing(geometry, home, lean):
-    meter, times = SingularityMeter(geometry), np.arange(0.0, 2.0, 1e-3)
-    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=1e-6, hold_hypotheses=True))
+    meter, times = PlatformMeter(geometry), np.arange(0.0, 2.0, 1e-3)
+    tracker = MonitoredTracker(
+        geometry, home, config=MonitorConfig(leg_noise=1e-6, hold_hypotheses=True))
     for k, yaw in enumerate(lean * np.sin(0.5 * np.pi * times)):
         pose = se3.compose(home, se3.exp([0.05, 0.02, yaw, 0.0, 0.0, 0.0]))
         safe = tracker.update(FIRST_NS + k * 1_000_000, leg_lengths(geometry, pose))
         assert not safe.flags & (Flag.BRANCH_CROSSED | Flag.BRANCH_WRONG | Flag.RESTARTED)
-        assert np.abs(safe.tracked.solution.pose - pose).max() < 1e-6
-    assert meter.measure(home).determinant_sign == safe.singularity.determinant_sign
+        assert np.abs(safe.pose - pose).max() < 1e-6
+    assert meter.measure(home).determinant_sign == safe.state.determinant_sign
 
 
 STOP = np.concatenate((
@@ -153,7 +155,7 @@ def excursion(geometry, shares, noise, sensor=None):
     rng = np.random.default_rng(2)
     lengths = leg_lengths(geometry, poses) + noise * rng.normal(size=(len(shares), 6))
     wobble = se3.exp(0.01 * rng.normal(size=(len(shares), 6)) * [1, 1, 1, 0, 0, 0])
-    tracker = SafeTracker(geometry, start, watch=Watch(
+    tracker = MonitoredTracker(geometry, start, config=MonitorConfig(
         leg_noise=noise, hold_hypotheses=True, sensor=sensor))
     return poses, tracker, [tracker.update(
         FIRST_NS + k * 1_000_000, lengths[k],
@@ -165,8 +167,8 @@ def test_a_turn_in_the_noise_of_a_singularity_is_known(geometry, depth):
     shares = depth * np.sin(np.linspace(0.0, np.pi, 6001)) ** 2
     poses, _, said = excursion(geometry, shares, 1e-5)
     assert Flag.BRANCH_UNSURE in said[3000].flags, 'while it is in the noise'
-    assert not said[-1].flags and np.abs(said[-1].tracked.solution.pose - poses[-1]).max() < 1e-3
-    assert not any(np.abs(safe.tracked.solution.pose - pose).max() > 0.05
+    assert not said[-1].flags and np.abs(said[-1].pose - poses[-1]).max() < 1e-3
+    assert not any(np.abs(safe.pose - pose).max() > 0.05
                    for pose, safe in zip(poses, said) if not safe.flags & Flag.BRANCH_UNSURE)
 
 
@@ -176,7 +178,7 @@ def test_a_stop_in_a_singularity_leaves_doubt(geometry):
     crossed = sum(Flag.BRANCH_CROSSED in safe.flags for safe in said)
     assert crossed <= 2, 'told, and not again and again'
     candidates = (np.abs(pose - poses[-1]).max()
-                  for pose in (said[-1].tracked.solution.pose, said[-1].other))
+                  for pose in (said[-1].pose, said[-1].other))
     assert min(candidates) < 1e-2, 'the true pose is one of the two that were held'
 
 
@@ -190,7 +192,7 @@ def test_no_alarm_in_the_good_workspace(geometry, home, noise, rates):
     times = np.arange(0.0, 6.0, 1e-3)
     lengths = leg_lengths(geometry, motion.pose(times)) + noise * rng.normal(size=(6000, 6))
     speeds = np.gradient(leg_lengths(geometry, motion.pose(times)), 1e-3, axis=0)
-    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=noise))
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=noise))
     for k in range(len(times)):
         safe = tracker.update(FIRST_NS + k * 1_000_000, lengths[k], speeds[k] if rates else None)
         assert not safe.flags and not safe.legs
@@ -200,12 +202,12 @@ def test_an_orientation_resolves_what_the_motion_leaves_open(geometry):
     poses, _, said = excursion(geometry, STOP, 5e-5, OrientationSensor(0.02))
     assert any(Flag.BRANCH_UNSURE in safe.flags for safe in said)
     assert not said[-1].flags and said[-1].other is None
-    assert np.abs(said[-1].tracked.solution.pose - poses[-1]).max() < 1e-2
+    assert np.abs(said[-1].pose - poses[-1]).max() < 1e-2
 
 
 def test_the_motion_is_followed_over_a_gap_at_the_singularity(geometry):
     crossing = Crossing(geometry, 'tilt', 5.0, 1e-5)
-    tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(
+    tracker = MonitoredTracker(geometry, crossing.poses[0], config=MonitorConfig(
         leg_noise=1e-5, hold_hypotheses=True))
     crossed = 0
     for k, stamp_ns, lengths in crossing.samples():
@@ -213,7 +215,7 @@ def test_the_motion_is_followed_over_a_gap_at_the_singularity(geometry):
             safe = tracker.update(stamp_ns, lengths)
             crossed += Flag.BRANCH_CROSSED in safe.flags
     assert crossed == 1 and not safe.flags & Flag.BRANCH_UNSURE
-    assert crossing.error(-1, safe.tracked.solution.pose) < 1e-3
+    assert crossing.error(-1, safe.pose) < 1e-3
 
 
 @pytest.mark.parametrize('hold', [False, True])
@@ -228,18 +230,19 @@ def test_a_gap_in_the_good_workspace_is_no_crossing(geometry, home, amplitude, g
     poses = motion.pose(times)
     lengths = leg_lengths(geometry, poses)
     lengths += 1e-5 * np.random.default_rng(5).normal(size=lengths.shape)
-    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=1e-5, hold_hypotheses=hold))
+    tracker = MonitoredTracker(
+        geometry, home, config=MonitorConfig(leg_noise=1e-5, hold_hypotheses=hold))
     for time, pose, measured in zip(times, poses, lengths):
         safe = tracker.update(FIRST_NS + round(1e9 * time), measured)
         assert not safe.flags
-        assert np.abs(safe.tracked.solution.pose - pose).max() < 1e-3
+        assert np.abs(safe.pose - pose).max() < 1e-3
 
 
 @pytest.mark.parametrize('hold', [False, True])
 @pytest.mark.parametrize('samples', [40, 80, 150])
 def test_whether_the_platform_crossed_in_a_gap_is_not_known(geometry, samples, hold):
     crossing = Crossing(geometry, 'tilt', 10.0, 1e-5, rate=100)
-    tracker = SafeTracker(geometry, crossing.poses[0], watch=Watch(
+    tracker = MonitoredTracker(geometry, crossing.poses[0], config=MonitorConfig(
         leg_noise=1e-5, hold_hypotheses=hold))
     for k, stamp_ns, lengths in crossing.samples():
         if abs(k - crossing.index) > samples:
@@ -248,8 +251,8 @@ def test_whether_the_platform_crossed_in_a_gap_is_not_known(geometry, samples, h
 
 
 def test_the_reading_after_a_gap_counts_once(geometry):
-    crossing, meter = Crossing(geometry, 'tilt', 5.0, 1e-5), SingularityMeter(geometry)
-    gone_on, new = (BranchGuard(1e-5) for _ in range(2))
+    crossing, meter = Crossing(geometry, 'tilt', 5.0, 1e-5), PlatformMeter(geometry)
+    gone_on, new = (BranchMonitor(1e-5) for _ in range(2))
     gone_on.update(FIRST_NS - 10 ** 9, meter.measure(crossing.poses[0]))
     for pose, (_, stamp_ns, _) in zip(crossing.poses[:20], crossing.samples()):
         singularity = meter.measure(pose)
@@ -262,11 +265,11 @@ def test_reset_forgets_the_doubt(geometry, home):
     assert Flag.BRANCH_UNSURE in said[-1].flags
     tracker.reset()
     pose = pose_of((0.0, 0.0, 0.5), (5.0, 0.0, 0.0))
-    safe = tracker.update(said[-1].tracked.stamp_ns + 1, leg_lengths(geometry, pose))
-    assert not safe.flags and np.abs(safe.tracked.solution.pose - pose).max() < 1e-12
+    safe = tracker.update(said[-1].stamp_ns + 1, leg_lengths(geometry, pose))
+    assert not safe.flags and np.abs(safe.pose - pose).max() < 1e-12
 
 
 @pytest.mark.parametrize('noise', [-1.0, float('nan'), 1.0])
 def test_noise_out_of_range_is_refused(noise):
     with pytest.raises(LimitError, match='noise'):
-        BranchGuard(noise)
+        BranchMonitor(noise)

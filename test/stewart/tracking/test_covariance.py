@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     in_fixed_axes, joint_covariance, leg_lengths, leg_rates, LegNoise, length_jacobian,
-    linear_first, Motion, MotionEstimator, PoseSolver, PoseTracker)
+    linear_first, MotionEstimate, MotionEstimator, PoseSolver, PoseTracker)
 from liedyn_ros.stewart.tracking.covariance import of_difference, of_measured
 
 DRAWS = 40_000
@@ -100,7 +100,7 @@ def test_twist_from_rates_shares_the_error_of_its_pose(measured):
 @pytest.mark.parametrize('seconds', [-0.2, 0.3])
 def test_prediction_with_a_twist_from_rates(measured, seconds):
     pose, twist, covariance, poses, twists = measured
-    ahead = Motion(pose, twist, covariance).after(seconds)
+    ahead = MotionEstimate(pose, twist, covariance).after(seconds)
     moved = se3.compose(poses, se3.exp(seconds * twists))
     samples = np.hstack((errors(ahead.pose, moved), twists - twist))
     assert spread(samples, ahead.covariance) < 0.05
@@ -137,7 +137,8 @@ def test_prediction_to_another_time(moving):
     seconds, change, pose, first, second, before, after = moving
     twists = se3.log(se3.compose(se3.inverse(first), second)) / seconds
     twist, cross = of_difference(change, seconds, before, after)
-    ahead = Motion(pose, change / seconds, joint_covariance(after, twist, cross)).after(0.1)
+    now = MotionEstimate(pose, change / seconds, joint_covariance(after, twist, cross))
+    ahead = now.after(0.1)
     poses = se3.compose(second, se3.exp(0.1 * twists))
     samples = np.hstack((errors(ahead.pose, poses), twists - ahead.twist))
     assert spread(samples, ahead.covariance) < 0.05
@@ -175,7 +176,7 @@ def test_motion_of_unknown_noise_has_no_covariance(geometry, home):
 
 def test_prediction_of_constant_motion_is_exact_forth_and_back(random_poses):
     twist = np.array([0.3, -0.2, 0.5, 0.1, 0.2, -0.1])
-    motion = Motion(random_poses[0], twist)
+    motion = MotionEstimate(random_poses[0], twist)
     ahead = motion.after(0.4)
     assert np.allclose(ahead.pose, random_poses[0] @ se3.exp(0.4 * twist), atol=1e-15)
     assert np.allclose(ahead.after(-0.4).pose, motion.pose, atol=1e-15)
@@ -183,7 +184,7 @@ def test_prediction_of_constant_motion_is_exact_forth_and_back(random_poses):
 
 
 def test_unknown_acceleration_widens_the_prediction(random_poses):
-    motion = Motion(random_poses[0], np.zeros(6), np.zeros((12, 12)))
+    motion = MotionEstimate(random_poses[0], np.zeros(6), np.zeros((12, 12)))
     ahead = motion.after(0.1, acceleration=2.0, length=0.2)
     assert np.allclose(np.diag(ahead.pose_covariance), [0.05 ** 2] * 3 + [0.01 ** 2] * 3)
     assert np.allclose(np.diag(ahead.twist_covariance), [1.0] * 3 + [0.2 ** 2] * 3)

@@ -14,14 +14,16 @@
 
 """Faults of single legs are found and named, and nothing is where nothing is wrong."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from liedyn_ros.common.errors import LimitError, StampError
+from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, StampError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    ConsistencyMonitor, Flag, leg_lengths, leg_rates, LegMonitor, LengthSensor, OrientationSensor,
-    PoseSolver, SafeTracker, SmoothTrajectory, TrackedPose, Watch)
+    Flag, leg_lengths, leg_rates, LegMonitor, LengthSensor, MonitorConfig, MonitoredTracker,
+    OrientationSensor, PlatformMeter, PoseSolver, PoseTracker, SensorMonitor, SmoothTrajectory)
 
 NOISE = 1e-5  # m
 PERIOD_NS = 1_000_000
@@ -51,10 +53,10 @@ def readings(geometry, poses):
 
 
 def track(geometry, home, readings, **options):
-    """Return what a SafeTracker makes of all readings."""
+    """Return what a MonitoredTracker makes of all readings."""
     watch = {key: options.pop(key) for key in ('replace_outliers', 'sensor', 'frozen_time',
                                                'sensor_time') if key in options}
-    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=NOISE, **watch))
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=NOISE, **watch))
     rates = options.get('rates', [None] * COUNT)
     sensed = options.get('sensed', [None] * COUNT)
     return [tracker.update(k * PERIOD_NS + 1, readings[k], rates[k], sensed[k])
@@ -63,7 +65,7 @@ def track(geometry, home, readings, **options):
 
 def error(safe, pose):
     """Return the largest entry of the twist between a tracked pose and the true one."""
-    return np.abs(se3.log(se3.compose(se3.inverse(pose), safe.tracked.solution.pose))).max()
+    return np.abs(se3.log(se3.compose(se3.inverse(pose), safe.pose))).max()
 
 
 @pytest.mark.parametrize('with_rates', [False, True])
@@ -79,7 +81,7 @@ def test_outliers_are_named_and_do_no_harm(
     assert flagged == list(range(BEGIN, BEGIN + length))
     assert all(tracked[k].legs == (3,) and tracked[k].flags == Flag.LEG_OUTLIER for k in flagged)
     assert max(error(safe, pose) for safe, pose in zip(tracked, poses)) < 2e-3
-    assert tracked[BEGIN].tracked.start == 0
+    assert tracked[BEGIN].start == 0
 
 
 def test_an_outlier_may_be_kept_and_is_still_named(geometry, home, poses, readings):
@@ -150,7 +152,7 @@ def test_what_six_lengths_cannot_show(geometry, home, poses, readings):
     readings[:, 0] += np.linspace(0.0, 5e-3, COUNT)
     tracked = track(geometry, home, readings)
     assert not any(safe.flags for safe in tracked)
-    assert tracked[-1].tracked.solution.residual < 1e-12
+    assert tracked[-1].residual < 1e-12
     assert error(tracked[-1], poses[-1]) > 3e-3
 
 
@@ -172,7 +174,7 @@ def test_an_orientation_names_the_biased_leg(geometry, home, poses, readings, le
 def test_a_reading_is_compared_with_the_pose_of_its_time(
         geometry, home, motion, poses, readings, lag, with_rates):
     twists = motion.twist(1e-3 * np.arange(COUNT))
-    tracker = SafeTracker(geometry, home, watch=Watch(
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(
         leg_noise=NOISE, sensor=OrientationSensor(5e-4), sensor_time=0.1))
     bias = 0.0
     for k in range(10, COUNT - 10):
@@ -191,14 +193,15 @@ def test_a_reading_is_compared_with_the_pose_of_its_time(
 def test_two_poses_are_told_apart_once_they_are_further_apart_than_they_move(
         geometry, home, lag):
     """They part at 2 rad/s: the second, which is true, is moved with the twist of the first."""
-    monitor = ConsistencyMonitor(geometry, OrientationSensor(5e-4), NOISE, 1.0)
+    monitor = SensorMonitor(OrientationSensor(5e-4), NOISE, 1.0)
+    tracker = PoseTracker(geometry, home)
     told = []
     for time in 1e-3 * np.arange(1, 60):
         first, second, then = (home @ se3.exp([0.0, 0.0, rate * at, 0.0, 0.0, 0.0]) for rate, at
                                in ((1.0, time), (-1.0, time), (-1.0, time - lag)))
-        solved = PoseSolver(geometry).solve(leg_lengths(geometry, first), first)
-        tracked = TrackedPose(round(1e9 * time), leg_lengths(geometry, first), solved, 0,
-                              np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), 0.0, 1e-3)
+        tracked = dataclasses.replace(
+            tracker.update(round(1e9 * time), leg_lengths(geometry, first)),
+            twist=np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), twist_span=1e-3)
         told.append(monitor.preference(tracked, then[:3, :3], round(1e9 * (time - lag)))(
             first, second))
     assert set(told) == {None, True} and told[-1]
@@ -221,8 +224,9 @@ def test_the_bias_is_measured(geometry, random_poses):
         lengths = leg_lengths(geometry, pose)
         lengths[5] -= 2e-3
         biased = PoseSolver(geometry).solve(lengths, pose).pose
-        monitor = ConsistencyMonitor(geometry, OrientationSensor(1e-5), 1e-6, 1.0)
-        fit = monitor.update(0, biased, pose[:3, :3])
+        monitor = SensorMonitor(OrientationSensor(1e-5), 1e-6, 1.0)
+        fit = monitor.update(
+            0, biased, pose[:3, :3], PlatformMeter(geometry).measure(biased))
         assert not fit.consistent
         if fit.leg is not None:
             assert fit.leg == 5 and fit.bias == pytest.approx(-2e-3, rel=0.1)
@@ -242,7 +246,7 @@ def test_sensor_derivatives(random_poses, sensor):
 
 def test_time_going_back_forgets_the_faults(geometry, home, readings):
     readings[BEGIN:, 4] += 5e-3
-    tracker = SafeTracker(geometry, home, watch=Watch(leg_noise=NOISE))
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=NOISE))
     for k in range(COUNT):
         safe = tracker.update(k * PERIOD_NS + 1, readings[k])
     assert Flag.LEG_STEPPED in safe.flags
@@ -260,8 +264,12 @@ def test_settings_out_of_range_are_refused(settings):
         LegMonitor(*settings)
 
 
-def test_watch_and_sensors_refuse_what_cannot_be():
-    for refused in (lambda: Watch(warn_below=-1.0), lambda: OrientationSensor(0.0),
-                    lambda: LengthSensor([0, 0, 0], [0, 0, 0], -1.0)):
-        with pytest.raises(LimitError):
-            refused()
+@pytest.mark.parametrize(('refused', 'error', 'message'), [
+    (lambda: MonitorConfig(singularity_warning=-1.0), LimitError, 'from 0 on, got -1'),
+    (lambda: MonitorConfig(leg_noise=float('inf')), NotFiniteError, 'leg_noise'),
+    (lambda: MonitorConfig(leg_noise=[1e-5] * 6), ShapeError, 'leg_noise'),
+    (lambda: OrientationSensor(0.0), LimitError, 'positive'),
+    (lambda: LengthSensor([0, 0, 0], [0, 0, 0], -1.0), LimitError, 'positive')])
+def test_config_and_sensors_refuse_what_cannot_be(refused, error, message):
+    with pytest.raises(error, match=message):
+        refused()

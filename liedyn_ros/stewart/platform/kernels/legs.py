@@ -19,6 +19,8 @@ The joints are one flat array of 36 numbers: six base joints a_i in the base fra
 platform joints b_i in the platform frame. The pose (r, p) is of the platform in the base.
 """
 
+import numpy as np
+
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 
@@ -100,3 +102,12 @@ def length_jacobian(joints, r, p, trivialization, out):
         inverse_length = 1.0 / vec3.dot(d, d) ** 0.5
         vec3.store(out, 6 * i, vec3.scale(inverse_length, m))
         vec3.store(out, 6 * i + 3, vec3.scale(inverse_length, f))
+
+
+@kernel
+def all_within(lengths, limits):
+    """Return whether six lengths are positive and within their limits (6, 2); NaN is not."""
+    within = True
+    for i in range(6):
+        within &= 0.0 < lengths[i] < np.inf and limits[i, 0] <= lengths[i] <= limits[i, 1]
+    return within

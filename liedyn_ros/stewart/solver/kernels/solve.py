@@ -18,33 +18,36 @@ import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import motion, so3
-from liedyn_ros.stewart.platform.kernels import legs, singular6
+from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels import charts, problem
 from liedyn_ros.stewart.solver.kernels.gauss_newton import gauss_newton
 from liedyn_ros.stewart.solver.kernels.levenberg_marquardt import levenberg_marquardt
 
+WORK = problem.WORK + platform.WORK  # numbers in a workspace
+
 LEVENBERG_MARQUARDT = 0
 GAUSS_NEWTON = 1
 
-ORTHONORMAL = 1e-6  # a guess whose rotation is further from orthonormal is refused
+ORTHONORMAL = 1e-6  # by how much a guess may differ from a pose
 
 
 @kernel
-def solve_six(joints, scale, lengths, guess, settings, pose, work):
+def solve_six(joints, scale, lengths, guess, settings, pose, state, work):
     """Solve for six unknowns; as `solve`."""
-    return solve(joints, scale, lengths, guess, settings, pose, work, charts.SIX)
+    return solve(joints, scale, lengths, guess, settings, pose, state, work, charts.SIX)
 
 
 @kernel
-def solve_seven(joints, scale, lengths, guess, settings, pose, work):
+def solve_seven(joints, scale, lengths, guess, settings, pose, state, work):
     """Solve for seven unknowns; as `solve`."""
-    return solve(joints, scale, lengths, guess, settings, pose, work, charts.SEVEN)
+    return solve(joints, scale, lengths, guess, settings, pose, state, work, charts.SEVEN)
 
 
 @kernel
-def solve(joints, scale, lengths, guess, settings, pose, work, unknowns):
+def solve(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
     """
-    Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4).
+    Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4); write the state there.
 
     The joints are in units of `scale` (m), as a rule the characteristic length. The settings are
     (method, chart, form of the residual, tau or alpha, max iterations, residual and step
@@ -64,7 +67,9 @@ def solve(joints, scale, lengths, guess, settings, pose, work, unknowns):
         status, iterations = gauss_newton(
             equations, x, work, parameter, limit, tolerance, step_tolerance)
     r, p = charts.pose(chart, x)
-    residual, smallest = measure(joints, squared, r, p, work)
+    residual = length_error(joints, squared, r, p, work)
+    platform.examine(joints, r, p, state, work[problem.WORK:])
+    smallest = abs(state[platform.VALUE])
     if not smallest > singular:
         status = problem.SINGULAR
     store(r, p, scale, pose)
@@ -72,11 +77,12 @@ def solve(joints, scale, lengths, guess, settings, pose, work, unknowns):
 
 
 @kernel
-def solve_batch(joints, scale, lengths, guess, settings, poses, outcome, work, unknowns):
+def solve_batch(
+        joints, scale, lengths, guess, settings, poses, outcome, state, work, unknowns):
     """Solve n poses; outcome rows are (status, iterations, residual, smallest singular value)."""
     for n in range(lengths.shape[0]):
         status, iterations, residual, smallest = solve(
-            joints, scale, lengths[n], guess[n], settings, poses[n], work, unknowns)
+            joints, scale, lengths[n], guess[n], settings, poses[n], state, work, unknowns)
         outcome[n, 0], outcome[n, 1] = status, iterations
         outcome[n, 2], outcome[n, 3] = residual, smallest
 
@@ -95,20 +101,20 @@ def load(lengths, guess, scale, chart, x, squared):
         usable &= abs(p[i]) < np.inf
     for i in range(9):
         usable &= abs(rotation[i] - r[i]) <= ORTHONORMAL
+    for j in range(4):
+        usable &= abs(guess[3, j] - (j == 3)) <= ORTHONORMAL
     charts.store(chart, rotation, p, x)
     return usable
 
 
 @kernel
-def measure(joints, squared, r, p, work):
-    """Return the largest length error and the smallest singular value of dL/d(body twist)."""
-    jacobian, gram, scratch, error, squares = problem.views(work, charts.SIX)[:5]
+def length_error(joints, squared, r, p, work):
+    """Return the largest length error of a pose."""
+    error = problem.views(work, charts.SIX)[3]
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5
-    legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
-    return (problem.largest(error, charts.SIX),
-            singular6.smallest_singular_value(jacobian, gram, scratch, squares))
+    return problem.largest(error, charts.SIX)
 
 
 @kernel

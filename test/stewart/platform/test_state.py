@@ -12,18 +12,19 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far from singular: numpy's SVD and determinant, differences, and the pair of poses."""
+"""The state at a pose: numpy's SVD and determinant, differences, and the pair of poses."""
 
 import math
 
 import numpy as np
 import pytest
 
-from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.common.errors import LimitError, ShapeError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, length_jacobian, PoseSolver, ScrewMotion, SingularityMeter, StewartGeometry,
+    leg_lengths, length_jacobian, PlatformMeter, PoseSolver, ScrewMotion, StewartGeometry,
     time_until)
+from liedyn_ros.stewart.platform.kernels.state import COUNT
 
 
 def scaled_jacobian(geometry, pose):
@@ -32,7 +33,7 @@ def scaled_jacobian(geometry, pose):
 
 
 def test_agrees_with_numpy(geometry, random_poses):
-    meter = SingularityMeter(geometry)
+    meter = PlatformMeter(geometry)
     for pose in random_poses[:300]:
         jacobian = scaled_jacobian(geometry, pose)
         _, values, rows = np.linalg.svd(jacobian)
@@ -43,7 +44,7 @@ def test_agrees_with_numpy(geometry, random_poses):
 
 
 def test_both_signs_and_a_smooth_passage(geometry, home):
-    meter, quarter = SingularityMeter(geometry), np.pi / 2.0
+    meter, quarter = PlatformMeter(geometry), np.pi / 2.0
     turns = se3.exp([[0.0, 0.0, quarter + yaw, 0.0, 0.0, 0.0]
                      for yaw in np.linspace(-0.2, 0.2, 41)])
     values = [meter.measure(pose).signed_value for pose in se3.compose(home, turns)]
@@ -53,7 +54,7 @@ def test_both_signs_and_a_smooth_passage(geometry, home):
 
 
 def test_slope_is_the_derivative_along_the_null_twist(geometry, random_poses):
-    meter, scale = SingularityMeter(geometry), geometry.characteristic_length
+    meter, scale = PlatformMeter(geometry), geometry.characteristic_length
     for pose in random_poses[:20]:
         measured = meter.measure(pose)
         step = 1e-4 * measured.null_twist * ([1.0] * 3 + [scale] * 3)
@@ -64,17 +65,17 @@ def test_slope_is_the_derivative_along_the_null_twist(geometry, random_poses):
 
 def test_the_null_twist_is_exact_at_a_singularity(geometry, home):
     pose = se3.compose(home, se3.exp([0.0, 0.0, np.pi / 2.0, 0.0, 0.0, 0.0]))
-    null = SingularityMeter(geometry).measure(pose).null_twist
+    null = PlatformMeter(geometry).measure(pose).null_twist
     assert np.linalg.norm(null) == pytest.approx(1.0, abs=1e-14)
     assert np.abs(scaled_jacobian(geometry, pose) @ null).max() < 1e-6
 
 
 def test_the_reflected_pose_has_the_same_lengths(geometry, home):
-    meter, solver = SingularityMeter(geometry), PoseSolver(geometry)
+    meter, solver = PlatformMeter(geometry), PoseSolver(geometry)
     for yaw in (1.45, 1.52, 1.62):
         pose = se3.compose(home, se3.exp([0.05, 0.02, yaw, 0.01, 0.0, 0.0]))
         measured, lengths = meter.measure(pose), leg_lengths(geometry, pose)
-        solution = solver.solve(lengths, meter.reflected(pose, measured))
+        solution = solver.solve(lengths, meter.reflected(measured))
         assert solution.converged and np.abs(solution.pose - pose).max() > 1e-3
         other = meter.measure(solution.pose)
         assert other.determinant_sign == -measured.determinant_sign
@@ -90,7 +91,7 @@ def test_the_measure_has_no_unit(geometry, paper_pose):
         100.0 * geometry.length_limits)
     pose = paper_pose.copy()
     pose[:3, 3] *= 100.0
-    small, large = (SingularityMeter(g).measure(p)
+    small, large = (PlatformMeter(g).measure(p)
                     for g, p in ((geometry, paper_pose), (enlarged, pose)))
     assert large.signed_value == pytest.approx(small.signed_value, rel=1e-12)
     assert large.slope == pytest.approx(small.slope, rel=1e-6)
@@ -103,9 +104,38 @@ def test_time_until_the_threshold(value, rate, expected):
     assert time_until(value, rate, 0.05) == pytest.approx(expected)
 
 
+def test_jacobian_and_inverse_are_those_of_the_kinematics(geometry, random_poses):
+    for pose in random_poses[:50]:
+        state = PlatformMeter(geometry).measure(pose)
+        assert np.allclose(state.jacobian, length_jacobian(geometry, pose), rtol=1e-14, atol=1e-15)
+        assert np.allclose(state.inverse @ state.jacobian, np.eye(6), atol=1e-10)
+
+
+def test_a_solve_leaves_the_state_that_the_meter_measures(geometry, home, random_poses):
+    meter, values = PlatformMeter(geometry), np.empty(COUNT)
+    for pose in random_poses[:20]:
+        solution = PoseSolver(geometry).solve(leg_lengths(geometry, pose), pose, values)
+        state, measured = meter.state(solution.pose, values.copy()), meter.measure(solution.pose)
+        assert state.signed_value == pytest.approx(measured.signed_value, rel=1e-9)
+        assert state.slope == pytest.approx(measured.slope, rel=1e-6, abs=1e-9)
+        assert solution.smallest_singular_value == state.smallest_singular_value
+
+
+def test_a_singular_state_has_no_inverse(geometry):
+    state = PlatformMeter(geometry).measure(np.eye(4))  # all legs in one plane
+    with pytest.raises(SingularError, match='not singular'):
+        state.inverse.sum()
+
+
+@pytest.mark.parametrize('warning', [-0.1, math.nan, math.inf])
+def test_a_warning_threshold_out_of_range_is_refused(geometry, warning):
+    with pytest.raises(LimitError, match='singularity_warning'):
+        PlatformMeter(geometry, warning)
+
+
 def test_a_pose_of_another_shape_is_refused(geometry):
     with pytest.raises(ShapeError, match=r'\(4, 4\), got \(3, 3\)'):
-        SingularityMeter(geometry).measure(np.eye(3))
+        PlatformMeter(geometry).measure(np.eye(3))
 
 
 def test_screw_motion_goes_from_rest_to_rest_with_its_derivative_as_twist(home):

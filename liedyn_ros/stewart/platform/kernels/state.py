@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The platform at a pose: J = dL/d(body twist), its inverse, and how far it is from singular.
+
+Lengths and positions are in characteristic lengths here, so that J, its singular values and its
+null twist are dimensionless. The signed value is the smallest singular value with the sign of
+det J: smooth through a singularity, where it changes sign.
+"""
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import mat3, motion, vec3
+from liedyn_ros.stewart.platform.kernels import legs, singular_value
+
+# Where the parts of a state begin: J, J^-1, null twist, leg errors it makes, value, slope.
+INVERSE, NULL, LEFT, VALUE, SLOPE, COUNT = 36, 72, 78, 84, 85, 86
+WORK = 36 + singular_value.WORK  # numbers in a workspace: a copy of J, and the rest
+
+
+@kernel
+def examine(joints, r, p, state, work):
+    """Write the state (COUNT numbers) of a pose, joints and p in characteristic lengths."""
+    jacobian, copy = state[0:36], work[0:36]
+    legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
+    for i in range(36):
+        copy[i] = jacobian[i]
+    null, left = state[NULL:LEFT], state[LEFT:VALUE]
+    state[VALUE] = singular_value.signed_smallest(
+        copy, state[INVERSE:NULL], null, left, work[36:WORK])
+    state[SLOPE] = 0.0
+    for i in range(6):
+        state[SLOPE] += left[i] * second_rate(joints, i, r, p, null)
+
+
+@kernel
+def second_rate(joints, i, r, p, twist):
+    """
+    Return the second time derivative of a leg's length at a constant body twist.
+
+    It is d(J twist) along the twist: with left and null vectors the signed value's slope.
+    """
+    w, v, b = vec3.load(twist, 0), vec3.load(twist, 3), legs.platform_joint(joints, i)
+    leg = mat3.apply_t(r, legs.leg_vector(joints, i, r, p))
+    s = vec3.add(v, vec3.cross(w, b))  # velocity of the platform joint, platform frame
+    square = vec3.dot(leg, leg)
+    along = vec3.dot(leg, s)
+    return (vec3.dot(s, s) - along * along / square
+            + vec3.dot(leg, vec3.cross(w, s))) / square ** 0.5
+
+
+@kernel
+def examine_pose(joints, scale, pose, state, work):
+    """Write the state of a pose (4, 4) with the position in units of 1 / scale."""
+    r, p = motion.split(pose)
+    examine(joints, r, vec3.scale(1.0 / scale, p), state, work)
+
+
+@kernel
+def signed_values(joints, scale, poses, values, state, work):
+    """Write the signed value of each of n poses (4, 4), m."""
+    for n in range(poses.shape[0]):
+        examine_pose(joints, scale, poses[n], state, work)
+        values[n] = state[VALUE]

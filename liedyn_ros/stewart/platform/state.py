@@ -1,0 +1,183 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The platform's state at a pose, computed once: J, its singular value, null twist, margins, flags.
+
+J = dL/d(body twist). In units of the characteristic length its singular values have no unit; near
+zero six lengths leave the pose undetermined.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, SingularError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.flags import Flag
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import limits as limit_kernels
+from liedyn_ros.stewart.platform.kernels import state as kernels
+from liedyn_ros.stewart.platform.limits import Margins
+
+SINGULARITY_WARNING = 0.05  # smallest singular value at which a pose is near a singularity
+NONE = Flag(0)
+NO_INVERSE = 1e-15  # smallest singular value that is no more than rounding
+
+
+class PlatformState:
+    """
+    The platform at one pose.
+
+    pose: (4, 4), platform in base, m. signed_value: the smallest singular value of J in units of
+    the characteristic length, with the determinant's sign, so that it goes smoothly through zero
+    where a path crosses a singularity. slope: the change of signed_value along the null twist;
+    two poses of the same lengths lie about 2 signed_value / slope apart.
+    """
+
+    def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:
+        """Take what a kernel wrote for a pose; use `PlatformMeter.measure`."""
+        self._meter, self._values = meter, values
+        self.pose = pose
+        self.signed_value, self.slope = values[kernels.VALUE:].tolist()
+
+    @property
+    def smallest_singular_value(self) -> float:
+        """Return how far from singular, 0 or more."""
+        return abs(self.signed_value)
+
+    @property
+    def determinant_sign(self) -> int:
+        """Return 1 or -1: a singularity separates poses of different sign."""
+        return 1 if self.signed_value > 0.0 else -1
+
+    @property
+    def null_twist(self) -> Array:
+        """
+        Return the unit body twist (6,) that changes the lengths least.
+
+        Its parts are in rad and characteristic lengths.
+        """
+        return self._values[kernels.NULL:kernels.LEFT]
+
+    @property
+    def jacobian(self) -> Array:
+        """Return J = dL/d(body twist), (6, 6); columns: angular (m/rad), then linear (1)."""
+        return self._values[:kernels.INVERSE].reshape(6, 6) * self._meter.units
+
+    @property
+    def inverse(self) -> Array:
+        """
+        Return J^-1, (6, 6): the body twist (rad/s, m/s) of leg rates (m/s).
+
+        Raises SingularError where J is singular to rounding.
+        """
+        inverse = self._values[kernels.INVERSE:kernels.NULL].reshape(6, 6)
+        if not abs(self.signed_value) > NO_INVERSE:
+            raise SingularError('pose: expected one that is not singular, '
+                                'got dL/d(twist) without an inverse')
+        return inverse / self._meter.units[:, None]
+
+    @cached_property
+    def margins(self) -> Margins:
+        """Return what is left of the platform's limits, negative where one is exceeded."""
+        return self._meter.margins_at(self.pose)
+
+    @cached_property
+    def flags(self) -> Flag:
+        """Return NEAR_SINGULARITY and the flags of limits that are exceeded."""
+        flags = NONE
+        if abs(self.signed_value) <= self._meter.singularity_warning:
+            flags = Flag.NEAR_SINGULARITY
+        margins = self.margins
+        if margins.values.min() >= 0.0:
+            return flags
+        for part, flag in ((margins.travel, Flag.LEG_TRAVEL),
+                           (margins.joint_angles, Flag.JOINT_ANGLE),
+                           (margins.clearance, Flag.LEG_CLEARANCE)):
+            if part.min() < 0.0:
+                flags |= flag
+        return flags
+
+
+class PlatformMeter:
+    """Measures poses of one platform; owns its workspace, so use one in each thread."""
+
+    def __init__(
+            self, geometry: StewartGeometry,
+            singularity_warning: float = SINGULARITY_WARNING) -> None:
+        """
+        Take a geometry, and the smallest singular value at which a pose is near a singularity.
+
+        Raises LimitError where that is negative or not finite.
+        """
+        if not 0.0 <= singularity_warning < np.inf:
+            raise LimitError('singularity_warning: expected a number from 0 on, '
+                             f'got {singularity_warning}')
+        self.singularity_warning = singularity_warning
+        self.characteristic_length = geometry.characteristic_length
+        self.units = np.array([self.characteristic_length] * 3 + [1.0] * 3)  # of a twist
+        self._joints = geometry.joints
+        self._scaled_joints = geometry.joints / self.characteristic_length
+        self._limits = np.concatenate([
+            part.ravel() for part in (geometry.length_limits, geometry.base_cones,
+                                      geometry.platform_cones, np.array([geometry.leg_diameter]))])
+        self._work = np.empty(kernels.WORK)
+
+    def measure(self, pose_base_platform: ArrayLike) -> PlatformState:
+        """Return the state at a pose (4, 4), m. Raises ShapeError, NotFiniteError."""
+        pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4)).copy()
+        values = np.empty(kernels.COUNT)
+        kernels.examine_pose(
+            self._scaled_joints, self.characteristic_length, pose, values, self._work)
+        return PlatformState(self, pose, values)
+
+    def state(self, pose: Array, values: Array) -> PlatformState:
+        """Return the state at a pose (4, 4) whose numbers a solve has written already."""
+        return PlatformState(self, pose, values)
+
+    def margins_at(self, pose: Array) -> Margins:
+        """Return what is left of the limits at a pose (4, 4), m."""
+        values = np.empty(limit_kernels.COUNT)
+        limit_kernels.margins(self._joints, self._limits, pose, values)
+        return Margins(values)
+
+    def margins(self, poses_base_platform: ArrayLike) -> Margins:
+        """Return what is left at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""
+        poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
+        values = np.empty((len(poses), limit_kernels.COUNT))
+        limit_kernels.margins_batch(self._joints, self._limits, poses, values)
+        return Margins(values)
+
+    def signed_values(self, poses_base_platform: ArrayLike) -> Array:
+        """Return the signed values (n,) of poses (n, 4, 4), m. Raises as `margins` does."""
+        poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
+        values = np.empty(len(poses))
+        kernels.signed_values(self._scaled_joints, self.characteristic_length, poses, values,
+                              np.empty(kernels.COUNT), self._work)
+        return values
+
+    def reflected(self, state: PlatformState) -> Array:
+        """
+        Return about where the other pose of the same lengths lies, (4, 4), m.
+
+        Near a singularity poses come in pairs, one on each side, along the null twist. The
+        answer is exact to second order in the distance; a solve makes it exact.
+        """
+        twist = (-2.0 * state.signed_value / state.slope) * state.null_twist
+        twist[3:] *= self.characteristic_length
+        return se3.compose(state.pose, se3.exp(twist))

@@ -1,0 +1,66 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a MonitoredTracker looks for."""
+
+from dataclasses import dataclass
+import math
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
+from liedyn_ros.stewart.tracking.sensor_monitor import Sensor
+
+ASSUMED_NOISE = 1e-5  # m, where none is given
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonitorConfig:
+    """
+    What a MonitoredTracker looks for.
+
+    leg_noise: m, standard deviation of a length; 0 where it is not known, then 1e-5 is assumed.
+    leg_resolution: m, of a reading, 0 for the smallest step that it makes. leg_acceleration:
+    m/s^2, the greatest of a leg. frozen_time: s, 0 for never. singularity_warning: smallest
+    singular value that is near. singularity_warning_time: s, time to there that is a warning.
+    hold_hypotheses: whether to follow both branches through a singularity and to give the pose
+    of the one that the motion leads to. replace_outliers: whether an outlier's length is taken
+    from its prediction. sensor: a redundant one. sensor_time: s over which it is averaged.
+    Raises ShapeError, NotFiniteError or LimitError.
+    """
+
+    leg_noise: float = 0.0
+    leg_resolution: float = 0.0
+    leg_acceleration: float = 5.0
+    frozen_time: float = 0.05
+    singularity_warning: float = SINGULARITY_WARNING
+    singularity_warning_time: float = 0.5
+    hold_hypotheses: bool = False
+    replace_outliers: bool = True
+    sensor: Sensor | None = None
+    sensor_time: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number, or negative."""
+        for name in ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
+                     'singularity_warning', 'singularity_warning_time', 'sensor_time'):
+            value = checks.as_number(name, getattr(self, name))
+            if not 0.0 <= value < math.inf:
+                raise LimitError(f'{name}: expected a number from 0 on, got {value}')
+            object.__setattr__(self, name, value)
+
+    @property
+    def noise(self) -> float:
+        """Return the standard deviation of a length to reckon with, m."""
+        return self.leg_noise or ASSUMED_NOISE

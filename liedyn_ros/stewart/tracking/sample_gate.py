@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The first stage of tracking: which samples of leg lengths are let in."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.stamps import Timeline
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.solver.pose_solver import require_lengths
+
+
+class Sample(NamedTuple):
+    """
+    A sample that was let in: its time, lengths (6,), m, and rates (6,), m/s, if measured.
+
+    clock_set_back: whether its time shows that the clock was set back.
+    """
+
+    stamp_ns: int
+    lengths: Array
+    rates: Array | None
+    clock_set_back: bool
+
+
+class SampleGate:
+    """Checks shape, finiteness, limits and order of samples, each once."""
+
+    def __init__(self, geometry: StewartGeometry) -> None:
+        """Take a geometry."""
+        self._geometry = geometry
+        self._limits = geometry.length_limits.copy()
+        self._timeline = Timeline()
+
+    def reset(self) -> None:
+        """Forget the stamps: the next sample may have any."""
+        self._timeline.reset()
+
+    def accept(
+            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None) -> Sample:
+        """
+        Return a sample that may be solved.
+
+        lengths: (6,), m. rates: (6,), m/s. Raises ShapeError, NotFiniteError, LimitError for
+        lengths beyond the limits, and StampError for a time that is not a whole number or not
+        after the last.
+        """
+        if type(lengths) is np.ndarray and lengths.dtype == np.float64 and lengths.shape == (6,):
+            given: Array = lengths.copy()
+        else:
+            given = checks.as_array('lengths', lengths, (6,)).copy()
+        if not legs.all_within(given, self._limits):
+            checks.require_finite('lengths', given)
+            require_lengths(given)
+            self._geometry.require_within_limits(given)
+        if rates is not None:
+            rates = checks.as_array('rates', rates, (6,))
+        return Sample(stamp_ns, given, rates, not self._timeline.follows(stamp_ns))
