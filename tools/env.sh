@@ -31,8 +31,8 @@ if [ ! -x "$_venv/bin/python" ]; then
 else
   export VIRTUAL_ENV=$_venv PATH=$_venv/bin:$PATH
   if [ "$_ros" != sourced ]; then
-    # The wheels lay down an ament prefix at the root of the environment. Anything of another
-    # ROS 2 is taken away; the wheels set LD_LIBRARY_PATH by themselves when Python starts.
+    # The root of the environment is the ament prefix of the wheels. The variables of
+    # another ROS 2 are removed; the wheels set LD_LIBRARY_PATH by themselves when Python starts.
     unset COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH ROS_DISTRO _ROS_WHEELS_BOOTSTRAP_COMPLETE
     export AMENT_PREFIX_PATH=$_venv CMAKE_PREFIX_PATH=$_venv ROS_VERSION=2 ROS_PYTHON_VERSION=3
   fi

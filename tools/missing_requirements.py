@@ -13,10 +13,10 @@
 # limitations under the License.
 
 """
-Print the requirements of some files that this Python has in no version, as pinned there.
+Print the requirements of some files that this Python lacks, at their pinned versions.
 
-Packages tied to numpy's binary interface are printed too when they are there, at the version
-that is there, so that nothing else may ask for another.
+Packages tied to numpy's binary interface are printed too when they are installed, at the installed
+version, so that no other package can change it.
 """
 
 from importlib import metadata
@@ -27,7 +27,7 @@ BOUND_TO_NUMPY = {'numpy', 'scipy', 'numba', 'llvmlite'}
 
 
 def present(name: str) -> str | None:
-    """Return the version of a package that is there."""
+    """Return the installed version of a package, or None."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

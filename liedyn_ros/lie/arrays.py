@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the array functions of so3 and se3 share: running a loop kernel, refusing an input."""
+"""What the array functions of so3 and se3 share: running a loop kernel, checking input."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
 
 def run(loop: Callable[..., Any], value: Array, core: int, result: tuple[int, ...]) -> Array:
     """
-    Return what a loop kernel makes of each element of a batch.
+    Return the result of a loop kernel for each element of a batch.
 
     The last `core` axes of the value are one element, the others the batch; each element of the
     batch becomes an array of the result's shape.

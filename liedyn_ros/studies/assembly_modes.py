@@ -16,7 +16,7 @@
 Show every pose that six leg lengths allow: a table, and a picture of each.
 
 `ros2 run liedyn_ros assembly_modes`, or `python -m liedyn_ros.studies.assembly_modes`; --help
-says what can be asked. Without arguments: the lengths of the Stewart paper's example.
+lists the options. Without arguments it takes the lengths of the Stewart paper's example.
 """
 
 import argparse
@@ -40,12 +40,12 @@ from liedyn_ros.studies import outputs
 from liedyn_ros.studies.pictures import draw_platform, save
 
 PICTURE = 'out/assembly_modes.png'
-MOST_COLUMNS = 4
+MAX_COLUMNS = 4
 PAPER_POSE = (0.0, 0.0, 0.5, 20.0, 0.0, -30.0)  # q_C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the assembly modes and draw them; return 0 where they are shown to be complete."""
+    """Print the assembly modes and draw them; return 0 if they are proved complete."""
     options = parse(arguments)
     try:
         geometry = StewartGeometry.from_yaml(options.geometry)
@@ -82,10 +82,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
                        help="leg lengths in m, in the order of the geometry's legs")
     asked.add_argument('--pose', type=float, nargs=6, default=PAPER_POSE,
                        metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
-                       help='a pose, in m and degrees, whose lengths are meant')
-    parser.add_argument('--seed', type=int, default=0, help='of the random numbers (default: 0)')
+                       help='a pose, in m and degrees, whose leg lengths are taken')
+    parser.add_argument('--seed', type=int, default=0,
+                        help='seed of the random numbers (default: 0)')
     parser.add_argument('--picture', type=outputs.picture, default=PICTURE,
-                        help=f'where to draw them (default: {PICTURE})')
+                        help=f'file of the picture (default: {PICTURE})')
     return parser.parse_args(arguments)
 
 
@@ -96,7 +97,7 @@ def pose_of(values: Sequence[float]) -> Array:
 
 
 def report(modes: AssemblyModes, seconds: float) -> None:
-    """Print the modes, and how sure it is that there are no others."""
+    """Print the modes, and whether the list is complete."""
     if modes.reason:
         print(f'0 poses; {modes.reason}')
         return
@@ -112,12 +113,12 @@ def report(modes: AssemblyModes, seconds: float) -> None:
     print(f'{len(modes.modes)} poses; {modes.complex_solutions} complex solutions; of '
           f'{modes.paths} paths {modes.at_infinity} ended at infinity, {modes.singular} at '
           f'singular solutions, {modes.lost} lost; {1e3 * seconds:.0f} ms')
-    print('complete' if modes.complete else f'NOT SHOWN TO BE COMPLETE: {modes.defect}')
+    print('complete' if modes.complete else f'NOT PROVED COMPLETE: {modes.defect}')
 
 
 def picture(geometry: StewartGeometry, modes: AssemblyModes) -> Figure:
     """Return a picture of all modes, a panel for each."""
-    columns = min(MOST_COLUMNS, len(modes.modes))
+    columns = min(MAX_COLUMNS, len(modes.modes))
     rows = math.ceil(len(modes.modes) / columns)
     layout = ConstrainedLayoutEngine(rect=(0.0, 0.02, 1.0, 0.98))
     figure = Figure(figsize=(3.4 * columns, 3.4 * rows + 0.5), layout=layout)

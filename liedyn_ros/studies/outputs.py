@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where the studies' commands write to, checked before they begin; types for argparse."""
+"""Output folders and files of the commands, checked before the work; types for argparse."""
 
 from argparse import ArgumentTypeError
 import os
@@ -22,7 +22,7 @@ SUFFIXES = '.png', '.pdf', '.svg'
 
 
 def folder(text: str) -> Path:
-    """Return a folder to write to, which is made. Raises ArgumentTypeError."""
+    """Return a folder to write to; it is created. Raises ArgumentTypeError."""
     path = Path(text)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ def folder(text: str) -> Path:
 
 
 def picture(text: str) -> Path:
-    """Return a file to draw to, whose folder is made. Raises ArgumentTypeError."""
+    """Return a file to draw to; its folder is created. Raises ArgumentTypeError."""
     path = Path(text)
     if path.suffix not in SUFFIXES or path.is_dir():
         raise ArgumentTypeError(f'expected a file {" or ".join(SUFFIXES)}, got {text!r}')
@@ -42,5 +42,5 @@ def picture(text: str) -> Path:
 
 def _writable(path: Path) -> Path:
     if not os.access(path, os.W_OK):
-        raise ArgumentTypeError(f'expected to be allowed to write, got {str(path)!r}')
+        raise ArgumentTypeError(f'expected a path that can be written, got {str(path)!r}')
     return path

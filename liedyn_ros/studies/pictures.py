@@ -44,7 +44,7 @@ def draw_platform(axes: Axes, geometry: StewartGeometry, pose: Array, title: str
 
 
 def outline(joints: Array) -> Array:
-    """Return joints (6, 3) in order around their centre, the first one again at the end."""
+    """Return joints (6, 3) in order around their centre, closed by the first."""
     offsets = joints - joints.mean(axis=0)
     _, _, axes = np.linalg.svd(offsets)
     order = np.argsort(np.arctan2(offsets @ axes[1], offsets @ axes[0]))

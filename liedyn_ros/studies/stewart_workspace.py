@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def axes_of(geometry: StewartGeometry, options: argparse.Namespace) -> tuple[Array, Array, Array]:
-    """Return a grid that holds every position the legs' travel may allow."""
+    """Return a grid that contains every position within the travel of the legs."""
     if options.steps < 3:
         raise LiedynError(f'--steps: expected 3 or more, got {options.steps}')
     longest = geometry.length_limits[:, 1].max()
@@ -100,7 +100,7 @@ def axes_of(geometry: StewartGeometry, options: argparse.Namespace) -> tuple[Arr
 def require_usable_home(
         geometry: StewartGeometry, rotation: SO3, axes: tuple[Array, Array, Array],
         options: argparse.Namespace) -> None:
-    """Raise LiedynError where the grid's position next to home cannot begin a usable part."""
+    """Raise LiedynError where the grid position next to home is not usable."""
     home = as_array('--home', options.home, (3,))
     nearest = [axis[np.abs(axis - coordinate).argmin()] for axis, coordinate in zip(axes, home)]
     pose = SE3.from_rotation_translation(rotation, nearest)
@@ -121,13 +121,13 @@ def show(share: float) -> None:
 
 
 def print_volumes(grid: WorkspaceMap) -> None:
-    """Print how much is reachable, and how much can be used without meeting a singularity."""
+    """Print the reachable volume, and the volume joined to home without a singularity."""
     rows = []
     for name, inside in (('all limits kept', grid.reachable),
                          ('and joined to home without a singularity', grid.usable)):
         lowest = np.abs(grid.signed_values[inside]).min() if inside.any() else np.nan
         rows.append([name, f'{1e3 * grid.volume(inside):.2f}', f'{lowest:.3f}'])
-    print_table(['positions', 'volume, l', 'least singular value'], rows)
+    print_table(['positions', 'volume, l', 'smallest singular value'], rows)
 
 
 def draw(grid: WorkspaceMap, options: argparse.Namespace) -> Figure:

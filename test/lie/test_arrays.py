@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The array functions as functions on arrays: batches, layouts, and what they refuse."""
+"""The array functions as functions on arrays: batches, layouts, refusals."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ each_case = pytest.mark.parametrize(
 
 
 @each_case
-def test_a_batch_is_its_elements(group, name, batch):
+def test_a_batch_equals_its_elements_one_by_one(group, name, batch):
     function = getattr(group, name)
     whole = function(batch)
     for index in np.ndindex(2, 3):
@@ -106,7 +106,7 @@ def test_leading_axes_broadcast():
             function(*arguments)
 
 
-def test_what_is_no_rotation_is_refused():
+def test_a_matrix_that_is_no_rotation_is_refused():
     stretched, mirrored = POSES[..., :3, :3].copy(), POSES[..., :3, :3].copy()
     stretched[1, 2] *= 1.00001
     mirrored[0, 1, :, 0] *= -1.0
@@ -129,7 +129,7 @@ def test_single_precision_is_accepted():
                                POSES[..., :3, :3], atol=1e-6)
 
 
-def test_what_is_no_pose_is_refused():
+def test_a_matrix_that_is_no_pose_is_refused():
     pose = np.eye(4)
     pose[3] = [0.0, 0.0, 0.1, 1.0]
     for function in (se3.log, se3.inverse, se3.adjoint, lambda t: se3.act(t, [1, 2, 3]),
@@ -141,7 +141,7 @@ def test_what_is_no_pose_is_refused():
 
 
 @pytest.mark.parametrize('factor', [0.0, 0.999, 1.00001, -2.0])
-def test_what_is_no_unit_quaternion_is_refused(factor):
+def test_a_quaternion_of_another_norm_is_refused(factor):
     norm = f'{abs(factor):.7g}'
     with pytest.raises(NotInGroupError, match=rf'quaternion\[1\]: expected norm 1 .* got {norm}$'):
         so3.from_quaternion([[0.0, 0.0, 0.0, 1.0], [0.0, factor * 0.6, 0.0, factor * 0.8]])
@@ -153,7 +153,7 @@ def test_a_huge_quaternion_is_refused_without_a_warning():
         so3.from_quaternion([1e200, 0.0, 0.0, 1e200])
 
 
-def test_vee_refuses_what_is_not_in_the_algebra():
+def test_vee_refuses_a_matrix_outside_the_algebra():
     with pytest.raises(LiedynError, match=r'matrix: expected a skew matrix, .* got 2'):
         so3.vee(np.eye(3))
     with pytest.raises(LiedynError, match=r'matrix\[1\]: expected \[A v; 0 0\]'):

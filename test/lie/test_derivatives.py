@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Derivatives of twists, wrenches and poses from one frame to the other and back."""
+"""Derivatives of twists, wrenches and poses from one frame to the other, and back."""
 
 from math import comb
 
@@ -55,7 +55,7 @@ def assert_rows(got: Array, wanted: Array, by_way_of: Array | None = None) -> No
     assert (error <= 1e-12 * scale).all()
 
 
-def test_twists_follow_the_table_and_come_back(motion: Twists) -> None:
+def test_twists_follow_the_table_both_ways(motion: Twists) -> None:
     spatial = motion.to(SPATIAL)
     assert_rows(spatial.derivatives,
                 ladder(motion.pose, motion.derivatives, motion.derivatives, 1.0, False))
@@ -66,7 +66,7 @@ def test_twists_follow_the_table_and_come_back(motion: Twists) -> None:
     assert not np.allclose(spatial.derivatives[2], other[2])
 
 
-def test_wrenches_follow_the_table_and_come_back(motion: Twists) -> None:
+def test_wrenches_follow_the_table_both_ways(motion: Twists) -> None:
     body = Wrenches(RNG.normal(size=(ORDERS, 6)), BODY)
     spatial = body.to(SPATIAL, motion)
     assert_rows(spatial.derivatives,
@@ -80,13 +80,13 @@ def test_wrenches_follow_the_table_and_come_back(motion: Twists) -> None:
 
 
 @pytest.mark.parametrize('frame', [BODY, SPATIAL])
-def test_poses_give_their_twists_back(motion: Twists, frame: str) -> None:
+def test_twists_of_poses(motion: Twists, frame: str) -> None:
     poses = motion.to(frame).poses()
     assert_rows(poses, motion.poses())
     assert_rows(twists_of(poses, frame).derivatives, motion.to(frame).derivatives, poses[1:])
 
 
-def test_poses_and_adjoints_are_those_later(motion: Twists) -> None:
+def test_poses_and_adjoints_by_their_taylor_series(motion: Twists) -> None:
     dt, steps = 0.02, 2000
     powers = np.cumprod([1.0] + [dt / k for k in range(1, ORDERS + 1)])
     later = motion.pose

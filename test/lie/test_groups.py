@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""SO3 and SE3: immutable, checked at the door, the same mathematics as the array functions."""
+"""SO3 and SE3: immutable, checked when made, the same mathematics as the array functions."""
 
 import dataclasses
 
@@ -75,7 +75,7 @@ def test_interpolation_runs_from_one_to_the_other(group, functions, n):
 
 
 @both_groups
-def test_long_products_are_cleaned(group, functions, n):
+def test_long_products_are_normalized(group, functions, n):
     value, step = group.identity(), group.exp(0.01 * XI[:n])
     for _ in range(2000):
         value = value @ step
@@ -108,7 +108,7 @@ def test_a_pose_has_its_parts():
         pose.translation[0] = 0.0
 
 
-def test_the_door_is_checked():
+def test_constructors_check_their_input():
     for make, wrong in ((SO3.from_matrix, 1.1 * np.eye(3)), (SE3.from_matrix, 1.1 * np.eye(4)),
                         (SO3.from_quaternion, [0.0, 0.0, 0.0, 1.1])):
         with pytest.raises(NotInGroupError):

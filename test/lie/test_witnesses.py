@@ -110,7 +110,7 @@ def test_kernels_on_twists_and_wrenches_are_the_matrices(xi):
         np.testing.assert_allclose(np.concatenate(value), expected, atol=1e-14)
 
 
-def test_normalize_takes_rounding_away():
+def test_normalize_removes_rounding():
     rotation = so3.exp([0.3, -1.0, 2.0])
     drifted = rotation + 1e-9 * np.arange(9.0).reshape(3, 3)
     clean = np.reshape(so3_kernels.normalize(tuple(drifted.ravel())), (3, 3))

@@ -21,7 +21,7 @@ from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.actuator_lag.flights import Flight, LOST
 
 
-def test_rates_make_up_for_lag(tmp_path, capsys):
+def test_rates_compensate_the_lag(tmp_path, capsys):
     folder = tmp_path / 'made'
     arguments = ['--lags', '0.1', '--duration', '3', '--folder', str(folder)]
     assert actuator_lag.main(arguments) == 0
@@ -34,7 +34,7 @@ def test_rates_make_up_for_lag(tmp_path, capsys):
     assert joints[3] < joints[4] < joints[2]  # and with half of the lag known
 
 
-def test_a_lost_flight_is_said_and_drawn(tmp_path, capsys):
+def test_a_lost_flight_is_reported_and_drawn(tmp_path, capsys):
     flights = [
         Flight(with_rates, lag, lag, np.array([0.0, 2.5, 2.6]), np.array([[0.1] * 3] * 2 + [
             [2.0 * LOST if lag and not with_rates else 0.1, 0.1, 0.1]]))
@@ -52,7 +52,7 @@ def test_a_lost_flight_is_said_and_drawn(tmp_path, capsys):
     (['--lags', '-0.1'], 'expected a number of s from 0, got -0.1'),
     (['--mass-error', '-1'], 'expected a number above 0'),
 ])
-def test_what_cannot_be_flown_is_named(capsys, arguments, message):
+def test_options_that_cannot_be_flown_are_refused(capsys, arguments, message):
     assert actuator_lag.main(arguments) == 2
     assert message in capsys.readouterr().err
 

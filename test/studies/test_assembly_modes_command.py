@@ -41,6 +41,6 @@ def test_lengths_of_no_pose_leave_nothing_to_draw(capsys, tmp_path):
     (['--lengths', '1', '1', '1', '1', '1', '0'], 'lengths[5]: expected a positive length'),
     (['--geometry', 'missing.yaml'], 'missing.yaml: expected a readable text file'),
 ])
-def test_what_cannot_be_used_is_named(capsys, arguments, message):
+def test_options_that_cannot_be_used_are_refused(capsys, arguments, message):
     assert assembly_modes.main(arguments) == 2
     assert message in capsys.readouterr().err

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the studies' commands say of themselves, and of options that they cannot have."""
+"""The help of the studies' commands, and how they refuse options."""
 
 import pytest
 
@@ -29,7 +29,7 @@ COMMANDS = {
 
 BLOCKED = {
     'file': 'expected a folder, got', 'file/folder': 'expected a folder, got',
-    'locked': 'expected to be allowed to write, got'}
+    'locked': 'expected a path that can be written, got'}
 
 
 @pytest.mark.parametrize(('name', 'study'), COMMANDS.items(), ids=COMMANDS)

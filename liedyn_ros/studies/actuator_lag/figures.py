@@ -27,7 +27,7 @@ matplotlib.use('Agg')
 
 LABELS = ('position, mm', 'attitude, degree', 'worst joint, degree')
 SCALES = (1e3, np.degrees(1.0), np.degrees(1.0))
-LEAST = (1e-2, 1e-3, 1e-3)  # shown
+SMALLEST = (1e-2, 1e-3, 1e-3)  # shown
 COLORS = {False: 'C3', True: 'C0'}
 NAMES = {False: 'efforts', True: 'efforts and their rates'}
 
@@ -37,7 +37,7 @@ def draw(flights: Sequence[Flight], path: Path) -> None:
     figure = Figure(figsize=(11, 8), layout='constrained')
     panels = figure.subplots(3, 2, sharex='col', sharey='row')
     shown = max(flight.lag for flight in flights)
-    for k, (label, scale, least) in enumerate(zip(LABELS, SCALES, LEAST)):
+    for k, (label, scale, least) in enumerate(zip(LABELS, SCALES, SMALLEST)):
         over_time, over_lags = panels[k]
         for with_rates, name in NAMES.items():
             style = {'color': COLORS[with_rates], 'label': name}

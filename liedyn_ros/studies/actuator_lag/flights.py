@@ -27,7 +27,7 @@ from liedyn_ros.model import load_model, scale_masses
 
 SETTLED = 2.0  # s after which errors count
 STEP, STEPS_PER_COMMAND = 1e-3, 4  # s; commands at 250 Hz
-LOST = 1.0  # m off the reference at which a flight ends
+LOST = 1.0  # m of error at which a flight ends
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Flight:
 
 
 class Study:
-    """The machine, its reference, and a controller that knows all masses wrongly."""
+    """The vehicle, its reference, and a controller with wrong masses."""
 
     def __init__(self, mass_error: float, duration: float) -> None:
-        """Take the share by which the masses are known too large, and the time of flight, s."""
+        """Take the relative error of the known masses, and the time of flight, s."""
         self._machine = Machine(load_model(config_file('aerial_manipulator.yaml')))
         self._reference, self._duration = Reference(), duration
         self._known = Dynamics(scale_masses(self._machine.model, 1.0 + mass_error))

@@ -34,15 +34,15 @@ from liedyn_ros.studies.actuator_lag import figures
 from liedyn_ros.studies.actuator_lag.flights import Flight, SETTLED, Study
 
 LAGS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # s
-KNOWN = (0.5, 0.8, 1.2, 1.5)  # what the controller takes the lag for, over what it is
+KNOWN = (0.5, 0.8, 1.2, 1.5)  # lag that the controller assumes, over the true lag
 MASS_ERROR = 0.05  # of all masses and inertias that the controller knows
 DURATION = 8.0  # s
-MOST_GROWTH = 1.2  # of the errors with rates, over those without lag
+MAX_GROWTH = 1.2  # of the errors with rates, over those without lag
 FOLDER = 'out/actuator_lag'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the study, print its tables, draw its plot; return 0 if the rates made up for lag."""
+    """Run the study, print its tables, draw its plot; return 0 if the rates compensate the lag."""
     options = parse(arguments)
     try:
         for lag in options.lags:
@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
-        prog='actuator_lag', description='What commanding force rates gains where actuators lag.')
+        prog='actuator_lag',
+        description='What commanding the rates of efforts gains where actuators lag.')
     parser.add_argument('--lags', type=float, nargs='+', default=LAGS, metavar='T',
                         help='time constants of rotors and joints, s; 0 is always flown '
                         f'(default: {" ".join(f"{lag:g}" for lag in LAGS)})')
@@ -88,7 +89,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def report(flights: Sequence[Flight], key: str) -> None:
-    """Print a row for each flight, beginning with the attribute that tells them apart."""
+    """Print a row for each flight, first the attribute in which they differ."""
     rows = []
     for flight in flights:
         row = [f'{1e3 * getattr(flight, key):g}',
@@ -105,9 +106,9 @@ def report(flights: Sequence[Flight], key: str) -> None:
 
 
 def made_up(flights: Sequence[Flight]) -> bool:
-    """Return whether with rates the errors are, at every lag, about those without lag."""
+    """Return whether the errors with rates are, at every lag, about those without lag."""
     first, *others = (flight.largest for flight in flights if flight.with_rates)
-    return all((errors < MOST_GROWTH * first).all() for errors in others)
+    return all((errors < MAX_GROWTH * first).all() for errors in others)
 
 
 if __name__ == '__main__':

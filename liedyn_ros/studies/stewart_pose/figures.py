@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Figures 4 to 9 of the Stewart paper, drawn from our own runs."""
+"""Figures 4 to 9 of the Stewart paper, drawn from runs of this package."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ COLORS = ('tab:blue', 'tab:orange', 'tab:green')
 MARKERS = {End.TRUE_POSE: 'o', End.BRANCH: 'v', End.ELSEWHERE: 's', End.NOWHERE: 'x'}
 MEANINGS = {End.TRUE_POSE: 'true pose (above zero)', End.BRANCH: '$T_s$ (below zero)',
             End.ELSEWHERE: 'another pose (below zero)', End.NOWHERE: 'no convergence (on zero)'}
-APART = 0.15  # of the step of the parameter: what lies on zero is set side by side
+APART = 0.15  # of the parameter's step: offset between markers at the same place
 
 Cells = dict[tuple[str, int], Cell]  # by method and state
 

@@ -45,7 +45,7 @@ def pose_of(x: float, y: float, z: float, roll: float, pitch: float, yaw: float)
 
 Q_C = (0.0, 0.0, 50.0, 20.0, 0.0, -30.0)
 Q_S1 = (17.58, 10.34, 36.71, -90.72, -112.2, 38.00)
-# The yaw of state 2 is printed as 70 degrees, with which its rows cannot be had.
+# The yaw of state 2 is printed as 70 degrees, which does not reproduce its rows.
 STATES = ((0.0, 20.0, 20.0, 10.0, 100.0, 5.0), (0.0, 20.0, 40.0, 0.0, -50.0, -70.0),
           (20.0, -15.0, 70.0, 20.0, -20.0, 50.0), (-20.0, 10.0, 70.0, 50.0, -20.0, 70.0),
           (20.0, -10.0, 40.0, 60.0, 70.0, 50.0))
@@ -134,11 +134,11 @@ class Study:
         self.geometry = geometry
         self.true_pose = pose_of(*Q_C)
         self.lengths = leg_lengths(geometry, self.true_pose)
-        # The paper prints T_s to four digits; from there it is a step to all of them.
+        # The paper prints T_s to four digits; a solve from there gives the rest.
         self.branch = PoseSolver(geometry).solve(self.lengths, pose_of(*Q_S1)).pose
 
     def cell(self, table: Table, method: str, state: int) -> Cell:
-        """Return how one form of a table's algorithm fares from a state, counted from 0."""
+        """Return how one form of a table's algorithm ends from a state, counted from 0."""
         start, make = pose_of(*STATES[state]), table.methods[method]
         solutions = [
             PoseSolver(self.geometry, make(value), scale=CENTIMETRE).solve(self.lengths, start)

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-Run the Stewart paper's study again: Tables 2 and 3 beside the published figures, Figures 4 to 9.
+Repeat the Stewart paper's study: Tables 2 and 3 beside the published figures, Figures 4 to 9.
 
 `ros2 run liedyn_ros reproduce_stewart`, or `python -m liedyn_ros.studies.stewart_pose`.
 """
@@ -57,7 +57,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         prog='reproduce_stewart',
-        description="Run the Stewart paper's study again: Tables 2 and 3 beside the published "
+        description="Repeat the Stewart paper's study: Tables 2 and 3 beside the published "
         'figures, Figures 4 to 9.')
     parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
                         help=f'where to draw the figures (default: {FOLDER})')
@@ -79,7 +79,7 @@ def run(study: Study, table: Table) -> Cells:
 
 def print_beside_published(table: Table, cells: Cells) -> None:
     """Print one table: for each form the percentage found here and the published one."""
-    print(f'\n{table.title}: percentage of solves that reach the true pose, ours | published')
+    print(f'\n{table.title}: percentage of solves that reach the true pose, here | published')
     rows = []
     for state, values in enumerate(STATES):
         pairs = [f'{cells[method, state].percentage:.0f} | {published}'

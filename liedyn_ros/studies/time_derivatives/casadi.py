@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-The same derivatives by CasADi's automatic differentiation, to be timed beside ours.
+The same derivatives by CasADi's automatic differentiation, to be timed beside this package.
 
 Newton and Euler, and the articulated-body algorithm, in CasADi's scalar expressions (SX); each
 order is the directional derivative (jtimes) of the one before along the motion, as Ali et al. do.

@@ -49,7 +49,7 @@ def draw_forces(times: Array, tau: Array, names: tuple[str, ...], path: Path) ->
 
 
 def draw_errors(times: Array, errors: Array, path: Path) -> None:
-    """Draw the errors (T, orders) of the reference that comes back."""
+    """Draw the errors (T, orders) of the recovered reference."""
     figure, ax = pyplot.subplots(figsize=(8, 4.5))
     for k in range(errors.shape[1]):
         ax.semilogy(times, np.maximum(errors[:, k], 1e-17), linewidth=0.9, label=f'order {k}')

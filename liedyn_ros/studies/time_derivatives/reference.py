@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The reference of Ali et al. with derivatives of any order: what the study flies along."""
+"""The reference of Ali et al. with derivatives of any order: the motion of the study."""
 
 from functools import cached_property
 
@@ -28,7 +28,7 @@ class SmoothReference:
     """
     The motion (8.4) at full rate: every coordinate is a sinusoid, so every derivative is known.
 
-    Its circle, yaw and sweep are those of flight.Reference.
+    Its circle, yaw and sweep are those of aerial.Reference.
     """
 
     def __init__(self, reference: Reference) -> None:

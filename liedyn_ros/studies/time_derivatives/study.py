@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-Run the experiment of Ali et al. again: derivatives of the aerial manipulator's dynamics.
+Repeat the experiment of Ali et al.: time derivatives of the aerial manipulator's dynamics.
 
 `ros2 run liedyn_ros reproduce_higher_order`, or `python -m liedyn_ros.studies.time_derivatives`.
 Inverse dynamics to order 5 along the reference is fed to forward dynamics, which must return the
@@ -42,11 +42,11 @@ from liedyn_ros.studies.time_derivatives.timing import Timing
 FOLDER = 'out/higher_order'
 ORDER = 5
 STEP = 0.01  # s
-MOST_ERROR = 1e-8  # of the largest force derivative, or of 1
+MAX_ERROR = 1e-8  # of the largest force derivative, or of 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the study, print its figures, draw its plots; return 0 if the reference came back."""
+    """Run the study, draw its plots; return 0 if the reference was recovered."""
     folder = parse(arguments).folder
     good = fly(folder)
     print('Time against bodies and order')
@@ -61,15 +61,15 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         prog='reproduce_higher_order',
-        description='Run the experiment of Ali et al. again: dynamics with derivatives to order '
-        f'{ORDER} there and back, and their time beside that of CasADi.')
+        description='Repeat the experiment of Ali et al.: inverse and forward dynamics with time '
+        f'derivatives to order {ORDER}, and their cost beside CasADi.')
     parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
                         help=f'where to draw the plots (default: {FOLDER})')
     return parser.parse_args(arguments)
 
 
 def fly(folder: Path) -> bool:
-    """Take the reference there and back, draw it, and return whether it came back."""
+    """Apply inverse, then forward dynamics; return whether the reference was recovered."""
     dynamics = Dynamics(load_yaml(config_file('aerial_manipulator.yaml')))
     reference = SmoothReference(Reference())
     times: Array = np.arange(round(reference.period / STEP) + 1).astype(np.float64) * STEP
@@ -85,8 +85,8 @@ def fly(folder: Path) -> bool:
     print_table(['order', 'largest force', 'error', 'of max(1, force)'], [
         [str(k), f'{sizes[:, k].max():.3g}', f'{errors[:, k].max():.1e}',
          f'{scaled[:, k].max():.1e}'] for k in range(ORDER + 1)])
-    good = bool(scaled.max() <= MOST_ERROR)
-    print('  The reference came back' if good else f'  NOT WITHIN {MOST_ERROR:g}')
+    good = bool(scaled.max() <= MAX_ERROR)
+    print('  The reference was recovered' if good else f'  NOT WITHIN {MAX_ERROR:g}')
     figures.draw_forces(
         times, tau, dynamics.model.coordinate_names, folder / 'forces.png')
     figures.draw_errors(times, scaled, folder / 'errors.png')

@@ -28,7 +28,7 @@ from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 LENGTHS = (2, 4, 8, 12, 16, 20)  # of five branches
 FIXED_ORDER, ORDERS = 3, range(11)
 ROUNDS, BLOCK = 15, 2e-3  # s
-PATIENCE = 3.0  # s to build an expression; the next takes several times as long
+BUILD_TIMEOUT = 3.0  # s to build an expression; the next takes several times as long
 
 Curve = dict[str, list[tuple[int, float]]]  # (bodies or order, us)
 
@@ -44,7 +44,7 @@ def measure() -> Timing:
     """Return all times, with progress."""
     with_casadi = find_spec('casadi') is not None
     if not with_casadi:
-        print('  CasADi is not installed: only ours is timed')
+        print('  CasADi is not installed: only this package is timed')
     by_bodies, by_order = Curves(with_casadi), Curves(with_casadi)
     for length in LENGTHS:
         model = branches(5, length)
@@ -57,7 +57,7 @@ def measure() -> Timing:
 
 
 class Curves:
-    """Times along one axis; CasADi's end where its expressions grow too large."""
+    """Times along one axis; those of CasADi stop where its expressions grow too large."""
 
     def __init__(self, with_casadi: bool) -> None:
         """Start empty."""
@@ -80,7 +80,7 @@ class Curves:
                 from liedyn_ros.studies.time_derivatives import casadi
                 begin = perf_counter()
                 function = getattr(casadi, name)(model, order)
-                self._casadi[name] = perf_counter() - begin < PATIENCE
+                self._casadi[name] = perf_counter() - begin < BUILD_TIMEOUT
                 calls[f'{name}, CasADi'] = _bound(function, q, given[name], np.empty_like(tau))
         for name, time in medians(calls).items():
             self.curves.setdefault(name, []).append((at, 1e6 * time))
@@ -108,7 +108,7 @@ def _time(call: Callable[[], Any], count: int) -> float:
 
 
 def branches(count: int, length: int) -> Model:
-    """Return a free base with chains of revolute bodies, their axes and places random."""
+    """Return a free base with chains of revolute joints, axes and placements random."""
     rng = np.random.default_rng(0)
     builder = ModelBuilder(f'branches_{count}_{length}')
     bodies = [('base', 'base')] + [

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The study of derivatives: its reference, the way there and back, CasADi's figures."""
+"""The study of derivatives: its reference, inverse then forward, CasADi."""
 
 import numpy as np
 import pytest
@@ -44,9 +44,9 @@ def test_derivatives_of_the_reference_are_those_of_time() -> None:
     np.testing.assert_allclose(rate[:-1], motion[1:], atol=1e-9)
 
 
-def test_the_reference_comes_back(tmp_path, capsys: pytest.CaptureFixture) -> None:
+def test_the_reference_is_recovered(tmp_path, capsys: pytest.CaptureFixture) -> None:
     assert higher_order.fly(tmp_path)
-    assert 'The reference came back' in capsys.readouterr().out
+    assert 'The reference was recovered' in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {'forces.png', 'errors.png'}
 
 
@@ -62,7 +62,7 @@ def test_timing_and_its_picture(tmp_path, monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize('name', ['aerial manipulator', 'branches'])
-def test_casadi_finds_the_same(name: str) -> None:
+def test_casadi_agrees(name: str) -> None:
     pytest.importorskip('casadi', reason='casadi is only installed for benchmarks')
     from liedyn_ros.studies.time_derivatives import casadi as higher_order_casadi
     model = (higher_order_timing.branches(3, 3) if name == 'branches'
