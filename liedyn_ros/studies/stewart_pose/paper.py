@@ -15,7 +15,7 @@
 """
 The comparison of Gauss-Newton and Levenberg-Marquardt of the Stewart paper, section 5.
 
-Lengths are in metres and angles in radians here; the paper's centimetres come back as the scale
+Lengths are in metres and angles in radians here; the paper's centimetres return as the scale
 of the solves, as its damping and its steps mix radians with centimetres.
 """
 
