@@ -20,7 +20,7 @@ export PYTHON
 
 VENV := .venv$(if $(filter kilted,$(DISTRO)),,-$(DISTRO))
 OVERLAY := $(VENV)/overlay
-ENV := . tools/env.sh $(DISTRO)
+ENV := export DISTRO=$(DISTRO) && . tools/env.sh
 
 # Tests and demo talk to this machine only, in a domain of this folder's own.
 TEST_DOMAIN_ID ?= $(shell echo '$(CURDIR)' | cksum | awk '{print 1 + $$1 % 100}')

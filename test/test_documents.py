@@ -75,6 +75,18 @@ def test_every_page_is_on_the_map():
         map(name, linked - {ROOT / 'CONTRIBUTING.md'})) == {'docs/README.md'}
 
 
+def test_versions_agree():
+    """The newest in the changelog, and those of the manifests, setup.py and the citation."""
+    versions = {path: re.search(pattern, (ROOT / path).read_text(), re.MULTILINE)[1]
+                for path, pattern in (
+                    ('CHANGELOG.rst', r'^(\d+\.\d+\.\d+) \('),
+                    ('CITATION.cff', r'^version: (.*)$'),
+                    ('setup.py', r"version='(.*)'"),
+                    ('package.xml', '<version>(.*)</version>'),
+                    ('liedyn_interfaces/package.xml', '<version>(.*)</version>'))}
+    assert len(set(versions.values())) == 1, versions
+
+
 def test_moving_picture(tmp_path):
     """It is drawn by its tool, small, and repeats for ever."""
     draw(tmp_path / 'demos.gif', frames=2)

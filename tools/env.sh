@@ -14,12 +14,14 @@
 
 # Source this (bash or zsh) to work by hand as the Makefile does: colcon build, colcon test,
 # python -m liedyn_ros..., and scripts such as those of examples/, which import the package of
-# this tree. Where a colcon workspace is sourced after this, it is that workspace's.
-#   . tools/env.sh [kilted | jazzy | sourced]
-# Without an argument: the ROS 2 that is sourced in this shell, else Kilted's wheels.
+# this tree. A colcon workspace that is sourced later puts its own package first.
+#   . tools/env.sh                  the ROS 2 that is sourced in this shell, else Kilted's wheels
+#   DISTRO=jazzy . tools/env.sh     kilted, jazzy (wheels) or sourced
+# DISTRO is a variable and no argument: a script that sources this without an argument would pass
+# its own.
 
 _root=$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." && pwd)
-_ros=${1:-${ROS_DISTRO:+sourced}}
+_ros=${DISTRO:-${ROS_DISTRO:+sourced}}
 _ros=${_ros:-kilted}
 case $_ros in
   kilted) _venv=$_root/.venv ;;

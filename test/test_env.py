@@ -1,0 +1,36 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""tools/env.sh, which gives a shell the environment of the Makefile."""
+
+from pathlib import Path
+import subprocess
+
+SCRIPT = Path(__file__).parents[1] / 'tools' / 'env.sh'
+
+
+def source(*arguments, **variables):
+    """Return what a script prints that sources env.sh and has some arguments itself."""
+    script = f'. {SCRIPT}; echo "$VIRTUAL_ENV"'
+    return subprocess.run(
+        ['bash', '-c', script, 'script', *arguments], capture_output=True, text=True,
+        env={'PATH': '/usr/bin:/bin', **variables})
+
+
+def test_arguments_of_the_script_are_its_own():
+    assert 'no-such' not in source('no-such').stderr
+
+
+def test_an_environment_that_does_not_exist_is_named():
+    assert '.venv-no-such does not exist' in source(DISTRO='no-such').stderr
