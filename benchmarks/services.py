@@ -56,7 +56,7 @@ from liedyn_ros.ros.tree_messages import TreeMessages
 MACHINE = 'aerial_manipulator.yaml'
 SERVER, ECHO, GLOBAL = 'dynamics_server', 'echo', 'echo, global executor'
 WARM, ROUNDS = 200, 3000
-PATIENCE = 10.0  # s
+TIMEOUT = 10.0  # s
 Row = dict[str, Any]
 
 
@@ -132,13 +132,13 @@ def ask() -> dict[str, list[float]]:
         for name, (client, request) in calls.items():
             begin = perf_counter()
             future = client.call_async(request)
-            while not future.done() and perf_counter() < begin + PATIENCE:
-                executor.spin_once(PATIENCE)
+            while not future.done() and perf_counter() < begin + TIMEOUT:
+                executor.spin_once(TIMEOUT)
             times[name].append(perf_counter() - begin)
             check(name, future.result())
         begin = perf_counter()
         future = echo.call_async(Trigger.Request())
-        rclpy.spin_until_future_complete(other, future, timeout_sec=PATIENCE)
+        rclpy.spin_until_future_complete(other, future, timeout_sec=TIMEOUT)
         times[GLOBAL].append(perf_counter() - begin)
         check(ECHO, future.result())
     return times
@@ -147,8 +147,8 @@ def ask() -> dict[str, list[float]]:
 def open_client(node: Node, service: Any, name: str) -> Client:
     """Return a client of a service that is there."""
     client = node.create_client(service, f'{SERVER}/{name}')
-    if not client.wait_for_service(PATIENCE):
-        raise SystemExit(f'{client.srv_name}: expected it within {PATIENCE:g} s, got none')
+    if not client.wait_for_service(TIMEOUT):
+        raise SystemExit(f'{client.srv_name}: expected it within {TIMEOUT:g} s, got none')
     return client
 
 

@@ -16,12 +16,13 @@
 
 import numpy as np
 
-from liedyn_ros.aerial import Feedback, Gains, Machine, Reference, Simulation, tracking_error
+from liedyn_ros.aerial import (
+    AerialManipulator, Feedback, Gains, Reference, Simulation, tracking_error)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, scale_masses
 
-machine = Machine(load_model(config_file('aerial_manipulator.yaml')))
+machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
 known = Dynamics(scale_masses(machine.model, 1.05))
 reference, feedback = Reference(), Feedback(machine.model, Gains())
 simulation = Simulation(machine, reference.at(0.0).q)  # steps of 1 ms
@@ -29,13 +30,13 @@ simulation = Simulation(machine, reference.at(0.0).q)  # steps of 1 ms
 for step in range(12_001):
     if step % 4 == 0:  # control at 250 Hz
         q, v = simulation.q, simulation.v
-        off = tracking_error(machine.model, reference.at(simulation.time), q, v)
-        tau = known.inverse(q, v, feedback.acceleration(off, dt=0.004))
+        error = tracking_error(machine.model, reference.at(simulation.time), q, v)
+        tau = known.inverse(q, v, feedback.acceleration(error, dt=0.004))
         command = machine.command(tau)  # within the limits of rotors and joints
         simulation.command_rotors(command.rotors.speeds)
         simulation.command_torques(command.torques)
     if step % 1000 == 0:
-        attitude, position = (np.linalg.norm(off.error[part]) for part in (slice(3), slice(3, 6)))
-        print(f'{simulation.time:5.1f} s: position off by {1e3 * position:6.3f} mm, '
-              f'attitude by {np.degrees(attitude):7.5f} degree')
+        attitude, position = np.linalg.norm(error.error[:6].reshape(2, 3), axis=1)
+        print(f'{simulation.time:5.1f} s: position error {1e3 * position:6.3f} mm, '
+              f'attitude {np.degrees(attitude):7.5f} degree')
     simulation.step()

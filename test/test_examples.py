@@ -32,7 +32,7 @@ def run(name):
 
 
 def test_aerial_manipulator():
-    lines = re.findall(rf'{NUMBER} s: position off by +{NUMBER} mm, attitude by +{NUMBER} degree',
+    lines = re.findall(rf'{NUMBER} s: position error +{NUMBER} mm, attitude +{NUMBER} degree',
                        run('aerial_manipulator'))
     errors = {float(time): (float(position), float(angle)) for time, position, angle in lines}
     assert list(errors) == list(range(13))

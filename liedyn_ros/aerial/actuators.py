@@ -26,7 +26,7 @@ from liedyn_ros.common.errors import LimitError
 @dataclass(frozen=True)
 class Lags:
     """
-    The time constants of a Machine's actuators, s: force' = (command - force) / lag (8.6).
+    The time constants of a vehicle's actuators, s: force' = (command - force) / lag (8.6).
 
     rotors is that of the thrusts, which are as the squares of the speeds. All rotors have the
     same, so it is that of their wrench, too. joints is that of the torques. 0 for none. Raises
@@ -43,7 +43,7 @@ class Lags:
                 raise LimitError(f'lag of {name}: expected a number of s from 0, got {value}')
 
     def of(self, size: int) -> Array:
-        """Return the time constant of each of the forces (nv,) of a Machine, s."""
+        """Return the time constant of each of the forces (nv,) of an AerialManipulator, s."""
         lags = np.empty(size)
         lags[FREE], lags[JOINTS] = self.rotors, self.joints
         return lags
@@ -53,7 +53,7 @@ class Lags:
         return tau[0] + self.of(tau.shape[1]) * tau[1]  # (8.8)
 
 
-class Actuators:
+class LaggedActuators:
     """Forces (nv,) that follow commands, a fixed step at a time."""
 
     def __init__(self, forces: Array, lags: Lags, dt: float) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.aerial.reference import Motion
+from liedyn_ros.aerial.reference import ReferenceMotion
 from liedyn_ros.aerial.vehicle import FREE
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
@@ -30,7 +30,7 @@ from liedyn_ros.model import Model
 
 class TrackingError(NamedTuple):
     """
-    How a machine is off its reference, in its base frame and joint by joint.
+    The difference of a machine from its reference, in its base frame and joint by joint.
 
     error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. velocity
     (nv,) is that of the reference, carried into the base frame, and rate (nv,) the machine's
@@ -67,9 +67,10 @@ class Gains:
                 raise LimitError(f'gain {name}: expected a number above 0, got {value}')
 
 
-def tracking_error(model: Model, reference: Motion, q: ArrayLike, v: ArrayLike) -> TrackingError:
+def tracking_error(
+        model: Model, reference: ReferenceMotion, q: ArrayLike, v: ArrayLike) -> TrackingError:
     """
-    Return the errors of a state q, v of a Machine's model.
+    Return the errors of a state q, v of an AerialManipulator's model.
 
     Raises ShapeError, NotFiniteError or NotInGroupError.
     """
@@ -97,7 +98,7 @@ class Feedback:
     """
 
     def __init__(self, model: Model, gains: Gains) -> None:
-        """Take the model of a Machine."""
+        """Take the model of an AerialManipulator."""
         self._size = model.nv
         self.use(gains)
         self.reset()
@@ -112,19 +113,20 @@ class Feedback:
         """Forget the integral."""
         self._integral: Array = np.zeros(self._size)
 
-    def acceleration(self, off: TrackingError, dt: float) -> Array:
+    def acceleration(self, error: TrackingError, dt: float) -> Array:
         """
         Return what to command, (nv,), dt (s) after it was last asked for.
 
         With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3.
         """
         p = self._pole
-        self._integrate(off, dt)
-        return off.acceleration - 3.0 * p * off.rate - 3.0 * p**2 * off.error - self._integral
+        self._integrate(error, dt)
+        return (error.acceleration - 3.0 * p * error.rate - 3.0 * p**2 * error.error
+                - self._integral)
 
-    def _integrate(self, off: TrackingError, dt: float) -> None:
+    def _integrate(self, error: TrackingError, dt: float) -> None:
         self._integral = np.clip(
-            self._integral + dt * self._pole**3 * off.error, -self._limit, self._limit)
+            self._integral + dt * self._pole**3 * error.error, -self._limit, self._limit)
 
 
 class RateFeedback(Feedback):
@@ -142,7 +144,7 @@ class RateFeedback(Feedback):
         self._filtered: Array = np.zeros(self._size)
         self._wanted: Array = np.zeros(self._size)
 
-    def acceleration(self, off: TrackingError, dt: float) -> Array:
+    def acceleration(self, error: TrackingError, dt: float) -> Array:
         """
         Return what to command and its derivative, (2, nv), dt (s) after they were last asked for.
 
@@ -150,8 +152,8 @@ class RateFeedback(Feedback):
         """
         p = 4.0**(1.0 / 3.0) * self._pole
         self._filtered = self._wanted + np.exp(-4.0 * p * dt) * (self._filtered - self._wanted)
-        self._integrate(off, dt)
-        self._wanted = -1.5 * p * off.rate - p**2 * off.error - self._integral
-        jerk = off.jerk + 4.0 * p * (self._wanted - self._filtered)
-        jerk[FREE] -= se3.ad(self._filtered[FREE]) @ off.velocity[FREE]  # (8.9)
-        return np.stack((off.acceleration + self._filtered, jerk))
+        self._integrate(error, dt)
+        self._wanted = -1.5 * p * error.rate - p**2 * error.error - self._integral
+        jerk = error.jerk + 4.0 * p * (self._wanted - self._filtered)
+        jerk[FREE] -= se3.ad(self._filtered[FREE]) @ error.velocity[FREE]  # (8.9)
+        return np.stack((error.acceleration + self._filtered, jerk))

@@ -30,8 +30,8 @@ JOINT_SWEEP = np.radians([25.0, 40.0, 50.0, -25.0, 35.0, 45.0])
 _Z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # z x
 
 
-class Motion(NamedTuple):
-    """A configuration q (nq,), its velocity v, acceleration a and jerk (nv,), as a Machine's."""
+class ReferenceMotion(NamedTuple):
+    """A configuration q (nq,), its velocity v, acceleration a and jerk (nv,), of a vehicle."""
 
     q: Array
     v: Array
@@ -75,7 +75,7 @@ class Reference:
                 raise LimitError(
                     f'{name}: expected a positive number of s, got {getattr(self, name)}')
 
-    def at(self, t: float) -> Motion:
+    def at(self, t: float) -> ReferenceMotion:
         """Return the motion at a time, s; before 0 it rests."""
         offset, amplitude, omega, phase = self._waves
         s, rate, rate1, rate2 = self._path_time(t)
@@ -89,7 +89,7 @@ class Reference:
         v = to_base @ x1[:3]
         v1 = to_base @ x2[:3] - x1[3] * _Z @ v
         v2 = to_base @ x3[:3] - x1[3] * _Z @ (2.0 * v1 + x1[3] * _Z @ v) - x2[3] * _Z @ v
-        return Motion(
+        return ReferenceMotion(
             np.concatenate((x[:3], (0.0, 0.0, np.sin(half), np.cos(half)), x[4:])),
             *(np.concatenate(((0.0, 0.0, x_k[3]), v_k, x_k[4:]))
               for x_k, v_k in ((x1, v), (x2, v1), (x3, v2))))

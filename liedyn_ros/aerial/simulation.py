@@ -17,8 +17,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.aerial.actuators import Actuators, Lags
-from liedyn_ros.aerial.vehicle import FREE, JOINTS, Machine
+from liedyn_ros.aerial.actuators import LaggedActuators, Lags
+from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
@@ -34,7 +34,7 @@ class Simulation:
     Joints have no stops: a position may pass its limits.
     """
 
-    def __init__(self, machine: Machine, q: ArrayLike, dt: float = 1e-3,
+    def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,
                  lags: Lags = Lags()) -> None:
         """Start at rest; dt is the step, s. Raises what Model.check_configuration raises."""
         if not 0.0 < dt < np.inf:
@@ -45,7 +45,7 @@ class Simulation:
         self._dynamics = Dynamics(machine.model)
         self._command = np.zeros(machine.model.nv)
         hold = machine.command(self._dynamics.inverse(self.q, self.v, self.v))
-        self._actuators = Actuators(
+        self._actuators = LaggedActuators(
             np.concatenate((hold.rotors.wrench, hold.torques)), lags, dt)
         self._base_commanded = self._joints_commanded = False
 
@@ -64,7 +64,7 @@ class Simulation:
         self._base_commanded = True
 
     def command_torques(self, torques: ArrayLike) -> None:
-        """Take joint torques (n,), N m; raises as Machine.require_torques does."""
+        """Take joint torques (n,), N m; raises as AerialManipulator.require_torques does."""
         self._command[JOINTS] = self.machine.require_torques(torques)
         self._joints_commanded = True
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What flies: a free base that carries rotors, and joints of one degree of freedom."""
+"""An aerial manipulator: a free base with rotors, and joints of one degree of freedom."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,8 @@ class Command:
     """
     What the actuators are told, within their limits.
 
-    rotors: speeds and what they give. torques: (n,), N m or N, in the order of Machine.joints.
+    rotors: speeds and what they give. torques: (n,), N m or N, in the order of
+    AerialManipulator.joints.
     at_limit: the names of all rotors and joints that stand at a bound.
     """
 
@@ -41,9 +42,9 @@ class Command:
     at_limit: tuple[str, ...]
 
 
-class Machine:
+class AerialManipulator:
     """
-    A model whose first joint frees its base, whose rotors are on it, and whose others bend.
+    A model whose first joint frees its base, which carries the rotors; the others move the arms.
 
     base is the name of the base body, rotors and joints are the names of the actuators. Vectors
     v, a and tau of the model are the base's twist, its derivative and wrench, in the frame of the

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.errors import (
-    LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
+    LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
 
 Array = NDArray[np.float64]
 
@@ -103,20 +103,6 @@ def require_finite(name: str, array: Array) -> Array:
         index = f'[{", ".join(map(str, where))}]' if where else ''
         raise NotFiniteError(f'{name}{index}: expected a finite number, got {array[where]}')
     return array
-
-
-def require_recent(
-        stamp_ns: int, now_ns: int, max_age: float, max_lead: float | None = None) -> None:
-    """
-    Raise StampError where a time is more than max_age (s) before now, or max_lead (s) after it.
-
-    max_lead: as max_age where it is left out.
-    """
-    age, lead = 1e-9 * (now_ns - stamp_ns), max_age if max_lead is None else max_lead
-    if not -lead <= age <= max_age:
-        bound, side = (max_age, 'ago') if age > 0.0 else (lead, 'ahead')
-        raise StampError(
-            f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')
 
 
 def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int]:

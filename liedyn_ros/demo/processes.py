@@ -22,7 +22,7 @@ import sys
 from types import TracebackType
 from typing import Any
 
-PATIENCE = 5.0  # s that a process has to end after it was asked to
+TIMEOUT = 5.0  # s that a process has to end after it was asked to
 
 
 class NodeProcess:
@@ -55,7 +55,7 @@ class NodeProcess:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:
-                self._process.wait(PATIENCE)
+                self._process.wait(TIMEOUT)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()

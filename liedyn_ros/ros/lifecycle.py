@@ -12,42 +12,59 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What all our nodes share: lifecycle, parameters, autostart, and a process that ends cleanly."""
+"""The lifecycle node on which all nodes stand: it owns what it opens, and closes it."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from contextlib import ExitStack
 import gc
-import signal
-import time
 import traceback
 from typing import Any
 
-import rclpy
-from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException
-from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.client import Client
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import (
+    LifecycleNode, LifecycleState, Publisher, TransitionCallbackReturn)
+from rclpy.qos import QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.parameters import Parameter, ParameterSet
+from liedyn_ros.ros.qos import DEPTH
+from liedyn_ros.ros.warm_up import start_warm_up
 
 AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')
-RCLError = rclpy_implementation.RCLError
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
-END_PERIOD = 0.001  # s; of looking whether rclpy has ended
-SIGNALS = signal.SIGINT, signal.SIGTERM  # that tell a process to end
+LOOK_PERIOD = 0.02  # s; of looking whether the kernels are warm
+WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
+UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
+
+
+def no_kernels() -> None:
+    """Compile nothing: for a node without kernels."""
 
 
 class ManagedNode(LifecycleNode):
     """
-    A lifecycle node whose transitions are four methods of the subclass.
+    A lifecycle node that owns what it opens.
 
-    `configure` validates and builds, raising LiedynError to stay unconfigured; `release` undoes
-    it. `activate` and `deactivate` switch the work on and off; an error keeps it off.
-    `parameters_changed` is called after a run-time change.
+    A subclass says what to do in `configure`, which raises LiedynError to stay unconfigured, in
+    `activate` and, after a change at run time, in `parameters_changed`. What these open by
+    `open_...` or hand to `on_close` is closed in reverse order when the state that they lead to
+    ends, or when they fail: what `configure` opened by cleanup, what `activate` opened by
+    deactivate.
+
+    `warm_up` calls every kernel once. It runs in a thread from the start on, so that services
+    answer meanwhile: the node starts itself after that, and a manager that would configure it
+    sooner is told to come back. Nothing is compiled once the node is active.
     """
+
+    warm_up: Callable[[], None] = staticmethod(no_kernels)
 
     def __init__(self, name: str, parameters: Sequence[Parameter], **options: Any) -> None:
         """
@@ -57,34 +74,78 @@ class ManagedNode(LifecycleNode):
         several nodes in one process.
         """
         super().__init__(name, **options)
-        self.active = False
-        self._configured = False
+        self.active = self.configured = False
+        self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
+        self._starter: Timer | None = None
         self.parameters = ParameterSet(
-            self, (AUTOSTART, *parameters), lambda: self._configured, self.parameters_changed)
+            self, (AUTOSTART, *parameters), lambda: self.configured, self.parameters_changed)
+        self._warm = self._start_warm_up()
         if self.parameters['autostart']:
-            self.autostart()
-
-    def autostart(self) -> None:
-        """Configure and activate: at once, unless a subclass has to prepare for that first."""
-        if self.trigger_configure() is TransitionCallbackReturn.SUCCESS:
-            self.trigger_activate()
+            self._start_when_warm()
 
     def configure(self) -> None:
         """Build what the node needs from its parameters; raise LiedynError if that cannot be."""
         raise NotImplementedError
 
-    def release(self) -> None:
-        """Give up what `configure` built, whole or in part."""
-        raise NotImplementedError
-
     def activate(self) -> None:
         """Begin to work."""
 
-    def deactivate(self) -> None:
-        """Cease to work, wholly or partly begun."""
-
     def parameters_changed(self) -> None:
         """Take over parameters that were set at run time."""
+
+    @property
+    def starting(self) -> bool:
+        """Return whether kernels are being compiled, or the node is to start by itself."""
+        return self._starter is not None or not self._warm.done()
+
+    def open_publisher(
+            self, message_type: Any, topic: str, qos: QoSProfile | int = DEPTH) -> Publisher:
+        """Return a publisher that is silent unless the node is active; QoS can be overridden."""
+        publisher = self.create_lifecycle_publisher(
+            message_type, topic, qos,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies())
+        if self.active:
+            publisher.on_activate(None)
+        self.on_close(lambda: self.destroy_lifecycle_publisher(publisher))
+        return publisher
+
+    def open_subscription(
+            self, message_type: Any, topic: str, callback: Callable[[Any], None],
+            qos: QoSProfile | int = DEPTH) -> Subscription:
+        """Subscribe; QoS can be overridden."""
+        subscription = self.create_subscription(
+            message_type, topic, callback, qos,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies())
+        self.on_close(lambda: self.destroy_subscription(subscription))
+        return subscription
+
+    def open_timer(self, rate: float, callback: Callable[[], None]) -> Timer:
+        """Call back at a rate, Hz, by the node's clock; at 0 not until `set_rate` says so."""
+        timer = self.create_timer(1.0, callback)
+        set_rate(timer, rate)
+        self.on_close(lambda: self.destroy_timer(timer))
+        return timer
+
+    def open_service(
+            self, service_type: Any, name: str, callback: Callable[[Any, Any], Any]) -> Service:
+        """Open a service."""
+        service = self.create_service(service_type, name, callback)
+        self.on_close(lambda: self.destroy_service(service))
+        return service
+
+    def open_client(self, service_type: Any, name: str) -> Client:
+        """Open a client of a service."""
+        client = self.create_client(service_type, name)
+        self.on_close(lambda: self.destroy_client(client))
+        return client
+
+    def on_close(self, close: Callable[[], object]) -> None:
+        """Call a function when the state that is being entered, or the present one, ends."""
+        self._scopes[-1].callback(close)
+
+    def now_ns(self) -> int:
+        """Return the time of the node's clock, ns."""
+        return self.get_clock().now().nanoseconds
 
     def complain(self, reason: object) -> None:
         """Log a fault of the input, at most once in a period."""
@@ -93,13 +154,16 @@ class ManagedNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure, or say why not and stay unconfigured."""
         try:
+            self._require_warm()
+            self._stop_starting()
             self.parameters.require_valid()
+            self._scopes.append(ExitStack())
             self.configure()
-        except Exception as error:
+        except Exception as error:  # whatever it is, the node lives and says so
             self._tell('not configured', error)
-            self.release()
+            self._close(UNCONFIGURED)
             return TransitionCallbackReturn.FAILURE
-        self._configured = True
+        self.configured = True
         gc.collect()
         gc.freeze()  # what lives now lives on: keep the collector's pauses short
         return super().on_configure(state)
@@ -108,9 +172,10 @@ class ManagedNode(LifecycleNode):
         """Start publishing, or say why not and stay inactive."""
         result = super().on_activate(state)
         self.active = True
+        self._scopes.append(ExitStack())
         try:
             self.activate()
-        except Exception as error:
+        except Exception as error:  # whatever it is, the node lives and says so
             self._tell('not activated', error)
             self.on_deactivate(state)
             return TransitionCallbackReturn.FAILURE
@@ -119,76 +184,81 @@ class ManagedNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop publishing."""
-        self.active = False
-        self.deactivate()
+        self._close(CONFIGURED)
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Give up what was configured."""
+        """Close what was opened."""
         result = super().on_cleanup(state)
-        self._stop()
+        self._close(UNCONFIGURED)
         return result
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Give up what was configured, for good."""
+        """Close what was opened, for good."""
+        self._stop_starting()
         result = super().on_shutdown(state)
-        self._stop()
+        self._close(UNCONFIGURED)
         return result
+
+    def destroy_node(self) -> None:
+        """Close everything."""
+        self._stop_starting()
+        self._close(0)
+        super().destroy_node()
+
+    def _close(self, state: int) -> None:
+        """Close what was opened beyond a state."""
+        self.active &= state > CONFIGURED
+        self.configured &= state >= CONFIGURED
+        while len(self._scopes) > state:
+            self._scopes.pop().close()
 
     def _tell(self, what: str, error: Exception) -> None:
         """Log an error in a transition, which rclpy would pass over without a word."""
-        ours = '' if isinstance(error, LiedynError) else f'\n{traceback.format_exc()}'
-        self.get_logger().error(f'{what}: {error}{ours}')
+        trace = '' if isinstance(error, LiedynError) else f'\n{traceback.format_exc()}'
+        self.get_logger().error(f'{what}: {error}{trace}')
 
-    def _stop(self) -> None:
-        self.active = self._configured = False
-        self.release()
+    def _start_warm_up(self) -> Future[None]:
+        warm_up = type(self).warm_up
+        if warm_up is not no_kernels:
+            self.get_logger().info('compiling kernels, or loading them from the cache ...')
+        return start_warm_up(warm_up)
 
+    def _require_warm(self) -> None:
+        wait([self._warm], WARM_TIMEOUT)
+        if not self._warm.done():
+            raise LiedynError('expected compiled kernels, got a request while they are being '
+                              'compiled; configure the node again in half a minute')
+        self._warm.result()
 
-@contextmanager
-def until_shutdown(context: Context) -> Iterator[None]:
-    """Leave the block quietly when the context ends, wherever in rclpy that is noticed."""
-    try:
-        yield
-    except ExternalShutdownException:
-        pass
-    except RCLError:
-        if context.ok():  # else something was publishing, or about to wait, when it ended
-            raise
+    def _start_when_warm(self) -> None:
+        """Configure and activate once the kernels are warm, unless a manager does so before."""
+        def look() -> None:
+            if self._warm.done():
+                self._stop_starting()
+                self._start()
 
+        if self._warm.done():
+            self._start()
+        else:
+            self._starter = self.create_timer(
+                LOOK_PERIOD, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-def run(node_class: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> None:
-    """Run one node until the process is told to end."""
-    context, building = rclpy.get_default_context(), True
+    def _start(self) -> None:
+        if self.trigger_configure() is TransitionCallbackReturn.SUCCESS:
+            self.trigger_activate()
 
-    def end(*_: object) -> None:
-        if building:
-            ignore_signals()
-            raise KeyboardInterrupt
-        # In a callback an exception could come out of C++ as any other, so the context has to
-        # end; which rclpy does only after it has woken the executor, and that would wait again.
-        while context.handle.ok():
-            time.sleep(END_PERIOD)
-
-    for number in SIGNALS:
-        signal.signal(number, end)
-    try:
-        rclpy.init(args=args)  # which takes the signals over, and calls this too
-        with until_shutdown(context):
-            node = node_class()
-            building = False
-            try:
-                rclpy.spin(node)
-            finally:
-                node.destroy_node()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        ignore_signals()
-        context.try_shutdown()  # rclpy.try_shutdown would listen again
+    def _stop_starting(self) -> None:
+        """Leave the node's life to whoever has begun to manage it, this node or another."""
+        if self._starter is not None:
+            self.destroy_timer(self._starter)
+            self._starter = None
 
 
-def ignore_signals() -> None:
-    """Let nothing disturb the end: Python, when it is over, would die of a second interrupt."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+def set_rate(timer: Timer, rate: float) -> None:
+    """Let a timer call back at a rate, Hz; at 0 not at all."""
+    if rate > 0.0:
+        timer.timer_period_ns = round(1e9 / rate)
+        timer.reset()
+    else:
+        timer.cancel()

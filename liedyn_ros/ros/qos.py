@@ -12,11 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Quality of service."""
+"""Quality of service: the profiles that the nodes use."""
 
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+DEPTH = 10  # messages that a topic keeps; parameters qos_overrides change it
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def sensor_data(depth: int) -> QoSProfile:
+def sensor_data(depth: int = DEPTH) -> QoSProfile:
     """Return the sensor-data profile (best effort, volatile) with a depth of its own."""
     return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -17,20 +17,18 @@
 from typing import Any, Protocol
 
 from geometry_msgs.msg import TransformStamped
-from rclpy.node import Node
-from rclpy.publisher import Publisher
+
+from liedyn_ros.ros.lifecycle import ManagedNode
 
 
 class Broadcaster(Protocol):
     """What sends transforms: tf2_ros.TransformBroadcaster."""
 
-    pub_tf: Publisher
-
     def sendTransform(self, transform: TransformStamped | list[TransformStamped]) -> None:
         """Broadcast one transform, or several in one message."""
 
 
-def transform_broadcaster(node: Node) -> Broadcaster | None:
+def open_broadcaster(node: ManagedNode) -> Broadcaster | None:
     """Return a broadcaster on /tf, or None, logged with the reason, where tf2_ros is missing."""
     try:
         import tf2_ros
@@ -38,10 +36,5 @@ def transform_broadcaster(node: Node) -> Broadcaster | None:
         node.get_logger().info(f'no TF is broadcast: {error}')
         return None
     broadcaster: Any = tf2_ros.TransformBroadcaster(node)
+    node.on_close(lambda: node.destroy_publisher(broadcaster.pub_tf))  # it cannot do that itself
     return broadcaster
-
-
-def destroy_broadcaster(node: Node, broadcaster: Broadcaster | None) -> None:
-    """Close a broadcaster's publisher, which it cannot do itself."""
-    if broadcaster is not None:
-        node.destroy_publisher(broadcaster.pub_tf)

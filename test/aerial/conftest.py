@@ -16,7 +16,7 @@
 
 import pytest
 
-from liedyn_ros.aerial import Machine, Reference
+from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
 
@@ -24,7 +24,7 @@ from liedyn_ros.model import load_model
 @pytest.fixture(scope='session')
 def machine():
     """Return the aerial manipulator."""
-    return Machine(load_model(config_file('aerial_manipulator.yaml')))
+    return AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
 
 
 @pytest.fixture(scope='session')

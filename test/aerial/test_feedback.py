@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from liedyn_ros.aerial import (
-    Feedback, Gains, Lags, Motion, RateFeedback, Simulation, tracking_error)
+    Feedback, Gains, Lags, RateFeedback, ReferenceMotion, Simulation, tracking_error)
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
 
@@ -27,12 +27,12 @@ RNG = np.random.default_rng(3)
 
 def test_error_on_the_reference_is_zero(machine, reference):
     motion = reference.at(3.0)
-    off = tracking_error(machine.model, motion, motion.q, motion.v)
-    np.testing.assert_allclose(off.error, 0.0, atol=1e-15)
-    np.testing.assert_allclose(off.rate, 0.0, atol=1e-15)
-    np.testing.assert_allclose(off.velocity, motion.v, atol=1e-15)
-    np.testing.assert_allclose(off.acceleration, motion.a, atol=1e-15)
-    np.testing.assert_allclose(off.jerk, motion.jerk, atol=1e-15)
+    error = tracking_error(machine.model, motion, motion.q, motion.v)
+    np.testing.assert_allclose(error.error, 0.0, atol=1e-15)
+    np.testing.assert_allclose(error.rate, 0.0, atol=1e-15)
+    np.testing.assert_allclose(error.velocity, motion.v, atol=1e-15)
+    np.testing.assert_allclose(error.acceleration, motion.a, atol=1e-15)
+    np.testing.assert_allclose(error.jerk, motion.jerk, atol=1e-15)
 
 
 def test_acceleration_keeps_the_rate(machine, reference):
@@ -64,16 +64,16 @@ def test_errors_obey_the_poles(machine, coordinate):
     """Held at rest, e'' + 3 p e' + 3 p^2 e + p^3 int(e) = 0 has the solution below."""
     model, gains, dt = machine.model, Gains(5.0, 5.0, 5.0), 1e-3
     hover = np.concatenate((np.zeros(6), [1.0], np.zeros(6)))
-    still = Motion(hover, *np.zeros((3, 12)))
+    still = ReferenceMotion(hover, *np.zeros((3, 12)))
     start = np.zeros(12)
     start[coordinate] = 0.02
     simulation = Simulation(machine, model.integrate(hover, start), dt)
     dynamics, feedback = Dynamics(model), Feedback(model, gains)
     errors = []
     for _ in range(1000):
-        off = tracking_error(model, still, simulation.q, simulation.v)
-        errors.append(off.error[coordinate])
-        tau = dynamics.inverse(simulation.q, simulation.v, feedback.acceleration(off, dt))
+        error = tracking_error(model, still, simulation.q, simulation.v)
+        errors.append(error.error[coordinate])
+        tau = dynamics.inverse(simulation.q, simulation.v, feedback.acceleration(error, dt))
         simulation.command_wrench(tau[:6])
         simulation.command_torques(tau[6:])
         simulation.step()
@@ -88,7 +88,7 @@ def test_errors_obey_the_poles_whatever_the_lags(machine, coordinate, lags):
     """From rest, (s + p)^4 e = 0 has the solution below; what differs halves with the step."""
     model, pole, dt = machine.model, 4.0**(1.0 / 3.0) * 5.0, 1e-3
     hover = np.concatenate((np.zeros(6), [1.0], np.zeros(6)))
-    still = Motion(hover, *np.zeros((3, 12)))
+    still = ReferenceMotion(hover, *np.zeros((3, 12)))
     start = np.zeros(12)
     start[coordinate] = 0.02
     simulation = Simulation(machine, model.integrate(hover, start), dt, lags)
@@ -96,10 +96,10 @@ def test_errors_obey_the_poles_whatever_the_lags(machine, coordinate, lags):
     errors = []
     for _ in range(1000):
         q, v = simulation.q, simulation.v
-        off = tracking_error(model, still, q, v)
-        errors.append(off.error[coordinate])
+        error = tracking_error(model, still, q, v)
+        errors.append(error.error[coordinate])
         u = lags.lead(dynamics.inverse_series(
-            q, np.vstack((v, feedback.acceleration(off, dt))), 1))
+            q, np.vstack((v, feedback.acceleration(error, dt))), 1))
         simulation.command_wrench(u[:6])
         simulation.command_torques(u[6:])
         simulation.step()
@@ -114,9 +114,9 @@ def test_jerk_is_the_derivative_of_the_acceleration(machine, reference):
     motion = reference.at(t)
     q, v = model.integrate(motion.q, 0.3 * RNG.normal(size=12)), RNG.normal(size=12)
     feedback = RateFeedback(model, Gains(integral_limit=100.0))
-    off = tracking_error(model, motion, q, v)
-    feedback.acceleration(off, 0.1)
-    a, jerk = feedback.acceleration(off, 0.1)  # with the filter and the integral at work
+    error = tracking_error(model, motion, q, v)
+    feedback.acceleration(error, 0.1)
+    a, jerk = feedback.acceleration(error, 0.1)  # with the filter and the integral at work
     after = tracking_error(model, reference.at(t + h),
                            model.integrate(q, h * v + 0.5 * h**2 * a), v + h * a)
     np.testing.assert_allclose(
@@ -127,27 +127,27 @@ def test_integral_is_bounded_and_forgotten(machine, reference):
     motion, gains = reference.at(0.0), Gains(integral_limit=0.5)
     feedback = Feedback(machine.model, gains)
     q = machine.model.integrate(motion.q, np.full(12, 0.1))
-    off = tracking_error(machine.model, motion, q, motion.v)
-    first = feedback.acceleration(off, 0.0)
+    error = tracking_error(machine.model, motion, q, motion.v)
+    first = feedback.acceleration(error, 0.0)
     for _ in range(100):
-        last = feedback.acceleration(off, 0.1)
+        last = feedback.acceleration(error, 0.1)
     np.testing.assert_allclose(first - last, 0.5, atol=1e-12)
     feedback.reset()
-    np.testing.assert_array_equal(feedback.acceleration(off, 0.0), first)
+    np.testing.assert_array_equal(feedback.acceleration(error, 0.0), first)
 
 
 def test_filter_is_forgotten_and_settles_where_feedback_does(machine, reference):
     motion = reference.at(0.0)
     feedback = RateFeedback(machine.model, Gains(5.0, 5.0, 5.0, 0.5))
     q = machine.model.integrate(motion.q, np.full(12, 0.1))
-    off = tracking_error(machine.model, motion, q, motion.v)
-    first = feedback.acceleration(off, 0.0)
+    error = tracking_error(machine.model, motion, q, motion.v)
+    first = feedback.acceleration(error, 0.0)
     for _ in range(100):
-        last = feedback.acceleration(off, 0.1)
-    wanted = off.acceleration - 4.0**(2.0 / 3.0) * 25.0 * off.error - 0.5
+        last = feedback.acceleration(error, 0.1)
+    wanted = error.acceleration - 4.0**(2.0 / 3.0) * 25.0 * error.error - 0.5
     np.testing.assert_allclose(last, [wanted, np.zeros(12)], atol=1e-6)
     feedback.reset()
-    np.testing.assert_array_equal(feedback.acceleration(off, 0.0), first)
+    np.testing.assert_array_equal(feedback.acceleration(error, 0.0), first)
 
 
 def test_refuses(machine, reference):

@@ -17,7 +17,7 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.aerial import Feedback, Gains, Machine, Simulation, tracking_error
+from liedyn_ros.aerial import AerialManipulator, Feedback, Gains, Simulation, tracking_error
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import ModelBuilder, scale_masses, SpatialInertia
@@ -33,11 +33,11 @@ def fly(machine, reference, known, seconds, delay=0):
     for k in range(1000 * seconds):
         if k % (1000 // RATE) == 0:
             q, v = simulation.q, simulation.v
-            off = tracking_error(machine.model, reference.at(simulation.time), q, v)
-            tau = dynamics.inverse(q, v, feedback.acceleration(off, 1.0 / RATE))
+            error = tracking_error(machine.model, reference.at(simulation.time), q, v)
+            tau = dynamics.inverse(q, v, feedback.acceleration(error, 1.0 / RATE))
             waiting.append((k + delay, machine.command(tau)))
             times.append(simulation.time)
-            errors.append(off.error)
+            errors.append(error.error)
         while waiting and waiting[0][0] <= k:
             command = waiting.pop(0)[1]
             simulation.command_rotors(command.rotors.speeds)
@@ -117,4 +117,4 @@ def test_machine_needs_a_free_base(machine):
     builder.add_body('post', SpatialInertia(1.0, [0, 0, 0], 0.1 * np.eye(3)))
     builder.add_joint('hinge', 'revolute', None, 'post', axis=[0, 0, 1])
     with pytest.raises(LiedynError, match='joint hinge: expected a free joint first'):
-        Machine(builder.build())
+        AerialManipulator(builder.build())

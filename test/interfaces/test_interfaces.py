@@ -14,12 +14,18 @@
 
 """The generated messages and services: through the middleware's serialisation and back."""
 
-from liedyn_interfaces.msg import StewartStatus
+from pathlib import Path
+import re
+
+from liedyn_interfaces.msg import DynamicsQuery, StewartStatus
 from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 
+from liedyn_ros.stewart import Flag, Start, Status
+
 pytestmark = pytest.mark.smoke
+INTERFACES = Path(__file__).parents[2] / 'liedyn_interfaces' / 'msg'
 LEGS = [f'leg_{number}' for number in range(1, 7)]
 
 
@@ -60,9 +66,21 @@ def test_inverse_kinematics_service():
     assert back_and_forth(response) == response
 
 
-def test_names_of_outcomes_are_distinct():
-    outcomes = [StewartStatus.CONVERGED, StewartStatus.MAX_ITERATIONS, StewartStatus.STALLED,
-                StewartStatus.SINGULAR, StewartStatus.REJECTED]
-    starts = [StewartStatus.START_PREDICTED, StewartStatus.START_HOME, StewartStatus.START_GUESS]
-    assert outcomes == [0, 1, 2, 3, 4]
-    assert starts == [0, 1, 2]
+def constants(message_type):
+    """Return the constants of a message, as its file has them and as it was generated."""
+    text = (INTERFACES / f'{message_type.__name__}.msg').read_text()
+    found = {name: int(value) for name, value in re.findall(r'^u?int\d+ (\w+)=(\d+)', text, re.M)}
+    assert found == {name: getattr(message_type, name) for name in found}
+    return found
+
+
+def test_constants_of_the_status_are_those_of_python():
+    statuses = {status.name: status.value for status in Status}
+    starts = {f'START_{start.name}': start.value for start in Start}
+    flags = {f'FLAG_{flag.name}': flag.value for flag in Flag}
+    assert constants(StewartStatus) == {
+        **statuses, 'REJECTED': max(statuses.values()) + 1, **starts, **flags}
+
+
+def test_constants_of_the_query_are_those_that_the_server_knows():
+    assert constants(DynamicsQuery) == {'BODY': 0, 'SPATIAL': 1}

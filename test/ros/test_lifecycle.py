@@ -147,7 +147,7 @@ def test_tracking_goes_on_after_a_second_configuration(bench):
     node.pose_at(node.send_pose(NEAR))
 
 
-def test_the_simulator_begins_anew_when_activated_again(bench):
+def test_the_simulator_starts_again_when_activated_again(bench):
     poses = bench.collect(PoseStamped, 'true_pose')
     bench.start(StewartSimulatorNode, rate=200.0, rise_time=0.01)
     bench.until(lambda: poses and abs(poses[-1].pose.position.x) > 0.005, 'a pose off home')
@@ -167,7 +167,7 @@ def test_processes_start_and_end_cleanly(bench, namespace):
         for name in NODES}
     try:
         for name in NODES:
-            assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
+            bench.until(lambda name=name: state(bench, name) == State.PRIMARY_STATE_ACTIVE, name)
         for process in processes.values():
             process.send_signal(signal.SIGINT)
             output, _ = process.communicate(timeout=60)
@@ -184,7 +184,8 @@ def test_an_interrupt_ends_the_start_at_once_but_no_callback(namespace, number, 
     """An exception in the middle of a callback could come out as any other."""
     code = f"""
 import os, signal
-from liedyn_ros.ros.lifecycle import ManagedNode, run
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import run
 
 def interrupted(self):
     os.kill(os.getpid(), signal.{number})
@@ -192,7 +193,7 @@ def interrupted(self):
     print('went on')
 
 class Node(ManagedNode):
-    configure = work = release = lambda self: None
+    configure = work = lambda self: None
 
     def __init__(self):
         super().__init__('node', ())
@@ -210,13 +211,14 @@ def test_more_interrupts_than_one_do_no_harm(namespace):
     """While the node is destroyed, when Python ends, and when it has nearly ended."""
     code = f"""
 import os, signal, sys
-from liedyn_ros.ros.lifecycle import ManagedNode, run
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import run
 
 def interrupt(*_, kill=os.kill, own=os.getpid(), number=signal.SIGINT):
     kill(own, number)
 
 class Node(ManagedNode):
-    configure = release = lambda self: None
+    configure = lambda self: None
 
     def __init__(self):
         super().__init__('node', ())

@@ -23,12 +23,12 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from sensor_msgs.msg import JointState
 from support.pose_bench import stamp_of
 
-from liedyn_ros.aerial import Machine, Reference
+from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 
-MACHINE = Machine(load_model(config_file('aerial_manipulator.yaml')))
+MACHINE = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
 ROTORS, JOINTS = list(MACHINE.rotors), list(MACHINE.joints)
 SERVICE = 'dynamics_server/inverse_dynamics'
 HOVER = 4.68 * 9.81  # N

@@ -25,7 +25,7 @@ import numpy as np
 import rclpy
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.aerial import Machine, Reference
+from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import plots
@@ -38,10 +38,10 @@ from liedyn_ros.ros.conversions import nanoseconds
 DURATION = 12.0  # s of flight
 MASS_ERROR = 0.05  # of all masses and inertias that the server, and so the controller, knows
 SETTLED = 2.0  # s after which the bounds hold
-MOST_POSITION_ERROR, MOST_ATTITUDE_ERROR = 0.01, 1.0  # m, degree
-LEAST_RATE = 200.0  # Hz
+MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 0.01, 1.0  # m, degree
+MIN_RATE = 200.0  # Hz
 REAL_TIME = 0.95  # real-time factor from which that bound is judged
-MOST_COMMAND_AGE = 0.02  # s; a third of the delay the loop bears; simulated time then waits
+MAX_COMMAND_AGE = 0.02  # s; a third of the delay the loop bears; simulated time then waits
 ANSWERS = 'dynamics_server/inverse_dynamics/answer'  # published once the server is configured
 TOPICS = {'odometry': Odometry, 'joint_states': JointState, 'rotor_speeds': JointState,
           'joint_torques': JointState, '/diagnostics': DiagnosticArray}
@@ -50,7 +50,8 @@ TOPICS = {'odometry': Odometry, 'joint_states': JointState, 'rotor_speeds': Join
 def run(folder: Path) -> bool:
     """Run the demo, write its pictures into a folder, and return whether the bounds held."""
     folder.mkdir(parents=True, exist_ok=True)
-    machine, reference = Machine(load_model(config_file('aerial_manipulator.yaml'))), Reference()
+    machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
+    reference = Reference()
     print(f'\nAerial manipulator: simulator, dynamics server and controller as three processes, '
           f'{DURATION:g} s of flight\n  The server knows all masses {100 * MASS_ERROR:g} % '
           'too large; it is asked for every command.')
@@ -69,10 +70,10 @@ def record(model: Model, folder: Path) -> Recorder:
     recorder = Recorder(TOPICS)
     try:
         with ExitStack() as stack:
-            def start(name: str, **parameters: Any) -> NodeProcess:
+            def start(module: str, **parameters: Any) -> NodeProcess:
                 return stack.enter_context(NodeProcess(
-                    f'liedyn_ros.nodes.{name}', parameters,
-                    folder / f'{name.replace(".", "_")}.log'))
+                    f'liedyn_ros.nodes.{module}', parameters,
+                    folder / f'{module.replace(".", "_")}.log'))
 
             processes = [
                 start('dynamics.server', model_file=known, floating=True, use_sim_time=True),
@@ -82,7 +83,7 @@ def record(model: Model, folder: Path) -> Recorder:
                 recorder.count_publishers(topic) for topic in (ANSWERS, 'rotor_speeds')))
             processes.append(start(
                 'aerial.simulator', publish_clock=True,
-                most_command_age=MOST_COMMAND_AGE, **deep('odometry', 'joint_states')))
+                most_command_age=MAX_COMMAND_AGE, **deep('odometry', 'joint_states')))
             wait_for(recorder, processes, 'a command of a state', lambda: all(
                 recorder.count(topic) for topic in ('odometry', 'rotor_speeds')))
             watch(recorder, processes)
@@ -117,22 +118,22 @@ def report(flight: Flight) -> bool:
     settled = flight.times >= SETTLED
     rows = []
     for name, error, most in (
-            ('position error, mm', 1e3 * flight.position_errors, 1e3 * MOST_POSITION_ERROR),
-            ('attitude error, deg', np.degrees(flight.attitude_errors), MOST_ATTITUDE_ERROR),
+            ('position error, mm', 1e3 * flight.position_errors, 1e3 * MAX_POSITION_ERROR),
+            ('attitude error, deg', np.degrees(flight.attitude_errors), MAX_ATTITUDE_ERROR),
             ('largest joint error, deg', np.degrees(flight.joint_errors), None)):
         rows.append([name, f'{np.median(error):.3g}', f'{error.max():.3g}',
                      f'{error[settled].max():.3g}', '' if most is None else f'{most:g}'])
     print_table(['', 'median', 'largest', f'largest after {SETTLED:g} s', 'bound'], rows)
     print()
     print_table(['', 'measured', 'bound'], [
-        ['commands a second of flight', f'{flight.rate:.1f}', f'{LEAST_RATE:g} or more'],
+        ['commands a second of flight', f'{flight.rate:.1f}', f'{MIN_RATE:g} or more'],
         ['real-time factor', f'{flight.real_time_factor:.3f}', ''],
         *([name, value, ''] for name, value in (flight.calls | flight.pace).items()),
         ['rotor speeds, rad/s', f'{flight.speeds.min():.0f} to {flight.speeds.max():.0f}',
          '0 to 1400']])
-    tracked = bool(flight.position_errors[settled].max() < MOST_POSITION_ERROR
-                   and np.degrees(flight.attitude_errors[settled].max()) < MOST_ATTITUDE_ERROR)
+    tracked = bool(flight.position_errors[settled].max() < MAX_POSITION_ERROR
+                   and np.degrees(flight.attitude_errors[settled].max()) < MAX_ATTITUDE_ERROR)
     if flight.real_time_factor < REAL_TIME:
         print('  This machine was too busy for real time, which the bound of the rate needs.')
         return tracked
-    return tracked and flight.rate >= LEAST_RATE
+    return tracked and flight.rate >= MIN_RATE

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from liedyn_interfaces.msg import TreeState
 import numpy as np
 
-from liedyn_ros.aerial import Machine, Reference, tracking_error
+from liedyn_ros.aerial import AerialManipulator, Reference, tracking_error
 from liedyn_ros.common.checks import Array
 from liedyn_ros.demo.recorder import Recorder
 from liedyn_ros.nodes.aerial.calls import SERVICE
@@ -51,7 +51,7 @@ class Flight:
     pace: dict[str, str]
 
     @classmethod
-    def of(cls, machine: Machine, reference: Reference, duration: float,
+    def of(cls, machine: AerialManipulator, reference: Reference, duration: float,
            recorder: Recorder) -> 'Flight':
         """
         Compare every recorded state with the reference, computed anew.

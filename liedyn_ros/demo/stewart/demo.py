@@ -33,8 +33,8 @@ from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
 DEPTH = 1000  # messages that are kept for a process that is late on a busy machine
 RATE, DURATION = 1000.0, 10.0  # Hz, s
-MOST_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
-MOST_ITERATIONS = 3
+MAX_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
+MAX_ITERATIONS = 3
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
 Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
@@ -53,8 +53,8 @@ def run(folder: Path) -> bool:
         plots.draw(tracking, geometry, folder)
     rotation, position = tracking.errors
     good = bool(tracking.solved and tracking.lost == 0 and tracking.failed == 0
-                and tracking.connecting < RATE and max(rotation.max(), position.max()) < MOST_ERROR
-                and tracking.iterations.max() <= MOST_ITERATIONS)
+                and tracking.connecting < RATE and max(rotation.max(), position.max()) < MAX_ERROR
+                and tracking.iterations.max() <= MAX_ITERATIONS)
     print(f'  {"tracked" if good else "NOT TRACKED"}; pictures in {folder}/')
     return good
 

@@ -24,10 +24,10 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 from liedyn_interfaces.srv import Dynamics
 import numpy as np
-from rclpy.node import Node
 
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.ros import conversions
+from liedyn_ros.ros.lifecycle import ManagedNode
 
 SERVICE = 'dynamics_server/inverse_dynamics'
 REMEMBERED = 10_000  # round trips
@@ -41,20 +41,17 @@ class InverseDynamicsCalls:
     flight; passed_over the states that were not asked about, as a newer one came first.
     """
 
-    def __init__(self, node: Node, answered: Callable[[DynamicsAnswer, JointOrder], None]) -> None:
+    def __init__(
+            self, node: ManagedNode,
+            answered: Callable[[DynamicsAnswer, JointOrder], None]) -> None:
         """Open the client; `answered` is given every answer that is waited for, and its order."""
         self._node, self._answered = node, answered
-        self._client = node.create_client(Dynamics, SERVICE)
+        self._client = node.open_client(Dynamics, SERVICE)
         self._future: Any = None
         self.awaited_ns: int | None = None  # the stamp of the request in flight
         self.asked = self.given_up = self.refused = self.failed = self.passed_over = 0
         self._round_trips: deque[float] = deque(maxlen=REMEMBERED)
         self._reported = (time.monotonic(), 0, 0)
-
-    def destroy(self) -> None:
-        """Close the client."""
-        self.forget()
-        self._node.destroy_client(self._client)
 
     @property
     def ready(self) -> bool:

@@ -19,16 +19,16 @@ from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
-from rclpy.node import Node
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.aerial import Machine, Simulation
+from liedyn_ros.aerial import AerialManipulator, Simulation
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
+from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.nodes.aerial.parameters import BASE_WRENCH
 from liedyn_ros.ros import conversions
+from liedyn_ros.ros.lifecycle import ManagedNode
 
 JOINT_TORQUES = 'joint_torques'
 
@@ -40,7 +40,7 @@ class AerialCommands:
     Names may come in any order. A refused command changes nothing: the one before stays.
     """
 
-    def __init__(self, node: Node, machine: Machine, base_command: str,
+    def __init__(self, node: ManagedNode, machine: AerialManipulator, base_command: str,
                  take: Callable[[str, int, Callable[[Simulation], None]], None],
                  refuse: Callable[[LiedynError], None]) -> None:
         """
@@ -49,24 +49,15 @@ class AerialCommands:
         `take` is given the topic and the stamp (ns) of a command and what it does to a
         simulation, and may raise LiedynError; `refuse` is given the reason.
         """
-        self._node, self._machine = node, machine
+        self._machine = machine
         self._take, self._refuse = take, refuse
         base_type, read = ((WrenchStamped, self._wrench) if base_command == BASE_WRENCH else
                            (JointState, self._rotors))
-        self._subscriptions = [
-            self._subscribe(base_type, base_command, read),
-            self._subscribe(JointState, JOINT_TORQUES, self._torques)]
-
-    def destroy(self) -> None:
-        """Close the subscriptions."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-
-    def _subscribe(self, message_type: Any, topic: str,
-                   read: Callable[[Any], Callable[[Simulation], None]]) -> Any:
-        return self._node.create_subscription(
-            message_type, topic, partial(self._receive, topic, read), 1,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies())
+        self._rotor_order = NameOrder('name', machine.rotors)
+        self._joint_order = NameOrder('name', machine.joints)
+        for message_type, topic, reader in (
+                (base_type, base_command, read), (JointState, JOINT_TORQUES, self._torques)):
+            node.open_subscription(message_type, topic, partial(self._receive, topic, reader), 1)
 
     def _receive(self, topic: str, read: Callable[[Any], Callable[[Simulation], None]],
                  message: Any) -> None:
@@ -76,11 +67,11 @@ class AerialCommands:
             self._refuse(type(error)(f'{topic}: {error}'))
 
     def _rotors(self, message: JointState) -> Callable[[Simulation], None]:
-        speeds = _ordered(self._machine.rotors, message.name, 'velocity', message.velocity)
+        speeds = _ordered(self._rotor_order, message.name, 'velocity', message.velocity)
         return lambda simulation: simulation.command_rotors(speeds)
 
     def _torques(self, message: JointState) -> Callable[[Simulation], None]:
-        torques = _ordered(self._machine.joints, message.name, 'effort', message.effort)
+        torques = _ordered(self._joint_order, message.name, 'effort', message.effort)
         return lambda simulation: simulation.command_torques(torques)
 
     def _wrench(self, message: WrenchStamped) -> Callable[[Simulation], None]:
@@ -91,7 +82,7 @@ class AerialCommands:
         return lambda simulation: simulation.command_wrench(wrench)
 
 
-def _ordered(wanted: Sequence[str], names: Sequence[str], field: str,
-             values: Sequence[float]) -> Array:
-    order = checks.order_of('name', wanted, names)
-    return checks.as_array(field, values, (len(wanted),))[order]
+def _ordered(
+        order: NameOrder, names: Sequence[str], field: str, values: Sequence[float]) -> Array:
+    places = order.of(names)
+    return checks.as_array(field, values, (len(places),))[places]

@@ -22,38 +22,50 @@ from diagnostic_msgs.msg import KeyValue
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeState
 from nav_msgs.msg import Odometry
 import numpy as np
-from rclpy.qos_overriding_options import QoSOverridingOptions
-from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.aerial import (
-    Feedback, Gains, Lags, Machine, RateFeedback, Reference, tracking_error)
-from liedyn_ros.common import checks
+    AerialManipulator, Feedback, Gains, Lags, RateFeedback, Reference, tracking_error)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError, ShapeError
-from liedyn_ros.common.stamps import Timeline
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import JointOrder
+from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial.control_outputs import AerialControlOutputs
-from liedyn_ros.nodes.aerial.jump_detector import Place
-from liedyn_ros.nodes.aerial.parameters import CONTROLLER, EFFORT_RATES, machine_of
+from liedyn_ros.nodes.aerial.jump_detector import JumpDetector
+from liedyn_ros.nodes.aerial.parameters import (
+    aerial_manipulator_of, CONTROLLER, EFFORT_RATES, MODEL)
 from liedyn_ros.ros import conversions
-from liedyn_ros.ros.lifecycle import ManagedNode, run
+from liedyn_ros.ros.input_gate import InputGate
+from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters import ParameterSet
+from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.tree_messages import TreeMessages
 
-WATCH_PERIOD = 0.1  # s
-REPORT_PERIOD = 1.0  # s
+SILENCE_RATE = 10.0  # Hz; of looking whether states come
+REPORT_RATE = 1.0  # Hz
 RETRY_PERIOD_NS = 100_000_000  # of asking a server that is not ready
 BEGUN = 'reference begun at, ns'
+
+
+def warm_up_control() -> None:
+    """Call the kernels of the controller once."""
+    machine, reference = AerialManipulator(load_model(config_file(MODEL))), Reference()
+    motion = reference.at(0.0)
+    error = tracking_error(machine.model, motion, motion.q, motion.v)
+    for law in (Feedback, RateFeedback):
+        law(machine.model, Gains()).acceleration(error, 0.0)
+    machine.command(np.zeros(machine.model.nv))
+    TreeMessages(machine.model).to_state(motion.q, motion.v, TreeState())
 
 
 class AerialManipulatorControllerNode(ManagedNode):
     """
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
 
-    Only the newest state counts: those that come while a reply is awaited replace one another.
+    Only the newest state counts: one that comes while a reply is awaited replaces the last.
 
     With effort rates the derivative of the acceleration is asked for as well, and the command is
     so far ahead of the wanted efforts that actuators with lag give these (8.8).
@@ -62,77 +74,59 @@ class AerialManipulatorControllerNode(ManagedNode):
     names; masses are the server's.
     """
 
+    warm_up = staticmethod(warm_up_control)
+
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        self._parts: list[Any] = []
-        self._subscriptions_of_ours: list[Any] = []
-        self._timers_of_ours: list[Timer] = []
-        self._timeline = Timeline()
         super().__init__('aerial_manipulator_controller', CONTROLLER, **options)
 
     def configure(self) -> None:
-        """Check the parameters, warm the kernels up, open topics and the client."""
+        """Check the parameters, open topics and the client."""
         parameters = self.parameters
-        self._machine = machine_of(parameters)
+        self._machine = aerial_manipulator_of(parameters)
         self._reference = reference_of(parameters, self._machine)
         self._with_rates = parameters['mode'] == EFFORT_RATES
         law = RateFeedback if self._with_rates else Feedback
         self._feedback = law(self._machine.model, Gains())
         self._tree = TreeMessages(self._machine.model)
         self._world_frame = parameters['world_frame']
-        self._warm_up()
+        self._gate, self._jumps = InputGate(self.now_ns), JumpDetector()
         self._outputs = AerialControlOutputs(self, self._machine, self._tree, self._world_frame)
         self._calls = InverseDynamicsCalls(self, self._answered)
-        self._parts = [self._outputs, self._calls]
-        self._start_anew()
-        self._subscriptions_of_ours = [
-            self.create_subscription(
-                message_type, topic, self._take, sensor_data(1),
-                qos_overriding_options=QoSOverridingOptions.with_default_policies())
-            for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states'))]
-        self._timers_of_ours = [
-            self.create_timer(WATCH_PERIOD, self._watch),
-            self.create_timer(REPORT_PERIOD, self._report)]
+        self._start_over()
+        for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states')):
+            self.open_subscription(message_type, topic, self._take, sensor_data(1))
+        self.open_timer(SILENCE_RATE, self._look_for_silence)
+        self.open_timer(REPORT_RATE, self._report)
         self.parameters_changed()
 
-    def release(self) -> None:
-        """Close what `configure` opened."""
-        for part in self._parts:
-            part.destroy()
-        for subscription in self._subscriptions_of_ours:
-            self.destroy_subscription(subscription)
-        for timer in self._timers_of_ours:
-            self.destroy_timer(timer)
-        self._parts, self._subscriptions_of_ours, self._timers_of_ours = [], [], []
-
     def activate(self) -> None:
-        """Begin the reference anew."""
-        self._timeline.reset()
-        self._start_anew()
-
-    def deactivate(self) -> None:
-        """Command nothing more."""
-        self._calls.forget()
+        """Begin the reference at its start."""
+        self._start_over()
+        self.on_close(self._calls.forget)
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
         parameters = self.parameters
-        self._max_age = parameters['max_age']
+        self._gate.max_age = parameters['max_age']
+        self._gate.timeout = parameters['state_timeout']
         self._reply_timeout_ns = round(1e9 * parameters['reply_timeout'])
-        self._state_timeout_ns = round(1e9 * parameters['state_timeout'])
         self._feedback.use(Gains(
             parameters['rotation_pole'], parameters['position_pole'], parameters['joint_pole'],
             parameters['integral_limit']))
         self._lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
 
-    def _start_anew(self) -> None:
-        self._place: Place | None = None  # of the machine, at the newest state
+    def _start_over(self) -> None:
+        self._gate.reset()
+        self._start_reference()
+
+    def _start_reference(self) -> None:
+        self._jumps.reset()
         self._newest: dict[type, Any] = {}  # message of each type
         self._state: tuple[Odometry, JointState] | None = None  # not asked about yet
         self._begin_ns: int | None = None  # of the reference: the state of the first command
         self._asked_ns = self._again_ns = 0
         self._calls.forget()
-        self._seen_ns = self.get_clock().now().nanoseconds
         self._feedback.reset()
 
     def _take(self, message: Odometry | JointState) -> None:
@@ -146,27 +140,26 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._see(odometry, joints)
 
     def _see(self, odometry: Odometry, joints: JointState) -> None:
-        """Act upon a state in its time; after a break the reference starts anew."""
-        place = Place.of(odometry)
+        """Act upon a state in its time; after a break the reference starts again."""
         try:
-            self._require_usable(odometry)
-            goes_on = self._timeline.follows(place.stamp_ns)
+            goes_on = self._gate.follows(conversions.nanoseconds(odometry.header.stamp))
+            self._require_frame(odometry)
         except LiedynError as error:
             self.complain(f'odometry and joint_states: {error}')
             return
         if not goes_on:
-            self._break_off('the clock was set back')
-        elif self._place is not None and not self._place.leads_to(place):
-            self._break_off('the machine was put elsewhere')
-        self._place = place
+            self._start_again('the clock was set back')
+        if self._jumps.jumped(odometry):
+            self._start_again('the machine was put elsewhere')
+            self._jumps.jumped(odometry)  # the first position of the new flight
         self._calls.passed_over += self._state is not None
         self._state = odometry, joints
-        self._seen_ns = self.get_clock().now().nanoseconds
+        self._gate.accept()
         self._act()
 
-    def _break_off(self, reason: str) -> None:
-        self.get_logger().warning(f'{reason}: the reference starts anew')
-        self._start_anew()
+    def _start_again(self, reason: str) -> None:
+        self.get_logger().warning(f'{reason}: the reference starts again')
+        self._start_reference()
 
     def _act(self) -> None:
         """Ask about the newest state, once no reply is awaited any more."""
@@ -193,10 +186,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         else:
             self._complain_of_calls('expected the service, found none')
 
-    def _require_usable(self, odometry: Odometry) -> None:
-        if self._max_age > 0.0:
-            checks.require_recent(conversions.nanoseconds(odometry.header.stamp),
-                                  self.get_clock().now().nanoseconds, self._max_age)
+    def _require_frame(self, odometry: Odometry) -> None:
         if odometry.header.frame_id != self._world_frame:
             raise NameSetError(f'frame_id: expected {self._world_frame!r}, '
                                f'got {odometry.header.frame_id!r}')
@@ -219,9 +209,9 @@ class AerialManipulatorControllerNode(ManagedNode):
         if begin_ns is None:  # on the stand
             begin_ns = last_ns = stamp_ns
         motion = self._reference.at(1e-9 * (stamp_ns - begin_ns))
-        off = tracking_error(self._machine.model, motion, q, v)
-        self._outputs.publish_error(conversions.stamp_of(stamp_ns), motion, off)
-        return self._feedback.acceleration(off, 1e-9 * (stamp_ns - last_ns))
+        error = tracking_error(self._machine.model, motion, q, v)
+        self._outputs.publish_error(conversions.stamp_of(stamp_ns), motion, error)
+        return self._feedback.acceleration(error, 1e-9 * (stamp_ns - last_ns))
 
     def _answered(self, answer: DynamicsAnswer, order: JointOrder) -> None:
         if not self.active:
@@ -257,15 +247,12 @@ class AerialManipulatorControllerNode(ManagedNode):
         self.complain(f'{SERVICE}: {reason}; ' + (
             'no flight yet' if self._begin_ns is None else 'the last command is held'))
 
-    def _watch(self) -> None:
-        now_ns = self.get_clock().now().nanoseconds
-        if not 0 < self._seen_ns <= now_ns:  # the clock has just started or was set back
-            self._seen_ns = now_ns
-        silent_ns = now_ns - self._seen_ns
-        if self.active and 0 < self._state_timeout_ns < silent_ns:
+    def _look_for_silence(self) -> None:
+        self._gate.look()
+        if self.active and self._gate.silent:
             self.complain(
                 f'expected odometry and joint_states of one stamp every '
-                f'{1e-9 * self._state_timeout_ns:g} s, got none for {1e-9 * silent_ns:.1f} s')
+                f'{self._gate.timeout:g} s, got none for {self._gate.silence:.1f} s')
 
     def _report(self) -> None:
         if self.active:
@@ -274,16 +261,8 @@ class AerialManipulatorControllerNode(ManagedNode):
                 status.values.append(KeyValue(key=BEGUN, value=str(self._begin_ns)))
             self._outputs.publish_diagnostics(status)
 
-    def _warm_up(self) -> None:
-        self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        motion = self._reference.at(0.0)
-        off = tracking_error(self._machine.model, motion, motion.q, motion.v)
-        self._feedback.acceleration(off, 0.0)
-        self._machine.command(np.zeros(self._machine.model.nv))
-        self._tree.to_state(motion.q, motion.v, TreeState())
 
-
-def reference_of(parameters: ParameterSet, machine: Machine) -> Reference:
+def reference_of(parameters: ParameterSet, machine: AerialManipulator) -> Reference:
     """Return the reference of the parameters; raises LiedynError naming what is wrong."""
     for name in ('joint_start', 'joint_sweep'):
         if len(parameters[name]) != len(machine.joints):

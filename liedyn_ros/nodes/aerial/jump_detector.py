@@ -12,35 +12,37 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where the machine was: what it cannot have flown to, it was put to."""
+"""Detects teleports: a position the vehicle could not have reached in the elapsed time."""
 
 import math
-from typing import NamedTuple
 
 from nav_msgs.msg import Odometry
 
 from liedyn_ros.ros import conversions
 
-NEAR = 0.1  # m, that any two places may be apart
-MOST_ACCELERATION = 50.0  # m/s^2, more than the rotors of such a machine give
+TOLERANCE = 0.1  # m, by which two positions may always differ
+MAX_ACCELERATION = 50.0  # m/s^2, more than the rotors of such a vehicle give
 
 
-class Place(NamedTuple):
-    """A position (m) in the world, with the speed there (m/s), at a time (ns)."""
+class JumpDetector:
+    """Compares each position (m) with the one before, by the speeds (m/s) at both."""
 
-    stamp_ns: int
-    position: tuple[float, float, float]
-    speed: float
+    def __init__(self) -> None:
+        """Start without a position."""
+        self.reset()
 
-    @classmethod
-    def of(cls, odometry: Odometry) -> 'Place':
-        """Return the place of a machine."""
+    def reset(self) -> None:
+        """Forget the position: the next may be any."""
+        self._last: tuple[int, tuple[float, float, float], float] | None = None
+
+    def jumped(self, odometry: Odometry) -> bool:
+        """Take the next position; return whether the vehicle cannot have flown there."""
         at, v = odometry.pose.pose.position, odometry.twist.twist.linear
-        return cls(conversions.nanoseconds(odometry.header.stamp), (at.x, at.y, at.z),
-                   math.hypot(v.x, v.y, v.z))
-
-    def leads_to(self, later: 'Place') -> bool:
-        """Return whether a machine can fly from here to a place, numbers being numbers."""
-        dt = 1e-9 * (later.stamp_ns - self.stamp_ns)
-        reach = NEAR + dt * (max(self.speed, later.speed) + dt * MOST_ACCELERATION)
-        return not math.dist(self.position, later.position) > reach
+        stamp_ns, position = conversions.nanoseconds(odometry.header.stamp), (at.x, at.y, at.z)
+        speed = math.hypot(v.x, v.y, v.z)
+        last, self._last = self._last, (stamp_ns, position, speed)
+        if last is None:
+            return False
+        dt = 1e-9 * (stamp_ns - last[0])
+        reach = TOLERANCE + dt * (max(speed, last[2]) + dt * MAX_ACCELERATION)
+        return math.dist(position, last[1]) > reach

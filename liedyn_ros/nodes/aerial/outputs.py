@@ -14,65 +14,55 @@
 
 """What the simulator of the aerial manipulator publishes: state, TF, robot model, clock."""
 
-from typing import Any
-
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import TransformStamped
 from liedyn_interfaces.msg import TreeState
 from nav_msgs.msg import Odometry
 import numpy as np
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from liedyn_ros.aerial import Machine
+from liedyn_ros.aerial import AerialManipulator
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.model import to_urdf
 from liedyn_ros.ros import conversions
-from liedyn_ros.ros.tf import destroy_broadcaster, transform_broadcaster
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.qos import LATCHED
+from liedyn_ros.ros.tf import open_broadcaster
 from liedyn_ros.ros.tree_messages import TreeMessages
 
-DEPTH = 10
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class AerialOutputs:
     """The publishers and the messages they reuse; odometry and joint states have one stamp."""
 
-    def __init__(self, node: LifecycleNode, machine: Machine, world_frame: str,
+    def __init__(self, node: ManagedNode, machine: AerialManipulator, world_frame: str,
                  with_clock: bool) -> None:
-        """Open the publishers. Raises DescriptionError for a model that URDF cannot tell."""
+        """Open the publishers. Raises DescriptionError for a model that URDF cannot describe."""
         self._node, self._description = node, String(data=to_urdf(machine.model))
         self._tree = TreeMessages(machine.model)
-        self._publishers: list[Any] = []
-        self._publish_odometry = self._open(Odometry, 'odometry', DEPTH)
-        self._publish_joints = self._open(JointState, 'joint_states', DEPTH)
-        self._publish_description = self._open(String, 'robot_description', LATCHED)
-        self._publish_clock = self._open(Clock, '/clock', DEPTH) if with_clock else None
-        self._publish_diagnostics = self._open(DiagnosticArray, '/diagnostics', DEPTH)
+        self._publish_odometry = node.open_publisher(Odometry, 'odometry').publish
+        self._publish_joints = node.open_publisher(JointState, 'joint_states').publish
+        self._publish_description = node.open_publisher(
+            String, 'robot_description', LATCHED).publish
+        self._publish_clock = (
+            node.open_publisher(Clock, '/clock').publish if with_clock else None)
+        self._publish_diagnostics = node.open_publisher(DiagnosticArray, '/diagnostics').publish
         self._state, self._odometry, self._joints = TreeState(), Odometry(), JointState()
         self._odometry.header.frame_id = world_frame
         self._odometry.child_frame_id = machine.base
         self._odometry.pose.pose = self._state.base_pose
         self._odometry.twist.twist = self._state.base_twist
         self._joints.name = list(machine.joints)
-        self._broadcaster = transform_broadcaster(node)
+        self._broadcaster = open_broadcaster(node)
         self._parents = [-1 if joint.parent is None else machine.model.body_index(joint.parent)
                          for joint in machine.model.joint_list]
         self._transforms = [
             TransformStamped(child_frame_id=joint.child) for joint in machine.model.joint_list]
         for transform, joint in zip(self._transforms, machine.model.joint_list):
             transform.header.frame_id = joint.parent or world_frame
-
-    def destroy(self) -> None:
-        """Close the publishers."""
-        for publisher in self._publishers:
-            self._node.destroy_lifecycle_publisher(publisher)
-        destroy_broadcaster(self._node, self._broadcaster)
 
     def describe(self) -> None:
         """Publish the robot model for RViz, once for all who come later."""
@@ -106,9 +96,3 @@ class AerialOutputs:
             transform.header.stamp = stamp
             conversions.to_transform(pose, transform.transform)
         self._broadcaster.sendTransform(self._transforms)
-
-    def _open(self, message_type: Any, topic: str, qos: QoSProfile | int) -> Any:
-        self._publishers.append(self._node.create_lifecycle_publisher(
-            message_type, topic, qos,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies()))
-        return self._publishers[-1].publish

@@ -17,12 +17,13 @@
 from math import pi
 from pathlib import Path
 
-from liedyn_ros.aerial import Gains, Machine, Reference
+from liedyn_ros.aerial import AerialManipulator, Gains, Reference
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
 from liedyn_ros.ros.parameters import Parameter, ParameterSet
 
+MODEL = 'aerial_manipulator.yaml'
 ROTOR_SPEEDS = 'rotor_speeds'
 BASE_WRENCH = 'base_wrench'
 EFFORTS = 'efforts'
@@ -32,7 +33,7 @@ _GAINS, _REFERENCE = Gains(), Reference()
 _START = _REFERENCE.at(0.0).q.tolist()
 
 MACHINE = (
-    Parameter('model_file', 'aerial_manipulator.yaml', 'path of the model of the machine, with '
+    Parameter('model_file', MODEL, 'path of the model of the machine, with '
               "its rotors (YAML); a bare name is one of the package's config folder"),
     Parameter('world_frame', 'world', 'frame id of the ground'),
     Parameter('max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any '
@@ -109,13 +110,13 @@ CONTROLLER = MACHINE + (
 )
 
 
-def machine_of(parameters: ParameterSet) -> Machine:
+def aerial_manipulator_of(parameters: ParameterSet) -> AerialManipulator:
     """Return the machine of the parameters; raises LiedynError naming what is wrong."""
     file = parameters['model_file']
-    return Machine(load_model(config_file(file) if Path(file).name == file else file))
+    return AerialManipulator(load_model(config_file(file) if Path(file).name == file else file))
 
 
-def start_of(parameters: ParameterSet, machine: Machine) -> list[float]:
+def start_of(parameters: ParameterSet, machine: AerialManipulator) -> list[float]:
     """Return the configuration of the parameters; raises ShapeError or LimitError."""
     joints = parameters['start_joints']
     if len(joints) != len(machine.joints):

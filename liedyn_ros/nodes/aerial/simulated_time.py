@@ -22,11 +22,11 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
 
 REMEMBERED = 10_000  # ages of commands
-PATIENCE = 2.0  # s of real time that simulated time waits; then whoever commanded is gone
+TIMEOUT = 2.0  # s of real time that simulated time waits; then whoever commanded is gone
 SLOW = 0.95  # share of the speed that was asked for, below which that is a warning
 
 
-class Pace:
+class SimulatedTime:
     """
     Simulated time, s from its start, as far as it is due.
 
@@ -52,7 +52,7 @@ class Pace:
             now = time.monotonic()
             due = min(due, *(state_time + self._most_age
                              for state_time, heard in self._newest.values()
-                             if now - heard < PATIENCE), math.inf)
+                             if now - heard < TIMEOUT), math.inf)
         self.due = max(self.due, due)
 
     def commanded(self, topic: str, state_time: float) -> None:

@@ -17,21 +17,42 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from geometry_msgs.msg import Transform
+from liedyn_interfaces.msg import TreeState
 import numpy as np
-from rclpy.timer import Timer
 from std_srvs.srv import Trigger
 
-from liedyn_ros.aerial import Lags, Simulation
-from liedyn_ros.common import checks
+from liedyn_ros.aerial import AerialManipulator, Lags, Reference, Simulation
 from liedyn_ros.common.errors import LiedynError, StampError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
+from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial.commands import AerialCommands
 from liedyn_ros.nodes.aerial.outputs import AerialOutputs
-from liedyn_ros.nodes.aerial.parameters import machine_of, SIMULATOR, start_of
-from liedyn_ros.nodes.aerial.simulated_time import Pace
-from liedyn_ros.ros.lifecycle import ManagedNode, run
+from liedyn_ros.nodes.aerial.parameters import (
+    aerial_manipulator_of, MODEL, SIMULATOR, start_of)
+from liedyn_ros.nodes.aerial.simulated_time import SimulatedTime
+from liedyn_ros.ros import conversions
+from liedyn_ros.ros.input_gate import ClockMonitor, InputGate
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import run
+from liedyn_ros.ros.tree_messages import TreeMessages
 
-REPORT_PERIOD = 1.0  # s
-JUMP_NS = 5_000_000_000  # a clock that leaps further, or back, was set: the flight starts anew
+REPORT_RATE = 1.0  # Hz
+MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
+
+
+def warm_up_simulation() -> None:
+    """Call the kernels of the simulator once."""
+    machine = AerialManipulator(load_model(config_file(MODEL)))
+    simulation = Simulation(machine, Reference().at(0.0).q)
+    simulation.command_wrench(np.zeros(6))
+    simulation.command_torques(np.zeros(len(machine.joints)))
+    simulation.step()
+    poses = simulation.poses()
+    se3.compose(se3.inverse(poses), poses)
+    conversions.to_transform(poses[0], Transform())
+    TreeMessages(machine.model).to_state(simulation.q, simulation.v, TreeState())
 
 
 class AerialManipulatorSimulatorNode(ManagedNode):
@@ -42,15 +63,14 @@ class AerialManipulatorSimulatorNode(ManagedNode):
     until its first commands the machine stands in the air, as on a stand.
     """
 
+    warm_up = staticmethod(warm_up_simulation)
+
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        self._parts: list[Any] = []
-        self._service: Any = None
-        self._timers_of_ours: list[Timer] = []
         super().__init__('aerial_manipulator_simulator', SIMULATOR, **options)
 
     def configure(self) -> None:
-        """Check the parameters, warm the kernels up, open topics and the service."""
+        """Check the parameters, open topics and the service."""
         parameters = self.parameters
         self._factor = parameters['time_factor']
         with_clock = parameters['publish_clock']
@@ -61,44 +81,31 @@ class AerialManipulatorSimulatorNode(ManagedNode):
             if parameters[name] != usual and not with_clock:
                 raise LiedynError(f'{name}: expected {usual:g} without publish_clock, which tells '
                                   f'others the time, got {parameters[name]}')
-        self._machine = machine_of(parameters)
-        self._start = self._machine.model.check_configuration(start_of(parameters, self._machine))
-        self._warm_up()
+        self._machine = aerial_manipulator_of(parameters)
+        self._configuration = self._machine.model.check_configuration(
+            start_of(parameters, self._machine))
         self._outputs = AerialOutputs(
             self, self._machine, parameters['world_frame'], with_clock)
-        self._parts = [self._outputs, AerialCommands(
-            self, self._machine, parameters['base_command'], self._take, self._refuse)]
-        self._service = self.create_service(Trigger, '~/reset', self._reset)
+        self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP)
+        self._start_flight(self.now_ns())
+        self._gate = InputGate(lambda: self._stamp_ns)  # by the time of the simulation
+        AerialCommands(
+            self, self._machine, parameters['base_command'], self._take, self._refuse)
+        self.open_service(Trigger, '~/reset', self._reset)
         self.parameters_changed()
-
-    def release(self) -> None:
-        """Close what `configure` opened."""
-        self.deactivate()
-        for part in self._parts:
-            part.destroy()
-        self._parts.clear()
-        if self._service is not None:
-            self.destroy_service(self._service)
-            self._service = None
 
     def activate(self) -> None:
         """Stand at the start; say what the machine looks like."""
-        self._start_anew(self.get_clock().now().nanoseconds)
+        self._clock_monitor.look()
+        self._start_flight(self.now_ns())
         self._outputs.describe()
-        self._timers_of_ours = [
-            self.create_timer(1.0 / (self._factor * self.parameters['publish_rate']), self._tick),
-            self.create_timer(REPORT_PERIOD, self._report)]
-
-    def deactivate(self) -> None:
-        """Stop."""
-        for timer in self._timers_of_ours:
-            self.destroy_timer(timer)
-        self._timers_of_ours = []
+        self.open_timer(self._factor * self.parameters['publish_rate'], self._tick)
+        self.open_timer(REPORT_RATE, self._report)
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
-        self._max_age = self.parameters['max_age']
-        self._timeout_ns = round(1e9 * self.parameters['command_timeout'])
+        self._gate.max_age = self.parameters['max_age']
+        self._gate.timeout = self.parameters['command_timeout']
         rate = self.parameters['tf_rate']
         self._tf_period_ns = round(1e9 / rate) if rate > 0.0 else None
 
@@ -108,18 +115,18 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         return self._begin_ns + round(1e9 * self._simulation.time)
 
     def _start_again(self) -> None:
-        """Start anew at the time that others know."""
-        self._start_anew(self._stamp_ns if self.parameters['publish_clock'] else
-                         self.get_clock().now().nanoseconds)
+        """Start again at the time that others know."""
+        self._start_flight(
+            self._stamp_ns if self.parameters['publish_clock'] else self.now_ns())
 
-    def _start_anew(self, begin_ns: int) -> None:
+    def _start_flight(self, begin_ns: int) -> None:
         self._simulation = Simulation(
-            self._machine, self._start, 1.0 / self.parameters['integration_rate'],
+            self._machine, self._configuration, 1.0 / self.parameters['integration_rate'],
             Lags(self.parameters['rotor_lag'], self.parameters['joint_lag']))
         self._begin_ns = self._published_ns = begin_ns
-        self._pace = Pace(self._factor, self.parameters['most_command_age'],
-                          self.get_clock().now().nanoseconds)
-        self._commanded_ns = self._broadcast_ns = 0
+        self._time = SimulatedTime(
+            self._factor, self.parameters['most_command_age'], self.now_ns())
+        self._broadcast_ns = 0
 
     def _tick(self) -> None:
         self._advance()
@@ -132,40 +139,41 @@ class AerialManipulatorSimulatorNode(ManagedNode):
                 and stamp_ns - self._broadcast_ns >= self._tf_period_ns):
             self._broadcast_ns = stamp_ns
             self._outputs.broadcast(stamp_ns, self._simulation.poses())
-        if self._simulation.flies and 0 < self._timeout_ns < stamp_ns - self._commanded_ns:
+        self._gate.look()
+        if self._simulation.flies and self._gate.silent:
             self.complain(
-                f'commands: expected every {1e-9 * self._timeout_ns:g} s, got none for '
-                f'{1e-9 * (stamp_ns - self._commanded_ns):.1f} s; the last ones stay in force')
+                f'commands: expected every {self._gate.timeout:g} s, got none for '
+                f'{self._gate.silence:.1f} s; the last ones stay in force')
 
     def _advance(self) -> None:
         """Take every step that is due."""
-        now_ns = self.get_clock().now().nanoseconds
-        if not 0 <= now_ns - self._pace.looked_ns <= JUMP_NS:
-            self.get_logger().warning('the clock was set: the flight starts anew')
-            self._start_anew(now_ns)
-        self._pace.pass_to(now_ns, flies=self._simulation.flies)
+        now_ns = self._clock_monitor.look()
+        if self._clock_monitor.was_set:
+            self.get_logger().warning('the clock was set: the flight starts again')
+            self._start_flight(now_ns)
+        self._time.pass_to(now_ns, flies=self._simulation.flies)
         try:
-            while self._simulation.time + self._simulation.dt <= self._pace.due:
+            while self._simulation.time + self._simulation.dt <= self._time.due:
                 self._simulation.step()
         except LiedynError as error:
-            self.complain(f'the motion left all bounds, the flight starts anew: {error}')
+            self.complain(f'the motion left all bounds, the flight starts again: {error}')
             self._start_again()
 
     def _take(self, topic: str, stamp_ns: int, command: Callable[[Simulation], None]) -> None:
         if not self.active:
             return
         self._advance()
-        if self._max_age > 0.0:
-            checks.require_recent(stamp_ns, self._stamp_ns, self._max_age)
-            if stamp_ns < self._begin_ns:
-                raise StampError(f'stamp: expected a time of this flight, which began at '
-                                 f'{self._begin_ns} ns, got {stamp_ns}')
+        self._gate.look()
+        self._gate.require_recent(stamp_ns)
+        if self._gate.max_age > 0.0 and stamp_ns < self._begin_ns:
+            raise StampError(f'stamp: expected a time of this flight, which began at '
+                             f'{self._begin_ns} ns, got {stamp_ns}')
         command(self._simulation)
-        self._pace.commanded(topic, 1e-9 * (stamp_ns - self._begin_ns))
-        self._commanded_ns = self._stamp_ns
+        self._time.commanded(topic, 1e-9 * (stamp_ns - self._begin_ns))
+        self._gate.accept()
 
     def _report(self) -> None:
-        self._outputs.publish_diagnostics(self._pace.report(self.get_fully_qualified_name()))
+        self._outputs.publish_diagnostics(self._time.report(self.get_fully_qualified_name()))
 
     def _refuse(self, error: LiedynError) -> None:
         if self.active:
@@ -177,14 +185,6 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         response.success = self.active
         response.message = 'stands at the start' if self.active else 'expected an active node'
         return response
-
-    def _warm_up(self) -> None:
-        self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        simulation = Simulation(self._machine, self._start)
-        simulation.command_wrench(np.zeros(6))
-        simulation.command_torques(np.zeros(len(self._machine.joints)))
-        simulation.step()
-        simulation.poses()
 
 
 def main(args: Sequence[str] | None = None) -> None:

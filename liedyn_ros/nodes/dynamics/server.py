@@ -15,33 +15,24 @@
 """The node that serves the dynamics of a tree, by services and by topics."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
 from functools import partial
-from threading import Thread
 import traceback
 from typing import Any
 
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import LifecycleState, Publisher, TransitionCallbackReturn
 from rclpy.parameter import Parameter as RosParameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.qos_overriding_options import QoSOverridingOptions
-from rclpy.subscription import Subscription
-from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_model, SOURCES
-from liedyn_ros.ros.lifecycle import ManagedNode, run
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import run
+from liedyn_ros.ros.qos import LATCHED
 
-DEPTH = 10
-LOOK_PERIOD = 0.02  # s; of looking whether the kernels are warm
-PATIENCE = 3.0  # s; in which they are loaded if they are cached
 Fill = Callable[[DynamicsAnswers, Any, Any], None]
 ALGORITHMS: dict[str, Fill] = {
     'inverse_dynamics': DynamicsAnswers.inverse, 'forward_dynamics': DynamicsAnswers.forward,
@@ -53,23 +44,18 @@ class DynamicsServerNode(ManagedNode):
     Queries in, answers out.
 
     The services are there in every state, so that a caller is told why there is no answer; the
-    topics as long as the node is configured. The kernels are warmed up in a thread, which takes
-    half a minute where they are not cached: by itself the node starts after that, and a manager
-    who would configure it sooner is told to come back.
+    topics as long as the node is configured.
     """
+
+    warm_up = staticmethod(warm_up)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters and open the services. Options: of a Node."""
         self._answers: DynamicsAnswers | None = None
         self._description: str | None = None  # of the topic
         self._next: Model | None = None
-        self._input: list[Subscription] = []
-        self._output: list[Publisher] = []
-        self._warm: Future[None] = Future()
-        self._starter: Timer | None = None
         super().__init__('dynamics_server', DYNAMICS_SERVER, **options)
         self.add_on_set_parameters_callback(self._judge_model)
-        Thread(target=self._warm_up, daemon=True).start()
         for name, fill in ALGORITHMS.items():
             self.create_service(Dynamics, f'~/{name}', partial(self._serve_query, fill))
         for service, name, fill in (
@@ -77,76 +63,25 @@ class DynamicsServerNode(ManagedNode):
                 (DescribeModel, 'describe_model', DynamicsAnswers.describe_model)):
             self.create_service(service, f'~/{name}', partial(self._serve, fill))
 
-    @property
-    def starting(self) -> bool:
-        """Return whether the kernels are being compiled, or the node is to start by itself."""
-        return self._starter is not None or not self._warm.done()
-
-    def autostart(self) -> None:
-        """Configure and activate when the kernels are warm, unless a manager does so before."""
-        def look() -> None:
-            if self._warm.done():
-                self._start_no_more()
-                super(DynamicsServerNode, self).autostart()
-
-        self._starter = self.create_timer(LOOK_PERIOD, look, clock=Clock(
-            clock_type=ClockType.STEADY_TIME))
-
     def configure(self) -> None:
         """Read the model if there is one yet, open the topics."""
-        wait([self._warm], PATIENCE)
-        if not self._warm.done():
-            raise LiedynError('expected compiled kernels, got a request while they are being '
-                              'compiled; configure the node again in half a minute')
-        self._start_no_more()
-        self._warm.result()
+        self.on_close(self._forget)
         self._adopt(self._read({}, self._description))
-        self._input = [self.create_subscription(
-            String, 'robot_description', self._take_description,
-            QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))]
+        self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
         for name, fill in ALGORITHMS.items():
-            self._open(name, fill)
-
-    def release(self) -> None:
-        """Close the topics and forget the model."""
-        for subscription in self._input:
-            self.destroy_subscription(subscription)
-        for publisher in self._output:
-            self.destroy_lifecycle_publisher(publisher)
-        self._input, self._output = [], []
-        self._answers = self._description = None
+            self._open_topics(name, fill)
 
     def parameters_changed(self) -> None:
         """Take over the model by which the new parameters were judged."""
         self._adopt(self._next)
 
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start no more, either."""
-        self._start_no_more()
-        return super().on_shutdown(state)
+    def _forget(self) -> None:
+        """Forget the model."""
+        self._answers = self._description = None
 
-    def _start_no_more(self) -> None:
-        """Leave the node's life to whoever has begun to manage it, this node or another."""
-        if self._starter is not None:
-            self.destroy_timer(self._starter)
-            self._starter = None
-
-    def _warm_up(self) -> None:
-        """Compile the kernels in a thread, which touches nothing else."""
-        self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        try:
-            warm_up()
-        except Exception as error:  # raised again where the node is configured
-            self._warm.set_exception(error)
-        else:
-            self._warm.set_result(None)
-
-    def _open(self, name: str, fill: Fill) -> None:
+    def _open_topics(self, name: str, fill: Fill) -> None:
         """Open the topics of one algorithm."""
-        publisher = self.create_lifecycle_publisher(
-            DynamicsAnswer, f'~/{name}/answer', DEPTH,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies())
-        self._output.append(publisher)
+        publisher = self.open_publisher(DynamicsAnswer, f'~/{name}/answer')
 
         def take(query: DynamicsQuery) -> None:
             if self.active:
@@ -154,9 +89,7 @@ class DynamicsServerNode(ManagedNode):
             else:  # a publisher that is not active either
                 self.complain(f'{name}/query: no answer; {self._asleep()}')
 
-        self._input.append(self.create_subscription(
-            DynamicsQuery, f'~/{name}/query', take, DEPTH,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies()))
+        self.open_subscription(DynamicsQuery, f'~/{name}/query', take)
 
     def _serve_query(self, fill: Fill, request: Dynamics.Request,
                      response: Dynamics.Response) -> Dynamics.Response:
@@ -175,7 +108,7 @@ class DynamicsServerNode(ManagedNode):
             response.success = True
         except LiedynError as error:
             response.message = str(error)
-        except Exception as error:  # a fault of ours, which must not end the server
+        except Exception as error:  # a fault of this package, which must not end the server
             self.complain(traceback.format_exc())
             response.message = f'internal fault: {error!r}'
         return response
@@ -191,7 +124,7 @@ class DynamicsServerNode(ManagedNode):
 
     def _asleep(self) -> str:
         """Return why nothing is answered while the node is not active."""
-        state = 'inactive' if self._configured else 'not configured'
+        state = 'inactive' if self.configured else 'not configured'
         if self.starting:
             state += ' yet: its kernels are being compiled'
         return f'expected the node to be active, got {state}'
@@ -226,7 +159,7 @@ class DynamicsServerNode(ManagedNode):
         try:
             changed = {change.name: known[change.name].accept(change.value)
                        for change in changes if change.name in known}
-            if changed and self._configured:
+            if changed and self.configured:
                 self._next = self._read(changed, self._description)
         except LiedynError as error:
             return SetParametersResult(successful=False, reason=str(error))

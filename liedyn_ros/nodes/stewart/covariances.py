@@ -15,14 +15,11 @@
 """Pose and twist with covariance, for those who fuse them with other sensors."""
 
 from geometry_msgs.msg import PoseWithCovarianceStamped, TwistWithCovarianceStamped
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
+from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.stewart import in_fixed_axes, linear_first, MotionEstimator, TrackedPose
-
-DEPTH = 10
 
 
 class StewartCovariances:
@@ -33,26 +30,19 @@ class StewartCovariances:
     """
 
     def __init__(
-            self, node: LifecycleNode, platform: Platform, estimator: MotionEstimator,
+            self, node: ManagedNode, platform: Platform, estimator: MotionEstimator,
             rate: float) -> None:
         """Open the publishers; rate: Hz at most, 0 for every sample."""
-        self._node, self._estimator = node, estimator
+        self._estimator = estimator
         self._period_ns = round(1e9 / rate) if rate else 0
         self._next_ns = 0
-        self._pose_publisher, self._twist_publisher = (
-            node.create_lifecycle_publisher(
-                message_type, topic, DEPTH,
-                qos_overriding_options=QoSOverridingOptions.with_default_policies())
-            for message_type, topic in ((PoseWithCovarianceStamped, 'pose_with_covariance'),
-                                        (TwistWithCovarianceStamped, 'twist_with_covariance')))
+        self._pose_publisher = node.open_publisher(
+            PoseWithCovarianceStamped, 'pose_with_covariance')
+        self._twist_publisher = node.open_publisher(
+            TwistWithCovarianceStamped, 'twist_with_covariance')
         self._pose, self._twist = PoseWithCovarianceStamped(), TwistWithCovarianceStamped()
         self._pose.header.frame_id = platform.base_frame
         self._twist.header.frame_id = platform.platform_frame
-
-    def destroy(self) -> None:
-        """Close the publishers."""
-        for publisher in (self._pose_publisher, self._twist_publisher):
-            self._node.destroy_lifecycle_publisher(publisher)
 
     def publish(self, tracked: TrackedPose) -> None:
         """Publish a good pose unless it comes too soon after the last."""

@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.node import Node
 
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.sensor import RedundantInput
+from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.stewart import Flag, Margins, MonitoredPose
 
 OK, WARN, ERROR, STALE = (
@@ -47,16 +47,13 @@ ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FR
 class StewartDiagnostics:
     """Gathers what happened since the last report and publishes it with the state of now."""
 
-    def __init__(self, node: Node, platform: Platform, sensor: RedundantInput | None) -> None:
+    def __init__(
+            self, node: ManagedNode, platform: Platform, sensor: RedundantInput | None) -> None:
         """Open the publisher; sensor: the redundant one, where there is one."""
         self._node, self._platform, self._sensor = node, platform, sensor
-        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
         self._name = node.get_fully_qualified_name().lstrip('/')
         self.clear()
-
-    def destroy(self) -> None:
-        """Close the publisher."""
-        self._node.destroy_publisher(self._publisher)
 
     def clear(self) -> None:
         """Begin the next report."""

@@ -18,8 +18,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rclpy.node import Node
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
@@ -29,6 +27,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES
 from liedyn_ros.ros.conversions import nanoseconds
+from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
 
@@ -45,9 +44,9 @@ class LegInput:
     """
 
     def __init__(
-            self, node: Node, form: str, actuators: LegActuators, *, use_rates: bool,
+            self, node: ManagedNode, form: str, actuators: LegActuators, *, use_rates: bool,
             tolerance: float, depth: int, on_set: OnSet, on_fault: OnFault) -> None:
-        """Subscribe in one of the forms of stewart_parameters.INPUTS."""
+        """Subscribe in one of the forms of parameters.INPUTS."""
         self._node, self._actuators, self._use_rates = node, actuators, use_rates
         self._on_set, self._on_fault = on_set, on_fault
         self._sets = ActuatorSynchronizer(actuators.names, tolerance, form != FLOAT64_TOPICS)
@@ -59,17 +58,9 @@ class LegInput:
         else:
             callbacks = {actuator_topic(n): partial(self._take_one, n) for n in actuators.names}
         message_type = Float64 if form == FLOAT64_TOPICS else JointState
-        profile = sensor_data(depth)
         self._subscriptions: list[Subscription] = [
-            node.create_subscription(
-                message_type, topic, callback, profile,
-                qos_overriding_options=QoSOverridingOptions.with_default_policies())
+            node.open_subscription(message_type, topic, callback, sensor_data(depth))
             for topic, callback in callbacks.items()]
-
-    def destroy(self) -> None:
-        """End the subscriptions."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
 
     def clear(self) -> None:
         """Forget readings that wait for the rest of their set."""
@@ -116,7 +107,7 @@ class LegInput:
         self._add(name, Reading(stamp_ns, position, velocity))
 
     def _take_float(self, name: str, message: Float64) -> None:
-        now_ns = self._node.get_clock().now().nanoseconds
+        now_ns = self._node.now_ns()
         self._add(name, Reading(now_ns, message.data))
 
     def _add(self, name: str, reading: Reading) -> None:

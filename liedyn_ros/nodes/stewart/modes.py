@@ -26,8 +26,9 @@ from rclpy.node import Node
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
-from liedyn_ros.ros.lifecycle import ManagedNode, until_shutdown
-from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import until_shutdown
+from liedyn_ros.stewart import AssemblyModeSolver
 
 
 class StewartModes:
@@ -40,10 +41,9 @@ class StewartModes:
     """
 
     def __init__(self, node: ManagedNode, platform: Platform) -> None:
-        """Compile, open the service and start the thread."""
+        """Open the service and start the thread."""
         self._node, self._platform = node, platform
         self._solver = AssemblyModeSolver(platform.geometry)
-        self._solver.solve(leg_lengths(platform.geometry, platform.home))  # compiles
         self._hidden = Node(
             f'_{node.get_name()}_modes', context=node.context, namespace=node.get_namespace(),
             use_global_arguments=False, start_parameter_services=False, enable_rosout=False)
@@ -54,8 +54,9 @@ class StewartModes:
         self._ended = False
         self._thread = Thread(target=self._spin, name='assembly_modes', daemon=True)
         self._thread.start()
+        node.on_close(self._close)
 
-    def destroy(self) -> None:
+    def _close(self) -> None:
         """Let a search under way end, then close the service."""
         self._executor.create_task(self._end)  # which wakes the thread, too
         self._thread.join()
@@ -78,7 +79,7 @@ class StewartModes:
             return self._find(request)
         except LiedynError as error:
             return AssemblyModes.Response(message=str(error))
-        except Exception as error:  # a fault of ours, which must not end the thread
+        except Exception as error:  # a fault of this package, which must not end the thread
             self._node.complain(traceback.format_exc())
             return AssemblyModes.Response(message=f'internal fault: {error!r}')
 

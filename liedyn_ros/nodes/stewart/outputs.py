@@ -16,18 +16,16 @@
 
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
 from liedyn_interfaces.msg import StewartStatus
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from visualization_msgs.msg import MarkerArray
 
 from liedyn_ros.nodes.stewart.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
-from liedyn_ros.ros.tf import destroy_broadcaster, transform_broadcaster
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.tf import open_broadcaster
 from liedyn_ros.stewart import Flag, MonitoredPose, Solution, TrackedPose
 
 LIMITS = Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE
-DEPTH = 10
 UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
 
 
@@ -38,18 +36,12 @@ class StewartOutputs:
     Pose, twist and TF are published for converged samples only, stamped as their lengths.
     """
 
-    def __init__(self, node: LifecycleNode, platform: Platform) -> None:
+    def __init__(self, node: ManagedNode, platform: Platform) -> None:
         """Open the publishers."""
-        self._node = node
-        self._publishers = [
-            node.create_lifecycle_publisher(
-                message_type, topic, DEPTH,
-                qos_overriding_options=QoSOverridingOptions.with_default_policies())
-            for message_type, topic in (
-                (PoseStamped, 'pose'), (TwistStamped, 'twist'), (StewartStatus, 'status'),
-                (MarkerArray, 'markers'))]
         self._publish_pose, self._publish_twist, self._publish_status, self._publish_markers = (
-            publisher.publish for publisher in self._publishers)
+            node.open_publisher(message_type, topic).publish for message_type, topic in (
+                (PoseStamped, 'pose'), (TwistStamped, 'twist'), (StewartStatus, 'status'),
+                (MarkerArray, 'markers')))
         self._pose, self._twist = PoseStamped(), TwistStamped()
         self._status, self._transform = StewartStatus(), TransformStamped()
         for message in (self._pose, self._status, self._transform):
@@ -58,13 +50,7 @@ class StewartOutputs:
         self._transform.child_frame_id = platform.platform_frame
         self._leg_names = platform.geometry.leg_names
         self._markers = StewartMarkers(platform)
-        self._broadcaster = transform_broadcaster(node)
-
-    def destroy(self) -> None:
-        """Close the publishers."""
-        for publisher in self._publishers:
-            self._node.destroy_lifecycle_publisher(publisher)
-        destroy_broadcaster(self._node, self._broadcaster)
+        self._broadcaster = open_broadcaster(node)
 
     def publish(self, monitored: MonitoredPose, with_tf: bool) -> None:
         """Publish one sample: its status, and the rest if it converged."""

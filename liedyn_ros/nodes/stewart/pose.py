@@ -17,10 +17,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from geometry_msgs.msg import Pose
-from rclpy.timer import Timer
-
-from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.covariances import StewartCovariances
@@ -33,105 +29,87 @@ from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.prediction import StewartPrediction
 from liedyn_ros.nodes.stewart.sensor import RedundantInput, sensor_of
 from liedyn_ros.nodes.stewart.services import StewartServices
-from liedyn_ros.ros.conversions import to_pose
-from liedyn_ros.ros.lifecycle import ManagedNode, run
+from liedyn_ros.nodes.stewart.warm_up import warm_up_tracking
+from liedyn_ros.ros.input_gate import InputGate
+from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
+from liedyn_ros.ros.process import run
 from liedyn_ros.stewart import (
     GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredTracker,
-    MotionEstimator, Sensor, TrackedPose)
+    MotionEstimator, PoseTracker, Sensor, TrackedPose)
 
-WATCH_PERIOD = 0.1  # s
-ANY_NOISE = 1e-5  # m and m/s, to compile with
+SILENCE_RATE = 10.0  # Hz; of looking whether input comes
 
 
 class StewartPoseNode(ManagedNode):
     """Leg lengths in; pose, twist, status, markers and TF out."""
 
+    warm_up = staticmethod(warm_up_tracking)
+
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        self._parts: list[Any] = []
-        self._timers_of_ours: list[Timer] = []
-        self._last: TrackedPose | None = None
-        self._last_accepted_ns = 0
         super().__init__('stewart_pose', POSE, **options)
 
     def configure(self) -> None:
-        """Check the parameters, warm the kernels up, open topics and services."""
+        """Check the parameters, open topics and services."""
         parameters = self.parameters
         platform = Platform.from_parameters(parameters, parameters['ignore_other_joints'])
         method, sensor = method_of(parameters), sensor_of(parameters)
         config = config_of(parameters, sensor)
         self._tracker = MonitoredTracker(platform.geometry, platform.home, method, config)
-        self._warm_up(platform, method, config)
+        require_home(platform, method)
+        self._last: TrackedPose | None = None
+        self._gate = InputGate(self.now_ns)
         self._outputs = StewartOutputs(self, platform)
-        self._parts.append(self._outputs)
-        self._sensor = None
-        if sensor is not None:
-            self._sensor = RedundantInput(self, parameters, self.complain, sensor)
-            self._parts.append(self._sensor)
+        self._sensor = None if sensor is None else RedundantInput(self, parameters, sensor)
         self._diagnostics = StewartDiagnostics(self, platform, self._sensor)
-        self._parts.append(self._diagnostics)
         self._open_estimates(platform, config)
         self._input = LegInput(
             self, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
-        self._parts.append(self._input)
-        self._parts.append(StewartServices(
-            self, platform, method, config.singularity_warning, self._begin_anew))
-        self._parts.append(StewartModes(self, platform))
+        StewartServices(self, platform, method, config.singularity_warning, self._start_over)
+        StewartModes(self, platform)
+        self._paced = {
+            'marker_rate': self.open_timer(0.0, self._draw),
+            'diagnostics_rate': self.open_timer(0.0, self._report)}
+        self.open_timer(SILENCE_RATE, self._look_for_silence)
         self.parameters_changed()
 
-    def release(self) -> None:
-        """Close what `configure` opened."""
-        for part in self._parts:
-            part.destroy()
-        self._parts.clear()
-        self._stop_timers()
-
-    def destroy_node(self) -> None:
-        """Close what is open, and with it the thread that searches assembly modes."""
-        self.release()
-        super().destroy_node()
-
     def activate(self) -> None:
-        """Begin at home: what was tracked before may be long past."""
-        self._begin_anew()
+        """Start from home: what was tracked before may be long past."""
+        self._start_over()
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
-        self._max_age, self._max_lead = self.parameters['max_age'], self.parameters['max_lead']
-        self._with_tf = self.parameters['publish_tf']
-        self._timeout_ns = round(1e9 * self.parameters['input_timeout'])
-        self._stop_timers()
-        self._timers_of_ours.append(self.create_timer(WATCH_PERIOD, self._watch))
-        for name, callback in (('marker_rate', self._draw), ('diagnostics_rate', self._report)):
-            if self.parameters[name] > 0.0:
-                self._timers_of_ours.append(
-                    self.create_timer(1.0 / self.parameters[name], callback))
+        parameters, gate = self.parameters, self._gate
+        gate.max_age, gate.max_lead = parameters['max_age'], parameters['max_lead']
+        gate.timeout = parameters['input_timeout']
+        self._with_tf = parameters['publish_tf']
+        for name, timer in self._paced.items():
+            set_rate(timer, parameters[name])
 
-    def _begin_anew(self) -> None:
+    def _start_over(self) -> None:
         self._tracker.reset()
         self._input.clear()
         self._diagnostics.clear()
         if self._sensor is not None:
             self._sensor.clear()
         self._last = None
-        self._last_accepted_ns = self._now_ns()
+        self._gate.reset()
 
     def _take(self, stamp_ns: int, lengths: Array, rates: Array | None) -> None:
         if not self.active:
             return
-        now_ns = self._look_at_clock()
+        self._look_at_clock()
         try:
-            if self._max_age > 0.0 and now_ns > 0:
-                checks.require_recent(stamp_ns, now_ns, self._max_age, self._max_lead)
+            self._gate.require_recent(stamp_ns)
             sensed = None if self._sensor is None else self._sensor.near(stamp_ns)
             reading_ns, reading = sensed or (None, None)
             monitored = self._tracker.update(stamp_ns, lengths, rates, reading, reading_ns)
         except LiedynError as error:
             self._refuse(stamp_ns, error)
             return
-        self._last_accepted_ns = now_ns
+        self._gate.accept()
         if self._sensor is not None and monitored.fit is not None:
             self._sensor.use()
         self._outputs.publish(monitored, self._with_tf)
@@ -149,24 +127,18 @@ class StewartPoseNode(ManagedNode):
             self._outputs.reject(stamp_ns, str(error))
             self._diagnostics.refuse(str(error))
 
-    def _watch(self) -> None:
-        now_ns = self._look_at_clock()
-        if self.active and 0 < self._timeout_ns < now_ns - self._last_accepted_ns:
-            reason = (f'expected leg lengths every {1e-9 * self._timeout_ns:g} s, got none for '
-                      f'{1e-9 * (now_ns - self._last_accepted_ns):.1f} s: '
-                      f'{self._input.why_silent()}')
-            self.complain(reason)
-            self._outputs.reject(now_ns, reason)
-            self._diagnostics.refuse(reason)
-
-    def _look_at_clock(self) -> int:
-        """Return the time, ns; where it was set back, forget the redundant sensor's readings."""
-        now_ns = self._now_ns()
-        if now_ns < self._last_accepted_ns and self._sensor is not None:
+    def _look_at_clock(self) -> None:
+        """Forget the redundant sensor's readings where the clock was set back."""
+        self._gate.look()
+        if self._gate.was_set and self._sensor is not None:
             self._sensor.clear()
-        if not 0 < self._last_accepted_ns <= now_ns:  # the clock has just started or was set back
-            self._last_accepted_ns = now_ns
-        return now_ns
+
+    def _look_for_silence(self) -> None:
+        self._look_at_clock()
+        if self.active and self._gate.silent:
+            self._refuse(self._gate.now_ns, LiedynError(
+                f'expected leg lengths every {self._gate.timeout:g} s, got none for '
+                f'{self._gate.silence:.1f} s: {self._input.why_silent()}'))
 
     def _draw(self) -> None:
         if self.active and self._last is not None:
@@ -183,32 +155,19 @@ class StewartPoseNode(ManagedNode):
         if config.leg_noise:
             self._covariances = StewartCovariances(
                 self, platform, estimator, self.parameters['covariance_rate'])
-            self._parts.append(self._covariances)
-        self._parts.append(StewartPrediction(
-            self, platform, estimator, config.leg_acceleration, lambda: self._tracker.last))
+        StewartPrediction(
+            self, platform, estimator, config.leg_acceleration, lambda: self._tracker.last)
 
-    def _warm_up(self, platform: Platform, method: Method, config: MonitorConfig) -> None:
-        self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        tracker = MonitoredTracker(platform.geometry, platform.home, method, config)
-        lengths = leg_lengths(platform.geometry, platform.home)
-        estimator = MotionEstimator(platform.geometry, ANY_NOISE, ANY_NOISE)
-        try:
-            for k, rates in enumerate((0.0 * lengths, None)):
-                tracked = tracker.update(1_000_000 * k, lengths, rates)
-                if not tracked.converged:
-                    raise LiedynError(describe(tracked))
-                estimator.of(tracked)
-        except LiedynError as error:
-            raise LiedynError(f'home pose: {error}') from error
-        to_pose(tracked.pose, Pose())
 
-    def _stop_timers(self) -> None:
-        for timer in self._timers_of_ours:
-            self.destroy_timer(timer)
-        self._timers_of_ours.clear()
-
-    def _now_ns(self) -> int:
-        return self.get_clock().now().nanoseconds
+def require_home(platform: Platform, method: Method) -> None:
+    """Raise LiedynError where the home pose is not one that its own lengths lead to."""
+    try:
+        tracked = PoseTracker(platform.geometry, platform.home, method).update(
+            0, leg_lengths(platform.geometry, platform.home))
+        if not tracked.converged:
+            raise LiedynError(describe(tracked))
+    except LiedynError as error:
+        raise LiedynError(f'home pose: {error}') from error
 
 
 def method_of(parameters: Any) -> Method:

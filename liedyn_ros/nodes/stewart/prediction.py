@@ -17,30 +17,26 @@
 from collections.abc import Callable
 
 from liedyn_interfaces.srv import PredictStewartPose
-from rclpy.node import Node
 
 from liedyn_ros.common.errors import LiedynError, StampError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
+from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.stewart import in_fixed_axes, MotionEstimator, TrackedPose
 
-FURTHEST = 1.0  # s from the last pose; beyond it a constant twist tells nothing
+MAX_TIME = 1.0  # s from the last pose; a constant twist predicts no further
 
 
 class StewartPrediction:
     """Moves the last pose on at its twist, with the covariance where the noise is known."""
 
     def __init__(
-            self, node: Node, platform: Platform, estimator: MotionEstimator,
+            self, node: ManagedNode, platform: Platform, estimator: MotionEstimator,
             acceleration: float, last: Callable[[], TrackedPose | None]) -> None:
         """Open the service. acceleration: m/s^2, what a constant twist may leave out."""
-        self._node, self._platform, self._estimator = node, platform, estimator
+        self._platform, self._estimator = platform, estimator
         self._acceleration, self._last = acceleration, last
-        self._service = node.create_service(PredictStewartPose, '~/predict', self._predict)
-
-    def destroy(self) -> None:
-        """Close the service."""
-        self._node.destroy_service(self._service)
+        node.open_service(PredictStewartPose, '~/predict', self._predict)
 
     def _predict(
             self, request: PredictStewartPose.Request,
@@ -50,8 +46,8 @@ class StewartPrediction:
             if last is None:
                 raise LiedynError('tracking: expected a pose, got none yet')
             seconds = 1e-9 * (conversions.nanoseconds(request.stamp) - last.stamp_ns)
-            if abs(seconds) > FURTHEST:
-                raise StampError(f'stamp: expected within {FURTHEST:g} s of the last pose, '
+            if abs(seconds) > MAX_TIME:
+                raise StampError(f'stamp: expected within {MAX_TIME:g} s of the last pose, '
                                  f'got {seconds:+.3f} s')
             motion = self._estimator.of(last).after(
                 seconds, self._acceleration, self._platform.geometry.characteristic_length)

@@ -14,12 +14,7 @@
 
 """The redundant sensor of the pose node: an IMU's orientation, or a seventh length."""
 
-from collections.abc import Callable
-import math
-
 import numpy as np
-from rclpy.node import Node
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64
 
@@ -28,11 +23,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import so3
 from liedyn_ros.ros.conversions import nanoseconds
+from liedyn_ros.ros.input_gate import InputGate
+from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters import ParameterSet
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart import LengthSensor, OrientationSensor, Sensor
 
-DEPTH = 10
 NO_ORIENTATION = -1.0  # the first number of its covariance in an Imu without one (sensor_msgs)
 
 
@@ -59,28 +55,24 @@ class RedundantInput:
     `orientation_mounting` says how that stands in the platform.
     """
 
-    def __init__(self, node: Node, parameters: ParameterSet, on_fault: Callable[[object], None],
-                 sensor: Sensor) -> None:
-        """Subscribe; `on_fault` is told why a reading was refused."""
-        self._node, self._on_fault = node, on_fault
+    def __init__(self, node: ManagedNode, parameters: ParameterSet, sensor: Sensor) -> None:
+        """Subscribe; a reading that is refused is logged with the reason."""
+        self._on_fault = node.complain
+        self._gate = InputGate(node.now_ns)
         self._tolerance_ns = round(1e9 * parameters['sensor_tolerance'])
         self._mounting = so3.inverse(so3.from_quaternion(
             checks.as_array('orientation_mounting', parameters['orientation_mounting'], (4,))))
         self.clear()
         oriented = isinstance(sensor, OrientationSensor)
-        self._subscription = node.create_subscription(
+        self._subscription = node.open_subscription(
             Imu if oriented else Float64, 'orientation' if oriented else 'extra_length',
-            self._take_orientation if oriented else self._take_length, sensor_data(DEPTH),
-            qos_overriding_options=QoSOverridingOptions.with_default_policies())
-
-    def destroy(self) -> None:
-        """End the subscription."""
-        self._node.destroy_subscription(self._subscription)
+            self._take_orientation if oriented else self._take_length, sensor_data())
 
     def clear(self) -> None:
         """Forget the readings."""
+        self._gate.reset()
         self._newest: tuple[int, Array] | None = None
-        self._used_ns = math.nan  # by the node's clock
+        self._ever_used = False
         self._reason = ''
         self._begin_report()
 
@@ -93,8 +85,10 @@ class RedundantInput:
 
     def use(self) -> None:
         """Take the newest reading as used: it has been compared with a pose."""
-        self._newest, self._used_ns = None, self._now_ns()
+        self._newest, self._ever_used = None, True
         self._used += 1
+        self._gate.look()
+        self._gate.accept()
 
     def report(self) -> tuple[str, dict[str, object]]:
         """Return what is wrong since the last report, if anything, and counts."""
@@ -104,8 +98,8 @@ class RedundantInput:
         if self._refused:
             fault = self._reason
         elif not self._used:
-            ago = 1e-9 * (self._now_ns() - self._used_ns)
-            used = 'never used' if math.isnan(ago) else f'last used {ago:.1f} s ago'
+            self._gate.look()
+            used = f'last used {self._gate.silence:.1f} s ago' if self._ever_used else 'never used'
             fault = f'silent, {used}: nothing on {self._subscription.topic_name}'
             if self._met:
                 fault = f'{used}: no pose to compare a reading with'
@@ -119,25 +113,26 @@ class RedundantInput:
         self._met = False  # whether a reading was near leg lengths in time
 
     def _take_orientation(self, message: Imu) -> None:
-        q = message.orientation
+        q, stamp_ns = message.orientation, nanoseconds(message.header.stamp)
         try:
             if message.orientation_covariance[0] == NO_ORIENTATION:
                 raise LiedynError('orientation: expected one, got the covariance that says there '
                                   f'is none, {NO_ORIENTATION:g} at its beginning')
             rotation = so3.from_quaternion(
                 checks.as_array('orientation', (q.x, q.y, q.z, q.w), (4,)))
+            self._gate.follows(stamp_ns)
         except LiedynError as error:
             self._refuse(error)
-            return
-        self._keep(nanoseconds(message.header.stamp), so3.compose(rotation, self._mounting))
+        else:
+            self._keep(stamp_ns, so3.compose(rotation, self._mounting))
 
     def _take_length(self, message: Float64) -> None:
         try:
             reading = checks.as_array('extra_length', message.data, ())
         except LiedynError as error:
             self._refuse(error)
-            return
-        self._keep(self._now_ns(), reading)
+        else:
+            self._keep(self._gate.look(), reading)
 
     def _keep(self, stamp_ns: int, reading: Array) -> None:
         self._newest, self._heard = (stamp_ns, reading), self._heard + 1
@@ -145,6 +140,3 @@ class RedundantInput:
     def _refuse(self, error: LiedynError) -> None:
         self._refused, self._reason = self._refused + 1, str(error)
         self._on_fault(error)
-
-    def _now_ns(self) -> int:
-        return self._node.get_clock().now().nanoseconds

@@ -20,7 +20,6 @@ import time
 from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
 import numpy as np
-from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.checks import Array
@@ -28,6 +27,7 @@ from liedyn_ros.common.errors import LiedynError, NotFiniteError
 from liedyn_ros.nodes.stewart.outputs import describe, fill_refusal, fill_status, UNKNOWN
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
+from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.stewart import leg_lengths, Method, PlatformMeter, PoseSolver, Start
 
 
@@ -35,7 +35,7 @@ class StewartServices:
     """Answers every request: success, or a message that names the fault."""
 
     def __init__(
-            self, node: Node, platform: Platform, method: Method, singularity_warning: float,
+            self, node: ManagedNode, platform: Platform, method: Method, singularity_warning: float,
             reset: Callable[[], None]) -> None:
         """
         Open the services.
@@ -46,15 +46,9 @@ class StewartServices:
         self._node, self._platform, self._reset = node, platform, reset
         self._solver = PoseSolver(platform.geometry, method)
         self._meter = PlatformMeter(platform.geometry, singularity_warning)
-        self._services = [
-            node.create_service(SolveStewartPose, '~/solve', self._solve),
-            node.create_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert),
-            node.create_service(Trigger, '~/reset', self._start_anew)]
-
-    def destroy(self) -> None:
-        """Close the services."""
-        for service in self._services:
-            self._node.destroy_service(service)
+        node.open_service(SolveStewartPose, '~/solve', self._solve)
+        node.open_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert)
+        node.open_service(Trigger, '~/reset', self._start_over)
 
     def _solve(
             self, request: SolveStewartPose.Request,
@@ -108,7 +102,7 @@ class StewartServices:
         response.within_limits = geometry.within_limits(lengths).tolist()
         return response
 
-    def _start_anew(
+    def _start_over(
             self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._reset()
         response.success, response.message = True, 'the next sample starts from home'

@@ -19,76 +19,55 @@ from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from rclpy.qos import QoSProfile
-from rclpy.qos_overriding_options import QoSOverridingOptions
-from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE, SIMULATOR
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
+from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
 from liedyn_ros.ros import conversions
-from liedyn_ros.ros.lifecycle import ManagedNode, run
+from liedyn_ros.ros.input_gate import ClockMonitor
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart import LegSample, LegSimulation, SmoothTrajectory
 
-DEPTH = 10
-JUMP = 5.0  # s; a clock that leaps further than this, or back, was set: the motion starts anew
+MAX_STEP = 5.0  # s of the clock between two ticks; beyond it, or back, the clock was set
 
 
 class StewartSimulatorNode(ManagedNode):
     """Leg states and the true pose out, a sample at a time."""
 
+    warm_up = staticmethod(warm_up_simulation)
+
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        self._opened: list[Any] = []
-        self._timer: Timer | None = None
         super().__init__('stewart_simulator', SIMULATOR, **options)
 
     def configure(self) -> None:
-        """Check the parameters, compute the first samples, open the topics."""
+        """Check the parameters, compute the first sample, open the topics."""
         parameters = self.parameters
         self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self._rate, self._duration = parameters['rate'], parameters['duration']
         self._delay_ns = round(1e9 * parameters['delay'])
         self._form = parameters['actuators']
         self._with_rates = parameters['publish_leg_rates'] and self._form != FLOAT64_TOPICS
+        self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP + 1.0 / self._rate)
         self._start_motion()
         self._truth = PoseStamped()
-        conversions.to_pose(self._next.pose, self._truth.pose)  # compile before the first sample
         self._truth.header.frame_id = self._platform.base_frame
-        self._truth_publisher = self._open(PoseStamped, 'true_pose', DEPTH)
+        self._truth_publisher = self.open_publisher(PoseStamped, 'true_pose')
         names = self._platform.actuators.names
         topics = ([LEG_STATES] if self._form == JOINT_STATE else
                   [actuator_topic(name) for name in names])
         message_type = Float64 if self._form == FLOAT64_TOPICS else JointState
         self._leg_publishers = [
-            self._open(message_type, topic, sensor_data(DEPTH)) for topic in topics]
-
-    def release(self) -> None:
-        """Close what `configure` opened."""
-        self.deactivate()
-        for publisher in self._opened:
-            self.destroy_lifecycle_publisher(publisher)
-        self._opened.clear()
+            self.open_publisher(message_type, topic, sensor_data()) for topic in topics]
 
     def activate(self) -> None:
         """Start the motion with the next tick, at home and at rest."""
         self._start_motion()
-        self._timer = self.create_timer(1.0 / self._rate, self._tick)
-
-    def deactivate(self) -> None:
-        """Stop the motion."""
-        if self._timer is not None:
-            self.destroy_timer(self._timer)
-            self._timer = None
-
-    def _open(self, message_type: Any, topic: str, qos: QoSProfile | int) -> Any:
-        publisher = self.create_lifecycle_publisher(
-            message_type, topic, qos,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies())
-        self._opened.append(publisher)
-        return publisher
+        self._timer = self.open_timer(self._rate, self._tick)
 
     def _start_motion(self) -> None:
         parameters = self.parameters
@@ -102,26 +81,24 @@ class StewartSimulatorNode(ManagedNode):
         self._next = self._simulation.take()
         self._waiting: deque[tuple[int, LegSample]] = deque()
         self._begin_ns: int | None = None
-        self._ticked_ns = 0
 
     def _tick(self) -> None:
         """Publish every sample that is due; a late tick catches up."""
-        now_ns = self.get_clock().now().nanoseconds
-        if self._begin_ns is not None and not (
-                0 <= now_ns - self._ticked_ns <= round(1e9 * (JUMP + 1.0 / self._rate))):
-            self.get_logger().warning('the clock was set: the motion starts anew')
+        now_ns = self._clock_monitor.look()
+        if self._clock_monitor.was_set and self._begin_ns is not None:
+            self.get_logger().warning('the clock was set: the motion starts again')
             self._start_motion()
-        self._ticked_ns = now_ns
         if self._begin_ns is None:
             if self.parameters['wait_for_subscribers'] and not all(
-                    publisher.get_subscription_count() for publisher in self._opened):
+                    publisher.get_subscription_count()
+                    for publisher in (self._truth_publisher, *self._leg_publishers)):
                 return
             self._begin_ns = now_ns
         while (stamp_ns := self._begin_ns + round(1e9 * self._next.time)) <= now_ns:
             if 0.0 < self._duration <= self._next.time:
                 if not self._waiting:
                     self.get_logger().info(f'motion over after {self._duration:g} s')
-                    self.deactivate()
+                    self._timer.cancel()
                 break
             self._publish_truth(stamp_ns, self._next)
             self._waiting.append((stamp_ns, self._next))

@@ -15,7 +15,7 @@
 """From actuator readings with names, in any order, to leg lengths and rates in leg order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 
 
@@ -42,6 +43,7 @@ class LegActuators:
     scales: Array
     offsets: Array
     ignore_others: bool = False
+    _order: NameOrder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -55,6 +57,8 @@ class LegActuators:
         object.__setattr__(self, 'scales', scales)
         object.__setattr__(
             self, 'offsets', checks.as_array('actuator offsets', self.offsets, (6,)))
+        object.__setattr__(self, '_order', NameOrder(
+            'actuator names', self.names, ignore_others=self.ignore_others))
 
     @classmethod
     def of_lengths(cls, geometry: StewartGeometry) -> 'LegActuators':
@@ -82,8 +86,5 @@ class LegActuators:
         if numbers.shape != (len(names),):
             checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,
                             (len(names),))
-        if self.ignore_others:
-            kept = [i for i, name in enumerate(names) if name in self.names]
-            names, numbers = [names[i] for i in kept], numbers[kept]
-        order = checks.order_of('actuator names', self.names, names)
-        return checks.require_finite(f'actuator {what} in leg order', numbers[order])
+        return checks.require_finite(
+            f'actuator {what} in leg order', numbers[self._order.of(names)])

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from liedyn_ros.aerial import (
-    Feedback, Gains, Lags, Machine, RateFeedback, Reference, Simulation, tracking_error)
+    AerialManipulator, Feedback, Gains, Lags, RateFeedback, Reference, Simulation, tracking_error)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
@@ -69,7 +69,7 @@ class Study:
 
     def __init__(self, mass_error: float, duration: float) -> None:
         """Take the relative error of the known masses, and the time of flight, s."""
-        self._machine = Machine(load_model(config_file('aerial_manipulator.yaml')))
+        self._machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
         self._reference, self._duration = Reference(), duration
         self._known = Dynamics(scale_masses(self._machine.model, 1.0 + mass_error))
 
@@ -81,13 +81,13 @@ class Study:
         lead, times, errors = Lags(known_lag, known_lag).lead, [], []
         for _ in range(round(self._duration / period)):
             q, v = simulation.q, simulation.v
-            off = tracking_error(machine.model, self._reference.at(simulation.time), q, v)
+            error = tracking_error(machine.model, self._reference.at(simulation.time), q, v)
             times.append(simulation.time)
-            errors.append((np.linalg.norm(off.error[3:6]), np.linalg.norm(off.error[:3]),
-                           np.abs(off.error[6:]).max()))
+            errors.append((np.linalg.norm(error.error[3:6]), np.linalg.norm(error.error[:3]),
+                           np.abs(error.error[6:]).max()))
             if errors[-1][0] > LOST:
                 break
-            a = feedback.acceleration(off, period)
+            a = feedback.acceleration(error, period)
             tau = (lead(self._known.inverse_series(q, np.vstack((v, a)), 1)) if with_rates
                    else self._known.inverse(q, v, a))
             command = machine.command(tau)

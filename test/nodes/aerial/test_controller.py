@@ -211,7 +211,7 @@ def test_silence_is_counted_from_when_the_clock_starts(bench):
     assert ', got none for 0.' in logged[0]
 
 
-def test_time_set_back_begins_the_reference_anew(bench):
+def test_time_set_back_starts_the_reference_again(bench):
     controller = Controller(bench)
     controller.serve(hover)
     controller.until(lambda: len(controller.errors) > 1 and controller.speeds, 'a command')
@@ -264,14 +264,14 @@ def test_a_late_state_is_refused_and_the_flight_goes_on(bench):
     (-900_000_000, 1.0, 'the clock was set back'),
     (PERIOD_NS, 0.5, 'the machine was put elsewhere'),
 ])
-def test_after_a_break_the_reference_starts_anew(bench, step_ns, x, reason):
+def test_after_a_break_the_reference_starts_again(bench, step_ns, x, reason):
     controller = Controller(bench)
     controller.serve(hover)
     controller.until(lambda: controller.reported(BEGUN), 'a report of the flight')
     begun = controller.reported(BEGUN)
     controller.send(step_ns, x=x)
     asked = len(controller.queries)
-    controller.until(lambda: controller.reported(BEGUN) != begun, 'a flight anew', x=x)
-    bench.until_logged(controller.node, f'{reason}: the reference starts anew',
+    controller.until(lambda: controller.reported(BEGUN) != begun, 'a new flight', x=x)
+    bench.until_logged(controller.node, f'{reason}: the reference starts again',
                        LoggingSeverity.WARN)
     assert controller.reported(BEGUN) in map(ns, controller.queries[asked:])

@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import pytest
 
 from liedyn_ros.nodes.aerial import simulated_time
-from liedyn_ros.nodes.aerial.simulated_time import Pace, PATIENCE
+from liedyn_ros.nodes.aerial.simulated_time import SimulatedTime, TIMEOUT
 
 pytestmark = pytest.mark.ros
 MS = 1_000_000  # ns
@@ -35,68 +35,68 @@ def real(monkeypatch):
 
 @pytest.mark.parametrize('factor', [0.5, 1.0, 3.0])
 def test_passes_as_the_clock_does(factor):
-    pace = Pace(factor, 0.0, 5 * MS)
-    pace.commanded('speeds', 0.0)
+    passed = SimulatedTime(factor, 0.0, 5 * MS)
+    passed.commanded('speeds', 0.0)
     for now in (7 * MS, 7 * MS, 105 * MS):
-        pace.pass_to(now, flies=True)
-    assert pace.due == pytest.approx(0.1 * factor, rel=1e-12)
+        passed.pass_to(now, flies=True)
+    assert passed.due == pytest.approx(0.1 * factor, rel=1e-12)
 
 
 def test_waits_for_the_older_of_the_commands():
-    pace = Pace(1.0, 0.02, 0)
-    pace.pass_to(10 * MS, flies=False)
-    pace.commanded('speeds', 0.008)
-    pace.commanded('torques', 0.004)
-    pace.pass_to(100 * MS, flies=True)
-    assert pace.due == pytest.approx(0.024)
-    pace.commanded('torques', 0.016)
-    pace.pass_to(102 * MS, flies=True)
-    assert pace.due == pytest.approx(0.026)  # what it waited is not made up for
-    pace.pass_to(200 * MS, flies=True)
-    assert pace.due == pytest.approx(0.028)
+    passed = SimulatedTime(1.0, 0.02, 0)
+    passed.pass_to(10 * MS, flies=False)
+    passed.commanded('speeds', 0.008)
+    passed.commanded('torques', 0.004)
+    passed.pass_to(100 * MS, flies=True)
+    assert passed.due == pytest.approx(0.024)
+    passed.commanded('torques', 0.016)
+    passed.pass_to(102 * MS, flies=True)
+    assert passed.due == pytest.approx(0.026)  # what it waited is not made up for
+    passed.pass_to(200 * MS, flies=True)
+    assert passed.due == pytest.approx(0.028)
 
 
 def test_never_goes_back_for_a_command_that_came_too_late():
-    pace = Pace(1.0, 0.02, 0)
-    pace.pass_to(100 * MS, flies=False)
-    pace.commanded('speeds', 0.05)
-    pace.pass_to(101 * MS, flies=True)
-    assert pace.due == pytest.approx(0.1)
+    passed = SimulatedTime(1.0, 0.02, 0)
+    passed.pass_to(100 * MS, flies=False)
+    passed.commanded('speeds', 0.05)
+    passed.pass_to(101 * MS, flies=True)
+    assert passed.due == pytest.approx(0.1)
 
 
 def test_waits_only_so_long(real):
-    pace = Pace(1.0, 0.02, 0)
-    pace.commanded('speeds', 0.0)
-    real.now += 0.9 * PATIENCE
-    pace.pass_to(1000 * MS, flies=True)
-    assert pace.due == pytest.approx(0.02)
-    real.now += 0.2 * PATIENCE
-    pace.pass_to(1100 * MS, flies=True)
-    assert pace.due == pytest.approx(0.12)
+    passed = SimulatedTime(1.0, 0.02, 0)
+    passed.commanded('speeds', 0.0)
+    real.now += 0.9 * TIMEOUT
+    passed.pass_to(1000 * MS, flies=True)
+    assert passed.due == pytest.approx(0.02)
+    real.now += 0.2 * TIMEOUT
+    passed.pass_to(1100 * MS, flies=True)
+    assert passed.due == pytest.approx(0.12)
 
 
 def test_waits_no_more_for_a_topic_that_is_silent(real):
-    pace = Pace(1.0, 0.02, 0)
-    pace.commanded('torques', 0.0)
+    passed = SimulatedTime(1.0, 0.02, 0)
+    passed.commanded('torques', 0.0)
     for k in range(1, 40):
         real.now += 0.1
-        pace.commanded('speeds', pace.due)
-        pace.pass_to(10 * k * MS, flies=True)
-    assert pace.due == pytest.approx(0.02 + 0.01 * (39 - 20), abs=0.011)
+        passed.commanded('speeds', passed.due)
+        passed.pass_to(10 * k * MS, flies=True)
+    assert passed.due == pytest.approx(0.02 + 0.01 * (39 - 20), abs=0.011)
 
 
 def test_reports_speed_and_ages(real):
-    pace = Pace(1.0, 0.02, 0)
-    pace.commanded('speeds', -0.004)
+    passed = SimulatedTime(1.0, 0.02, 0)
+    passed.commanded('speeds', -0.004)
     real.now += 0.5
-    pace.pass_to(500 * MS, flies=True)
-    status = pace.report('node')
+    passed.pass_to(500 * MS, flies=True)
+    status = passed.report('node')
     assert (status.level, status.name) == (status.WARN, 'node: pace')
     assert {entry.key: float(entry.value) for entry in status.values} == pytest.approx({
         'real-time factor': 0.032, 'age of commands median, ms': 4.0,
         'age of commands 99th percentile, ms': 4.0, 'age of commands greatest, ms': 4.0})
     real.now += 1.0
-    pace.pass_to(1500 * MS, flies=False)
-    status = pace.report('node')
+    passed.pass_to(1500 * MS, flies=False)
+    status = passed.report('node')
     assert (status.level, status.message) == (status.OK, 'as fast as told')
     assert float(status.values[0].value) == pytest.approx(1.0)

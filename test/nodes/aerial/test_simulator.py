@@ -29,13 +29,13 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from support.pose_bench import ns, stamp_of
 
-from liedyn_ros.aerial import Machine, Reference
+from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model, load_urdf
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 
 pytestmark = pytest.mark.ros
-MACHINE = Machine(load_model(config_file('aerial_manipulator.yaml')))
+MACHINE = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
 ROTORS, JOINTS = list(MACHINE.rotors), list(MACHINE.joints)
 START = Reference().at(0.0).q
 

@@ -27,7 +27,8 @@ from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
 from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
 
-from liedyn_ros.nodes.dynamics import server as server_module
+from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
+from liedyn_ros.ros import lifecycle
 
 pytestmark = pytest.mark.ros
 WAIT = 'expected the node to be active, got not configured yet: its kernels are being compiled'
@@ -38,17 +39,16 @@ class SlowStart(ServerBench):
 
     def __init__(self, bench, monkeypatch, autostart=True):
         """Start the server and do not wait for it."""
-        self._compiled, warm_up = Event(), server_module.warm_up
+        self._compiled, warm_up = Event(), DynamicsServerNode.warm_up
 
         def slowly():
             self._compiled.wait()
             warm_up()
 
-        monkeypatch.setattr(server_module, 'warm_up', slowly)
-        monkeypatch.setattr(server_module, 'PATIENCE', 0.01)
+        monkeypatch.setattr(DynamicsServerNode, 'warm_up', staticmethod(slowly))
+        monkeypatch.setattr(lifecycle, 'WARM_TIMEOUT', 0.01)
         self.bench = bench
-        self.node = bench.start(server_module.DynamicsServerNode, model_file=AERIAL.name,
-                                autostart=autostart)
+        self.node = bench.add(DynamicsServerNode, model_file=AERIAL.name, autostart=autostart)
 
     def let_go(self):
         """Let the kernels be compiled."""
@@ -149,7 +149,7 @@ def test_kernels_that_do_not_compile_keep_the_node_unconfigured(bench, monkeypat
     def fail():
         raise RuntimeError('no compiler')
 
-    monkeypatch.setattr(server_module, 'warm_up', fail)
+    monkeypatch.setattr(DynamicsServerNode, 'warm_up', staticmethod(fail))
     server = ServerBench(bench, model_file=AERIAL.name)
     bench.until_logged(server.node, 'not configured: no compiler')
     assert server.call(DescribeModel, 'describe_model').message.endswith('got not configured')

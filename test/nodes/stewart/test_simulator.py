@@ -144,7 +144,7 @@ def test_the_pose_node_tracks_the_simulator_in_every_form(bench, actuators):
     assert np.abs(matrix(poses[-1].pose) - HOME).max() > 0.01
 
 
-def test_the_motion_starts_anew_where_the_clock_is_set(bench):
+def test_the_motion_starts_again_where_the_clock_is_set(bench):
     truths = bench.collect(PoseStamped, 'true_pose')
     bench.collect(JointState, 'leg_states', SENSOR_DATA)
     node = bench.start(StewartSimulatorNode, rate=100.0, rise_time=0.01, use_sim_time=True,

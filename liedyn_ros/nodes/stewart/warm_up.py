@@ -1,0 +1,61 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every kernel of the Stewart nodes, called once on the paper's platform."""
+
+from geometry_msgs.msg import Pose
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.stewart.parameters import PLATFORM
+from liedyn_ros.ros import conversions
+from liedyn_ros.stewart import (
+    AssemblyModeSolver, GaussNewton, leg_lengths, LegSimulation, LengthSensor,
+    LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,
+    SmoothTrajectory, StewartGeometry)
+
+NOISE = 1e-5  # m, m/s and rad; any will do
+DEFAULTS = {parameter.name: parameter.default for parameter in PLATFORM}
+
+
+def warm_up_tracking() -> None:
+    """Call the kernels of the pose node."""
+    geometry, home = _platform()
+    lengths = leg_lengths(geometry, home)
+    estimator = MotionEstimator(geometry, NOISE, NOISE)
+    for method, sensor, reading in (
+            (LevenbergMarquardt(), OrientationSensor(NOISE), home[:3, :3]),
+            (GaussNewton(), LengthSensor(np.zeros(3), np.zeros(3), NOISE),
+             float(np.linalg.norm(home[:3, 3])))):
+        tracker = MonitoredTracker(geometry, home, method, MonitorConfig(
+            leg_noise=NOISE, hold_hypotheses=True, sensor=sensor))
+        for k, rates in enumerate((0.0 * lengths, None)):
+            tracked = tracker.update(1_000_000 * k, lengths, rates, reading)
+            estimator.of(tracked).after(1e-3, 1.0, geometry.characteristic_length)
+    AssemblyModeSolver(geometry).solve(lengths)
+    conversions.to_pose(home, Pose())
+
+
+def warm_up_simulation() -> None:
+    """Call the kernels of the simulator."""
+    geometry, home = _platform()
+    trajectory = SmoothTrajectory(home, np.full(6, 0.01), np.ones(6), np.zeros(6), 1.0)
+    conversions.to_pose(LegSimulation(geometry, trajectory, 1000.0).take().pose, Pose())
+
+
+def _platform() -> tuple[StewartGeometry, Array]:
+    return (StewartGeometry.from_yaml(config_file('stewart_geometry.yaml')),
+            conversions.from_position_quaternion(
+                DEFAULTS['home_position'], DEFAULTS['home_orientation']))

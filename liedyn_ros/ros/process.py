@@ -1,0 +1,80 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A process that runs one node until it is told to end, and then ends cleanly."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+import signal
+import time
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+
+RCLError = rclpy_implementation.RCLError
+
+END_PERIOD = 0.001  # s; of looking whether rclpy has ended
+SIGNALS = signal.SIGINT, signal.SIGTERM  # that tell a process to end
+
+
+@contextmanager
+def until_shutdown(context: Context) -> Iterator[None]:
+    """Leave the block quietly when the context ends, wherever in rclpy that is noticed."""
+    try:
+        yield
+    except ExternalShutdownException:
+        pass
+    except RCLError:
+        if context.ok():  # else something was publishing, or about to wait, when it ended
+            raise
+
+
+def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> None:
+    """Run one node until the process is told to end."""
+    context, building = rclpy.get_default_context(), True
+
+    def end(*_: object) -> None:
+        if building:
+            ignore_signals()
+            raise KeyboardInterrupt
+        # In a callback an exception could come out of C++ as any other, so the context has to
+        # end; which rclpy does only after it has woken the executor, and that would wait again.
+        while context.handle.ok():
+            time.sleep(END_PERIOD)
+
+    for number in SIGNALS:
+        signal.signal(number, end)
+    try:
+        rclpy.init(args=args)  # which takes the signals over, and calls this too
+        with until_shutdown(context):
+            node = node_class()
+            building = False
+            try:
+                rclpy.spin(node)
+            finally:
+                node.destroy_node()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        ignore_signals()
+        context.try_shutdown()  # rclpy.try_shutdown would listen again
+
+
+def ignore_signals() -> None:
+    """Ignore signals while the process ends: Python would die of a second interrupt."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
