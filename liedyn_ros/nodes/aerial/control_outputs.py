@@ -27,7 +27,6 @@ from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.tree_messages import doubles, TreeMessages
 
 
-
 class AerialControlOutputs:
     """The publishers and the messages they reuse; everything is stamped as the state it is for."""
 

@@ -34,7 +34,6 @@ from liedyn_ros.ros.tf import open_broadcaster
 from liedyn_ros.ros.tree_messages import TreeMessages
 
 
-
 class AerialOutputs:
     """The publishers and the messages they reuse; odometry and joint states have one stamp."""
 
