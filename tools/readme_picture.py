@@ -30,7 +30,8 @@ from matplotlib.figure import Figure
 import numpy as np
 from PIL import Image
 
-from liedyn_ros.aerial import Feedback, Gains, Machine, Reference, Simulation, tracking_error
+from liedyn_ros.aerial import (
+    AerialManipulator, Feedback, Gains, Reference, Simulation, tracking_error)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.aerial.machine_picture import draw_machine
@@ -65,7 +66,7 @@ def platform_poses(geometry: StewartGeometry, times: Array) -> Array:
     return np.array(poses)
 
 
-def flight(machine: Machine, times: Array) -> Iterator[Array]:
+def flight(machine: AerialManipulator, times: Array) -> Iterator[Array]:
     """Yield the configurations (nq,) of a flight, the masses known 5 % too large."""
     known = Dynamics(scale_masses(machine.model, 1.05))
     reference, feedback = Reference(), Feedback(machine.model, Gains())
@@ -88,7 +89,7 @@ def fly(simulation: Simulation, known: Dynamics, reference: Reference, feedback:
         simulation.step()
 
 
-def picture(geometry: StewartGeometry, poses: Array, machine: Machine, q: Array,
+def picture(geometry: StewartGeometry, poses: Array, machine: AerialManipulator, q: Array,
             frame: int) -> Image.Image:
     """Return one picture: the platform and the aerial manipulator, each with its path."""
     figure = Figure(figsize=SIZE, dpi=DPI)
@@ -127,7 +128,7 @@ def draw(path: Path, frames: int = FRAMES) -> None:
     """Write the moving picture."""
     times = START + PERIOD * np.arange(frames) / frames
     geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
-    machine = Machine(load_model(config_file('aerial_manipulator.yaml')))
+    machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
     poses, q = platform_poses(geometry, times), np.array(list(flight(machine, times)))
     pictures = [picture(geometry, poses, machine, q, k) for k in range(frames)]
     palette = pictures[0].quantize(COLORS)  # one for all, so that still areas compress

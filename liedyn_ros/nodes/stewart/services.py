@@ -35,8 +35,8 @@ class StewartServices:
     """Answers every request: success, or a message that names the fault."""
 
     def __init__(
-            self, node: ManagedNode, platform: Platform, method: Method, singularity_warning: float,
-            reset: Callable[[], None]) -> None:
+            self, node: ManagedNode, platform: Platform, method: Method,
+            singularity_warning: float, reset: Callable[[], None]) -> None:
         """
         Open the services.
 
