@@ -24,7 +24,7 @@ from liedyn_ros.ros import conversions
 from liedyn_ros.stewart import (
     AssemblyModeSolver, GaussNewton, leg_lengths, LegSimulation, LengthSensor,
     LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,
-    SmoothTrajectory, StewartGeometry)
+    PlatformMeter, SmoothTrajectory, StewartGeometry)
 
 NOISE = 1e-5  # m, m/s and rad; any will do
 DEFAULTS = {parameter.name: parameter.default for parameter in PLATFORM}
@@ -44,6 +44,7 @@ def warm_up_tracking() -> None:
         for k, rates in enumerate((0.0 * lengths, None)):
             tracked = tracker.update(1_000_000 * k, lengths, rates, reading)
             estimator.of(tracked).after(1e-3, 1.0, geometry.characteristic_length)
+    PlatformMeter(geometry).measure(home)
     AssemblyModeSolver(geometry).solve(lengths)
     conversions.to_pose(home, Pose())
 
