@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
@@ -29,8 +30,6 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 from liedyn_ros.stewart.tracking.branch_monitor import Branch, EXACT
 from liedyn_ros.stewart.tracking.sample_gate import Sample
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, TrackedPose
-
-import numpy as np
 
 # Given two poses, tells by a redundant sensor whether the second fits better; None for neither.
 Preference = Callable[[Array, Array], bool | None]

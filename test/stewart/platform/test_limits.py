@@ -23,10 +23,9 @@ from scipy.optimize import minimize
 from support.stewart_cases import pose_of
 import yaml
 
-from liedyn_ros.common.errors import GeometryError, LiedynError
+from liedyn_ros.common.errors import GeometryError, LiedynError, NotFiniteError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.common.errors import NotFiniteError
 from liedyn_ros.stewart import Flag, leg_lengths, MonitoredTracker, PlatformMeter, StewartGeometry
 from liedyn_ros.stewart.platform.kernels.limits import distance
 from liedyn_ros.stewart.platform.limits import PAIRS

@@ -80,7 +80,7 @@ def test_the_gap_is_the_distance_from_the_true_pose(geometry):
 def test_tracking_through_a_singularity(geometry, name, noise, hold):
     crossing = Crossing(geometry, name, 2.0, noise)
     tracker = MonitoredTracker(geometry, crossing.poses[0],
-                          config=MonitorConfig(leg_noise=noise, hold_hypotheses=hold))
+                               config=MonitorConfig(leg_noise=noise, hold_hypotheses=hold))
     crossed, unsaid = [], 0
     for k, stamp_ns, lengths in crossing.samples():
         safe = tracker.update(stamp_ns, lengths)
