@@ -31,6 +31,8 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'lie': ('SO(3) and SE(3): kernels on tuples, array functions, values', ('jit',)),
     'model': ('one description of a machine; its files in `model/io`', ('jit', 'lie')),
     'dynamics': ('algorithms on models', ('jit', 'lie', 'model')),
+    'identification': ('inertial parameters: regressors, base parameters, consistency',
+                       ('jit', 'lie', 'model', 'dynamics')),
     'stewart': ('the Stewart platform', ('jit', 'lie')),
     'aerial': ('the aerial manipulator: vehicle, controller, simulation',
                ('jit', 'lie', 'model', 'dynamics')),

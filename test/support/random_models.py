@@ -14,17 +14,21 @@
 
 """Seeded random trees with every type of joint."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 
 
-def random_model(seed: int, joint_count: int, floating: bool) -> Model:
+def random_model(seed: int, joint_count: int, floating: bool,
+                 types: Sequence[str] = tuple(JOINT_TYPES)) -> Model:
     """
     Return a random tree of joint_count joints, and a free base before them if floating.
 
-    The types follow random permutations of all types, so that ten joints hold each type once.
+    The types follow random permutations of those given, all by default, so that ten joints hold
+    each type once.
     Bodies are clouds of points, so that their inertias are physical; axes, placements, damping,
     friction, limits and gravity are random too.
     """
@@ -35,9 +39,9 @@ def random_model(seed: int, joint_count: int, floating: bool) -> Model:
         builder.add_body('base', random_inertia(rng))
         builder.add_joint('base_joint', 'free', None, 'base', placement=random_pose(rng))
         bodies = ['base']
-    rounds = -(-joint_count // len(JOINT_TYPES))
-    types = [kind for _ in range(rounds) for kind in rng.permutation(list(JOINT_TYPES))]
-    for i, kind in enumerate(types[:joint_count]):
+    rounds = -(-joint_count // len(types))
+    order = [kind for _ in range(rounds) for kind in rng.permutation(list(types))]
+    for i, kind in enumerate(order[:joint_count]):
         name = f'body_{i}'
         parent = bodies[rng.integers(max(0, len(bodies) - 4), len(bodies))]
         builder.add_body(name, random_inertia(rng))

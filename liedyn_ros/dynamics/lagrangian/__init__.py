@@ -12,4 +12,25 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The dense view of the dynamics: matrices to look at and to compare with."""
+"""The Lagrangian view: dense matrices in closed form, to look at and to prove with."""
+
+from liedyn_ros.dynamics.lagrangian.adjoint_products import (
+    adjoint_product, adjoint_product_derivative, adjoint_product_second_derivative)
+from liedyn_ros.dynamics.lagrangian.christoffel import (
+    christoffel_symbols, christoffel_symbols_of_chains, levi_civita_coriolis)
+from liedyn_ros.dynamics.lagrangian.closed_form import (
+    closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
+from liedyn_ros.dynamics.lagrangian.curvature import Curvature, curvature
+from liedyn_ros.dynamics.lagrangian.geodesics import Geodesic, geodesic
+from liedyn_ros.dynamics.lagrangian.gravity import gravity_terms, GravityTerms
+from liedyn_ros.dynamics.lagrangian.mass_factors import (
+    body_factors, home_adjoints, home_factors, MassFactors)
+from liedyn_ros.dynamics.lagrangian.product_of_exponentials import (
+    Factor, product_of_exponentials, ProductOfExponentials)
+
+__all__ = [
+    'adjoint_product', 'adjoint_product_derivative', 'adjoint_product_second_derivative',
+    'body_factors', 'christoffel_symbols', 'christoffel_symbols_of_chains', 'closed_form',
+    'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Curvature', 'curvature', 'Factor',
+    'Geodesic', 'geodesic', 'gravity_terms', 'GravityTerms', 'home_adjoints', 'home_factors',
+    'levi_civita_coriolis', 'MassFactors', 'product_of_exponentials', 'ProductOfExponentials']

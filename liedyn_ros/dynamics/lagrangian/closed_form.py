@@ -23,14 +23,13 @@ cost O(n^2) a body; for numbers alone Dynamics.inverse_series is O(n).
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.lie import se3, so3
+from liedyn_ros.dynamics.lagrangian.screw_tree import inertia_matrices, ScrewTree
+from liedyn_ros.lie import se3
 from liedyn_ros.model import Body
-from liedyn_ros.model.kernels import kinds
-from liedyn_ros.model.link_table import LinkTable
 
 
 class ClosedForm(NamedTuple):
@@ -127,11 +126,8 @@ def _tree(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike
     """Return the spatial screws of all coordinates with two derivatives, and all bodies."""
     model, table = dynamics.model, dynamics.model.link_table
     v, a = as_array('v', v, (model.nv,)), as_array('a', a, (model.nv,))
-    motion, supports = dynamics.kinematics(q, v, a), _supports(table)
-    s = np.zeros((6, model.nv))
-    for body, link in zip(model.bodies, table.body_link):
-        s += np.where(supports[link] & ~s.any(axis=0), dynamics.spatial_jacobian(q, body), 0.0)
-    own = supports[_links(table)].astype(float)
+    motion, tree = dynamics.kinematics(q, v, a), ScrewTree(model, q)
+    s, own = tree.screws.T, tree.moves[tree.link].astype(float)
     twists = se3.ad((s * v @ own.T).T)
     s1 = np.einsum('jab,bj->aj', twists, s)  # (7.2)
     rates = se3.ad(((s * a + s1 * v) @ own.T).T)
@@ -139,32 +135,16 @@ def _tree(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike
     bodies = []
     for b, each in enumerate(model.body_list):
         to_body = se3.adjoint(np.linalg.inv(motion.poses[b]))
-        moves = supports[table.body_link[b]].astype(float)
+        link = table.body_link[b]
+        moves = tree.moves[link].astype(float) if link >= 0 else np.zeros(model.nv)
         bodies.append(_Body(
             to_body.T @ _inertia(each) @ to_body, se3.ad(s @ (moves * v)),
             se3.ad(s @ (moves * a) + s1 @ (moves * v)), to_body, moves))
     return (s, s1, s2), bodies
 
 
-def _supports(table: LinkTable) -> NDArray[np.bool_]:
-    """Return which coordinates move each link (N + 1, nv), the ground last."""
-    moves = np.zeros((table.N + 1, table.nv), dtype=bool)
-    for i in range(table.N):
-        moves[i] = moves[table.parent[i]]
-        moves[i, table.vi[i]:table.vi[i] + kinds.NV[table.kind[i]]] = True
-    return moves
-
-
-def _links(table: LinkTable) -> list[int]:
-    """Return the link of each coordinate (nv,)."""
-    return [i for i in range(table.N) for _ in range(kinds.NV[table.kind[i]])]
-
-
 def _inertia(body: Body) -> Array:
     """Return the inertia (6, 6) about the origin of the body frame (1.17)."""
-    result = np.zeros((6, 6))
-    if body.inertia is not None:
-        m, hat = body.inertia.mass, so3.hat(body.inertia.center_of_mass)
-        result[:3, :3] = body.inertia.inertia_about_com + m * hat.T @ hat
-        result[:3, 3:], result[3:, :3], result[3:, 3:] = m * hat, m * hat.T, m * np.eye(3)
-    return result
+    if body.inertia is None:
+        return np.zeros((6, 6))
+    return inertia_matrices(body.inertia.parameters())

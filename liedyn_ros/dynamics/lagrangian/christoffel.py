@@ -1,0 +1,141 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Christoffel symbols of the mass metric, and the Coriolis matrix that they make.
+
+The metric is M(q), the kinetic energy v^T M v / 2. The symbols of the first kind are
+Gamma_ijk = <nabla_{E_i} E_j, E_k>: i differentiates, and k is the lowered index. At spherical and
+free joints E_i are the tangents of the retraction, which do not commute: there
+Gamma_ijk - Gamma_jik = C_ijk, the lowered structure constants (13.41).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import ModelError
+from liedyn_ros.dynamics.lagrangian.screw_tree import ScrewTree
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Model
+
+
+def christoffel_symbols(model: Model, q: ArrayLike) -> Array:
+    """
+    Return Gamma_ijk (nv, nv, nv) for joints of every type, in one line (13.42).
+
+    Zero unless the three coordinates stand on one path. Raises what ScrewTree raises.
+    """
+    tree = ScrewTree(model, q)
+    result = np.zeros((model.nv,) * 3)
+    for m in range(model.link_table.N):
+        path = tree.path(m)
+        screws = tree.screws[path]
+        own = tree.link[path] == m
+        pushed = screws @ tree.composites[m]
+        at = np.ix_(path, path)
+        derivative = tree.screw_derivatives[at] @ pushed.T  # <H_ij, s_k>
+        bracket = tree.brackets[at] @ pushed.T  # <[s_i, s_j], s_k>
+        deepest = own[:, None, None] | own[:, None] | own
+        result[np.ix_(path, path, path)] += deepest * combine(derivative, bracket)
+    return result
+
+
+def combine(derivative: Array, bracket: Array) -> Array:
+    """
+    Return Gamma (..., d, d, d) (13.42).
+
+    derivative holds <H_ij, s_k>, bracket <[s_i, s_j], s_k>, or both their derivatives.
+    """
+    return derivative - 0.5 * (bracket + np.swapaxes(bracket, -1, -2)
+                               + np.moveaxis(bracket, -1, -3))
+
+
+def christoffel_symbols_of_chains(model: Model, q: ArrayLike) -> Array:
+    """
+    Return Gamma_ijk (nv, nv, nv) by the closed formulas of Park (55), (56) and (57).
+
+    For joints that are chains of links of one degree of freedom: all but spherical and free
+    ones, for which this raises ModelError. Raises what ScrewTree raises.
+    """
+    group = [j.name for j in model.joint_list if j.type_name in ('spherical', 'free')]
+    if group:
+        raise ModelError('christoffel_symbols_of_chains: expected joints of one degree of freedom '
+                         f'or chains of such, got {group}; christoffel_symbols has every joint')
+    tree = ScrewTree(model, q)
+    home = ScrewTree(model, model.neutral())
+    result = np.zeros((model.nv,) * 3)
+    for link in range(model.link_table.N):
+        # Z_l^i = Ad_l^{i+1} A_i and U_l(t, b) = Ad_l^t [Ad_{t-1}^{b+1} A_b, A_t], in the
+        # home-inertial trivialisation of link l: both are spatial quantities moved back by E_l.
+        path = tree.path(link)
+        back = se3.adjoint(home.poses[link] @ se3.inverse(tree.poses[link]))
+        z = tree.screws[path] @ back.T
+        u = np.einsum('tba,ca->tbc', np.swapaxes(tree.brackets[np.ix_(path, path)], 0, 1), back)
+        pushed = z @ home.inertias[link]
+        result[np.ix_(path, path, path)] += _cases(u @ pushed.T)
+    return result
+
+
+def _cases(product: Array) -> Array:
+    """Return one link's part of Gamma, product[t, b, i] being <U_l(t, b), Z_l^i>."""
+    size = len(product)
+    result = np.empty((size,) * 3)
+    for i in range(size):
+        for j in range(i, size):
+            for k in range(size):
+                if k <= i:
+                    value = product[i, k, j] + product[j, k, i] + product[j, i, k]  # (6.11)
+                elif k <= j:
+                    value = product[j, k, i] + product[j, i, k] - product[k, i, j]  # (6.12)
+                else:
+                    value = product[j, i, k] - product[k, i, j] - product[k, j, i]  # (6.13)
+                result[i, j, k] = result[j, i, k] = 0.5 * value
+    return result
+
+
+def levi_civita_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """
+    Return C (nv, nv) with C_kj = sum_i Gamma_ijk v_i, for joints of every type (13.43).
+
+    C v are the Coriolis and centrifugal forces and dM/dt = C + C^T, as with the admissible matrix
+    of Dynamics.coriolis_matrix. The two belong to two connections: this one has no torsion, so
+    that the partial derivative of tau with respect to v is 2 C where no joint is spherical or
+    free, and 2 C - M A in general. Raises ShapeError or NotFiniteError.
+    """
+    tree, v = ScrewTree(model, q), as_array('v', v, (model.nv,))
+    columns = tree.screws.T
+    rates = _screw_rates(tree, v).T
+    result = np.zeros((model.nv, model.nv))
+    for moves, inertia in zip(tree.moves, tree.inertias):
+        jacobian, rate = columns * moves, rates * moves
+        twist = se3.ad(jacobian @ v)
+        momentum = inertia @ jacobian @ v
+        # B = -(I ad_V + ad_V^T I + N(I V)), N(h) P = ad_P^T h (13.9). In the ground frame the
+        # columns X_ij DS_j are the rates of the spatial screws.
+        half = -0.5 * (inertia @ twist + twist.T @ inertia + dual_bracket(momentum))
+        result += jacobian.T @ (inertia @ rate + half @ jacobian)
+    return result
+
+
+def _screw_rates(tree: ScrewTree, v: Array) -> Array:
+    """Return the time derivatives (nv, 6) of the spatial screws, ad_V s of their links (7.2)."""
+    twists = (tree.moves * v) @ tree.screws
+    return np.einsum('jab,jb->ja', se3.ad(twists[tree.link]), tree.screws)
+
+
+def dual_bracket(wrench: Array) -> Array:
+    """Return N(h) = [[m] [f]; [f] 0] (6, 6), which takes a twist P to ad_P^T h."""
+    m, f = so3.hat(wrench[:3]), so3.hat(wrench[3:])
+    return np.block([[m, f], [f, np.zeros((3, 3))]])

@@ -1,0 +1,139 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The Riemannian curvature of the mass metric (Park 66), for joints of every type."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.lagrangian.christoffel import christoffel_symbols, combine
+from liedyn_ros.dynamics.lagrangian.screw_tree import ScrewTree
+from liedyn_ros.lie import se3
+from liedyn_ros.model import Model
+
+Places = tuple[NDArray[np.int64], ...]
+
+
+class Curvature(NamedTuple):
+    """
+    The curvature of the kinetic energy metric at a configuration, in the tangents E_i.
+
+    metric (nv, nv) is M. riemann (nv, nv, nv, nv) is R_ijkl = <R(E_k, E_l) E_j, E_i>, all indices
+    low: R_1212 = K det M on a surface of Gaussian curvature K, 1 on the unit sphere. It vanishes
+    where the machine is in some coordinates a mass that moves freely in a flat space.
+    """
+
+    metric: Array
+    riemann: Array
+
+    @property
+    def ricci(self) -> Array:
+        """Return Ric_jl = g^ik R_ijkl (nv, nv)."""
+        return np.einsum('ik,ijkl->jl', np.linalg.inv(self.metric), self.riemann)
+
+    @property
+    def scalar(self) -> float:
+        """Return g^jl Ric_jl, twice the Gaussian curvature where nv is 2."""
+        return float(np.sum(np.linalg.inv(self.metric) * self.ricci))
+
+    def sectional(self, x: ArrayLike, y: ArrayLike) -> float:
+        """
+        Return the curvature of the plane of two velocities (nv,).
+
+        Infinite or NaN where they are parallel. Raises ShapeError or NotFiniteError.
+        """
+        x, y = (as_array(name, value, (len(self.metric),)) for name, value in (('x', x), ('y', y)))
+        g = self.metric
+        area = (x @ g @ x) * (y @ g @ y) - (x @ g @ y)**2
+        with np.errstate(divide='ignore', invalid='ignore'):
+            return float(np.einsum('ijkl,i,j,k,l', self.riemann, x, y, x, y) / area)
+
+    def deviation(self, separation: ArrayLike, v: ArrayLike) -> Array:
+        """
+        Return R(eta, v) v (nv,) of (13.47), the term by which neighbouring geodesics part.
+
+        With D_t the covariant derivative along a motion free of forces, D_t^2 eta + R(eta, v) v
+        is zero. Raises ShapeError or NotFiniteError.
+        """
+        eta = as_array('separation', separation, (len(self.metric),))
+        v = as_array('v', v, (len(self.metric),))
+        return np.linalg.solve(self.metric, np.einsum('ijkl,j,k,l', self.riemann, v, eta, v))
+
+
+def curvature(model: Model, q: ArrayLike) -> Curvature:
+    """
+    Return the curvature at a configuration (nq,), O(nv^5).
+
+    Raises what ScrewTree raises, or numpy's LinAlgError where M is singular.
+    """
+    tree = ScrewTree(model, q)
+    gamma, rates, c = christoffel_symbols(model, q), _derivatives(tree), tree.structure_constants
+    raised = gamma @ np.linalg.inv(tree.mass_matrix)  # Gamma_ij^k
+    riemann = (np.einsum('klji->ijkl', rates) - np.einsum('lkji->ijkl', rates)
+               + np.einsum('kjr,lir->ijkl', raised, gamma)
+               - np.einsum('ljr,kir->ijkl', raised, gamma)
+               - np.einsum('klr,rji->ijkl', c, gamma))  # (13.46)
+    return Curvature(tree.mass_matrix, riemann)
+
+
+def _derivatives(tree: ScrewTree) -> Array:
+    """Return E_p Gamma_ijk (nv, nv, nv, nv): the product rule on (13.42)."""
+    nv = tree.model.nv
+    result = np.zeros((nv,) * 4)
+    for m in range(tree.model.link_table.N):
+        path = tree.path(m)
+        at = np.ix_(path, path)
+        own = tree.link[path] == m
+        deepest = own[:, None, None] | own[:, None] | own
+        turning = _of_screws(tree, at, tree.composites[m])
+        result[np.ix_(path, path, path, path)] += deepest * turning
+        for p in range(nv):  # E_p Ic_m, of the deeper of m and p (13.45)
+            if tree.moves[m, p] or m in _ancestors(tree, tree.link[p]):
+                deeper = m if tree.moves[m, p] else tree.link[p]
+                result[p][np.ix_(path, path, path)] += deepest * _of_inertia(
+                    tree, at, tree.composites[deeper], tree.screws[p])
+    return result
+
+
+def _of_screws(tree: ScrewTree, at: Places, inertia: Array) -> Array:
+    """Return E_p Gamma_ijk on a path, as far as screws turn with p."""
+    screws = tree.screws[at[1][0]]
+    h, bracket = tree.screw_derivatives[at], tree.brackets[at]
+    ad, ad_h = se3.ad(screws), se3.ad(h)
+    # E_p [s_i, s_j] = [H_pi, s_j] + [s_i, H_pj]
+    turned = np.einsum('piab,jb->pija', ad_h, screws) + np.einsum('iab,pjb->pija', ad, h)
+    linked = (tree.before | tree.together)[at][..., None]
+    pushed, pushed_h = screws @ inertia, h @ inertia
+    return combine(
+        (turned * linked) @ pushed.T + np.einsum('ija,pka->pijk', h, pushed_h),
+        turned @ pushed.T + np.einsum('ija,pka->pijk', bracket, pushed_h))
+
+
+def _of_inertia(tree: ScrewTree, at: Places, inertia: Array, screw: Array) -> Array:
+    """Return E_p Gamma_ijk on a path, as far as the composite inertia moves with p."""
+    ad = se3.ad(screw)
+    pushed = tree.screws[at[1][0]] @ (-(inertia @ ad + ad.T @ inertia))
+    return combine(tree.screw_derivatives[at] @ pushed.T, tree.brackets[at] @ pushed.T)
+
+
+def _ancestors(tree: ScrewTree, i: int) -> list[int]:
+    """Return the links between a link and the ground."""
+    result, parent = [], tree.model.link_table.parent
+    while parent[i] >= 0:
+        i = parent[i]
+        result.append(i)
+    return result

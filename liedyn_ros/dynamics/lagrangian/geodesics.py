@@ -1,0 +1,96 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Geodesics of the mass metric: how a machine moves without gravity, forces and dissipation."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.integrate import solve_ivp
+
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import ConvergenceError, LimitError
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Model
+from liedyn_ros.model.kernels import kinds
+
+DEFAULT_TOLERANCE = 1e-12  # of a step, relative
+
+
+class Geodesic(NamedTuple):
+    """Configurations (K, nq) and velocities (K, nv) at the times (K,) asked for."""
+
+    times: Array
+    configurations: Array
+    velocities: Array
+
+
+def geodesic(model: Model, q: ArrayLike, v: ArrayLike, times: ArrayLike,
+             tolerance: float = DEFAULT_TOLERANCE) -> Geodesic:
+    """
+    Return the geodesic that leaves q (nq,) with v (nv,), at increasing times (K,), s, from 0 on.
+
+    Its acceleration is -M^-1 C v, so that its speed sqrt(v^T M v) is constant (13.47). Between
+    two times the motion is integrated in exponential coordinates about the first of them, by a
+    Runge-Kutta method of order eight. Raises ShapeError, NotFiniteError, NotInGroupError,
+    LimitError for times that do not increase, SingularError, or ConvergenceError where the step
+    becomes too small.
+    """
+    dynamics = Dynamics(model, dissipation=False)
+    times = as_array('times', times, (-1,))
+    tolerance = as_positive('tolerance', tolerance)
+    if len(times) and (times[0] < 0.0 or (np.diff(times) <= 0.0).any()):
+        raise LimitError(f'times: expected increasing ones from 0 on, got {times.tolist()}')
+    q, v, now = model.check_configuration(q), as_array('v', v, (model.nv,)), 0.0
+    configurations, velocities = [], []
+    for time in times:
+        q, v, now = *_advance(dynamics, q, v, time - now, tolerance), time
+        configurations.append(q)
+        velocities.append(v)
+    return Geodesic(times, np.array(configurations).reshape(-1, model.nq),
+                    np.array(velocities).reshape(-1, model.nv))
+
+
+def _advance(dynamics: Dynamics, q: Array, v: Array, span: float, tolerance: float
+             ) -> tuple[Array, Array]:
+    model = dynamics.model
+    if span == 0.0:
+        return q, v
+
+    def rate(_: float, state: Array) -> Array:
+        x, now = np.split(state, 2)
+        here = model.integrate(q, x)
+        return np.concatenate([
+            _chart_rate(model, x, now),
+            dynamics.forward(here, now, dynamics.gravity_vector(here))])
+
+    result = solve_ivp(rate, (0.0, span), np.concatenate([np.zeros(model.nv), v]),
+                       method='DOP853', rtol=tolerance, atol=tolerance)
+    if not result.success:
+        raise ConvergenceError(f'geodesic: expected a motion over {span} s, got: {result.message}')
+    x, v = np.split(result.y[:, -1], 2)
+    return model.integrate(q, x), v
+
+
+def _chart_rate(model: Model, x: Array, v: Array) -> Array:
+    """Return the rate of exponential coordinates x (nv,) at a velocity: J_r(x)^-1 v (1.14)."""
+    table, result = model.link_table, v.copy()
+    for kind, vi in zip(table.kind, table.vi):
+        if kind == kinds.SPHERICAL:
+            result[vi:vi + 3] = so3.right_jacobian_inverse(x[vi:vi + 3]) @ v[vi:vi + 3]
+        elif kind == kinds.FREE:
+            result[vi:vi + 6] = se3.right_jacobian_inverse(x[vi:vi + 6]) @ v[vi:vi + 6]
+    return result

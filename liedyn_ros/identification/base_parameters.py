@@ -1,0 +1,93 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The combinations of inertial parameters that motions and joint forces can tell apart."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import qr, solve_triangular
+
+from liedyn_ros.common.checks import Array, as_trailing
+from liedyn_ros.identification.regressor import Regressor
+
+RANK_TOLERANCE = 1e-9  # of the largest pivot: what is below is rounding
+_STATES = 3  # times as many rows as parameters
+_SHOWN = 1e-9  # a smaller factor is rounding, and left out of a name
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """
+    The base parameters of a regressor: pi_base = pi[kept] + grouping pi[dropped].
+
+    kept (r,) are places of columns that are independent, dropped (P - r,) the others, and
+    grouping (r, P - r) says how the others are felt. names (r,) spell each sum out.
+    """
+
+    kept: NDArray[np.int64]
+    dropped: NDArray[np.int64]
+    grouping: Array
+    names: tuple[str, ...]
+
+    @property
+    def rank(self) -> int:
+        """Return how many base parameters there are."""
+        return len(self.kept)
+
+    def values(self, parameters: ArrayLike) -> Array:
+        """Return the base parameters (..., r) of parameters (..., P), or raise ShapeError."""
+        pi = as_trailing('parameters', parameters, (len(self.kept) + len(self.dropped),))
+        return pi[..., self.kept] + pi[..., self.dropped] @ self.grouping.T
+
+    def columns(self, matrix: ArrayLike) -> Array:
+        """Return those columns (..., r) of a matrix (..., P) that base parameters multiply."""
+        matrix = as_trailing('matrix', matrix, (len(self.kept) + len(self.dropped),))
+        return matrix[..., self.kept]
+
+
+def base_parameters(regressor: Regressor, rng: np.random.Generator) -> BaseParameters:
+    """
+    Return the base parameters of the joint forces, from random states (6.24).
+
+    The rank is the number of pivots of a column-pivoted QR above RANK_TOLERANCE of the largest.
+    Motions that a machine cannot make, for want of range or rate, may tell fewer apart.
+    """
+    model, count = regressor.model, len(regressor.names)
+    if model.nv == 0 or count == 0:
+        nothing = np.arange(0)
+        return BaseParameters(nothing, np.arange(count), np.zeros((0, count)), ())
+    rows = np.vstack([
+        regressor.torque(model.random(rng), *rng.normal(size=(2, model.nv)))
+        for _ in range(-(-_STATES * count // model.nv))])
+    _, r, order = qr(rows, mode='economic', pivoting=True)
+    pivots = np.abs(np.diag(r))
+    rank = int((pivots > RANK_TOLERANCE * pivots[0]).sum()) if pivots[0] > 0.0 else 0
+    kept, place = np.sort(order[:rank]), np.argsort(order[:rank])
+    dropped, aside = np.sort(order[rank:]), np.argsort(order[rank:])
+    grouping = solve_triangular(r[:rank, :rank], r[:rank, rank:])[place][:, aside]
+    names = tuple(_name(regressor.names, base, dropped, factors)
+                  for base, factors in zip(kept, grouping))
+    return BaseParameters(kept, dropped, grouping, names)
+
+
+def _name(names: tuple[str, ...], base: int, dropped: NDArray[np.int64], factors: Array) -> str:
+    """Return a sum as text, e.g. 'arm/zz + 0.25 hand/mass'."""
+    text = names[base]
+    for place, factor in zip(dropped, factors):
+        if abs(factor) > _SHOWN:
+            size = '' if abs(abs(factor) - 1.0) <= _SHOWN else f'{abs(factor):.6g} '
+            text += f' {"-" if factor < 0.0 else "+"} {size}{names[place]}'
+    return text

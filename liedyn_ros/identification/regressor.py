@@ -1,0 +1,124 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The dynamics as a matrix times the inertial parameters, tau = Y(q, v, a) pi."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics import Dynamics, Kinematics
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Model
+
+BODY_PARAMETERS = ('mass', 'mass_x', 'mass_y', 'mass_z', 'xx', 'xy', 'xz', 'yy', 'yz', 'zz')
+
+
+class Regressor:
+    """
+    The regressors of a model: matrices that are linear in its parameters pi (P,).
+
+    parameters are those of the model, names says which each is. Ten for each of model.bodies, in
+    its frame about its origin: mass (kg), first moments (kg m) and moments of inertia (kg m^2),
+    e.g. 'forearm/mass_x'. With dissipation follow damping and Coulomb friction of each velocity
+    coordinate, e.g. 'elbow/damping'; with rotor_inertia follows the inertia of the motor behind
+    each coordinate as the joint feels it, e.g. 'elbow/rotor_inertia'. A model has none, so that
+    these are zero in parameters.
+
+    External wrenches are not a part: with them tau = Y pi - E w, E being closed_form's external.
+    All methods raise ShapeError, NotFiniteError, NotInGroupError or LimitError as those of
+    Dynamics do. An object works in tables of its own: use one per thread.
+    """
+
+    def __init__(self, model: Model, *, dissipation: bool = False,
+                 rotor_inertia: bool = False) -> None:
+        """Collect names and values of the parameters."""
+        self.model = model
+        self._dynamics = Dynamics(model, dissipation=False)
+        table, coordinates = model.link_table, model.coordinate_names
+        values = [np.zeros(10) if body.inertia is None else body.inertia.parameters()
+                  for body in model.body_list]
+        names = [f'{body}/{each}' for body in model.bodies for each in BODY_PARAMETERS]
+        if dissipation:
+            values += [table.damping, table.friction]
+            names += [f'{name}/{each}' for each in ('damping', 'friction') for name in coordinates]
+        if rotor_inertia:
+            values.append(np.zeros(model.nv))
+            names += [f'{name}/rotor_inertia' for name in coordinates]
+        self._dissipation, self._rotor_inertia = dissipation, rotor_inertia
+        self.names, self.parameters = tuple(names), np.concatenate(values)
+        self.parameters.setflags(write=False)
+
+    def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return Y (nv, P) with tau = Y pi, the joint forces of Dynamics.inverse (6.23)."""
+        v, a = as_array('v', v, (self.model.nv,)), as_array('a', a, (self.model.nv,))
+        motion, blocks = self._dynamics.kinematics(q, v, a), []
+        lift = motion.poses[:, :3, :3].transpose(0, 2, 1) @ -self.model.gravity
+        accelerations = motion.accelerations.copy()
+        accelerations[:, 3:] += lift  # the offset of the ground (3.0)
+        wrenches = (applied(accelerations) - np.swapaxes(se3.ad(motion.twists), 1, 2)
+                    @ applied(motion.twists))
+        for body, wrench in zip(self.model.bodies, wrenches):
+            blocks.append(self._dynamics.body_jacobian(q, body).T @ wrench)
+        if self._dissipation:
+            blocks += [np.diag(v), np.diag(np.sign(v))]
+        if self._rotor_inertia:
+            blocks.append(np.diag(a))
+        return np.hstack(blocks)
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return the row (P,) of the kinetic energy, J (13.30)."""
+        motion = self._moving(q, v)
+        row = 0.5 * np.einsum('ba,bap->bp', motion.twists, applied(motion.twists))
+        rotors = 0.5 * as_array('v', v, (self.model.nv,))**2
+        return self._row(row, rotors if self._rotor_inertia else None)
+
+    def potential_energy(self, q: ArrayLike) -> Array:
+        """Return the row (P,) of the potential of gravity, J, 0 at the origin (13.30)."""
+        poses, gravity = self._moving(q, np.zeros(self.model.nv)).poses, self.model.gravity
+        row = np.zeros((len(poses), 10))
+        row[:, 0] = -poses[:, :3, 3] @ gravity
+        row[:, 1:4] = -gravity @ poses[:, :3, :3]
+        row[self.model.link_table.body_link < 0] = 0.0  # fixed bodies, as Dynamics has it
+        return self._row(row)
+
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return the matrix (6, P) of the momentum about the origin of the ground (13.30)."""
+        motion = self._moving(q, v)
+        to_body = se3.adjoint(se3.inverse(motion.poses))
+        block = np.swapaxes(to_body, 1, 2) @ applied(motion.twists)
+        result = np.zeros((6, len(self.names)))
+        result[:, :10 * len(block)] = np.hstack(list(block))
+        return result
+
+    def _moving(self, q: ArrayLike, v: ArrayLike) -> Kinematics:
+        return self._dynamics.kinematics(q, v)
+
+    def _row(self, bodies: Array, rotors: Array | None = None) -> Array:
+        row = np.zeros(len(self.names))
+        row[:bodies.size] = bodies.ravel()
+        if rotors is not None:
+            row[len(row) - len(rotors):] = rotors
+        return row
+
+
+def applied(twists: Array) -> Array:
+    """Return Lam(x) (..., 6, 10) of twists (..., 6): I(pi) x = Lam(x) pi (6.22)."""
+    w, v = twists[..., :3], twists[..., 3:]
+    result = np.zeros((*twists.shape[:-1], 6, 10))
+    result[..., :3, 1:4], result[..., 3:, 1:4] = -so3.hat(v), so3.hat(w)
+    result[..., 3:, 0] = v
+    for row, columns in enumerate(((4, 5, 6), (5, 7, 8), (6, 8, 9))):
+        result[..., row, columns] = w
+    return result

@@ -1,0 +1,96 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Regressors of joint forces, energies and momentum beside the recursions and Pinocchio."""
+
+import numpy as np
+import pytest
+from support.dynamics_cases import make_case, TREES
+
+from liedyn_ros.common.errors import NotFiniteError, ShapeError
+from liedyn_ros.identification import Regressor
+from liedyn_ros.model import scale_masses
+
+TOLERANCE = 1e-12
+
+
+def assert_same(got, wanted) -> None:
+    """Compare with a tolerance of the largest entry."""
+    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=TOLERANCE * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(('seed', 'floating'), TREES[:4])
+@pytest.mark.parametrize('dissipation', (False, True))
+def test_regressors_times_parameters(seed: int, floating: bool, dissipation: bool) -> None:
+    case = make_case(seed, floating, dissipation)
+    regressor, d, state = Regressor(case.model, dissipation=dissipation), case.dynamics, (
+        case.q, case.v)
+    pi = regressor.parameters
+    assert len(regressor.names) == len(pi) == len(set(regressor.names))
+    assert_same(regressor.torque(*state, case.a) @ pi, d.inverse(*state, case.a))
+    assert regressor.kinetic_energy(*state) @ pi == pytest.approx(d.kinetic_energy(*state))
+    assert regressor.potential_energy(case.q) @ pi == pytest.approx(d.potential_energy(case.q))
+    assert_same(regressor.momentum(*state) @ pi, d.momentum(*state))
+
+
+def test_parameters_of_another_model_give_its_forces() -> None:
+    case = make_case(1, True)
+    heavy = scale_masses(case.model, 1.7)
+    regressor = Regressor(case.model)
+    np.testing.assert_allclose(Regressor(heavy).parameters, 1.7 * regressor.parameters)
+    k = regressor.names.index('body_3/xy')
+    changed = regressor.parameters.copy()
+    changed[k] += 1.0
+    column = regressor.torque(case.q, case.v, case.a)[:, k]
+    assert_same(regressor.torque(case.q, case.v, case.a) @ changed,
+                case.dynamics.inverse(case.q, case.v, case.a) + column)
+
+
+def test_rotor_inertia_adds_its_column() -> None:
+    case = make_case(0, False)
+    regressor = Regressor(case.model, dissipation=True, rotor_inertia=True)
+    matrix = regressor.torque(case.q, case.v, case.a)
+    np.testing.assert_array_equal(matrix[:, -case.model.nv:], np.diag(case.a))
+    assert regressor.names[-1] == f'{case.model.coordinate_names[-1]}/rotor_inertia'
+    assert not regressor.parameters[-case.model.nv:].any()
+    row = regressor.kinetic_energy(case.q, case.v)
+    np.testing.assert_array_equal(row[-case.model.nv:], 0.5 * case.v**2)
+
+
+@pytest.mark.parametrize(('seed', 'floating'), TREES[:4])
+def test_pinocchio_has_the_same_regressor(seed: int, floating: bool) -> None:
+    pin = pytest.importorskip('pinocchio')
+    from support.pinocchio_twin import to_pinocchio
+    case = make_case(seed, floating)
+    twin = to_pinocchio(case.model)
+    theirs = twin.from_velocity(pin.computeJointTorqueRegressor(
+        twin.model, twin.model.createData(), twin.to_configuration(case.q),
+        twin.to_velocity(case.v), twin.to_velocity(case.a)).T).T
+    ours = Regressor(case.model)
+    matrix = ours.torque(case.q, case.v, case.a)
+    order = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]  # theirs has xx, xy, yy, xz, yz, zz
+    for joint, body in zip(case.model.joint_list, case.model.bodies):
+        if joint.type_name == 'fixed':
+            continue  # theirs has merged it
+        at = 10 * (twin.model.getJointId(joint.name) - 1)
+        own = 10 * case.model.body_index(body)
+        assert_same(matrix[:, own:own + 10][:, order], theirs[:, at:at + 10])
+
+
+def test_refusals() -> None:
+    case = make_case(0, False)
+    with pytest.raises(ShapeError, match=r'^a: expected shape'):
+        Regressor(case.model).torque(case.q, case.v, case.a[1:])
+    with pytest.raises(NotFiniteError, match=r'^v\[0\]'):
+        Regressor(case.model).momentum(case.q, np.full_like(case.v, np.nan))
