@@ -53,7 +53,7 @@ class BaseParameters:
         return pi[..., self.kept] + pi[..., self.dropped] @ self.grouping.T
 
     def columns(self, matrix: ArrayLike) -> Array:
-        """Return those columns (..., r) of a matrix (..., P) that base parameters multiply."""
+        """Return what base parameters multiply, (..., r) of a regressor (..., P)."""
         matrix = as_trailing('matrix', matrix, (len(self.kept) + len(self.dropped),))
         return matrix[..., self.kept]
 
