@@ -57,7 +57,7 @@ class Bench:
         self._executor = SingleThreadedExecutor(context=context)
         self._nodes = []
         self._clients = {}
-        self.partner = self._added(Node('partner', context=context, namespace=namespace))
+        self.partner = self.adopt(Node('partner', context=context, namespace=namespace))
         self._log = self.collect(Log, '/rosout', QoSProfile(
             depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL))
 
@@ -75,10 +75,16 @@ class Bench:
 
     def add(self, node_class, cli_args=None, **parameters):
         """Return a node under test that may still be compiling its kernels."""
-        return self._added(node_class(
+        return self.adopt(node_class(
             context=self._context, namespace=self.namespace, cli_args=cli_args,
             parameter_overrides=[Parameter(name, value=value)
                                  for name, value in parameters.items()]))
+
+    def adopt(self, node):
+        """Return a node that is spun, and destroyed, with the others."""
+        self._nodes.append(node)
+        self._executor.add_node(node)
+        return node
 
     def until(self, condition: Callable[[], object], what: str, act=lambda: None,
               timeout=TIMEOUT):
@@ -169,8 +175,3 @@ class Bench:
         """Spin until a node has logged a text."""
         self.until(lambda: any(text in line for line in self.logged(node, severity)),
                    f'{text!r} in the log')
-
-    def _added(self, node):
-        self._nodes.append(node)
-        self._executor.add_node(node)
-        return node
