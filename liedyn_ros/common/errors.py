@@ -59,6 +59,10 @@ class DescriptionError(ModelError):
     """A file or text that describes no model or platform, or more than can be read from it."""
 
 
+class DescriptionWarning(UserWarning):
+    """What a description says that is taken as it is although it is no machine's, or mended."""
+
+
 class SingularError(LiedynError):
     """A joint whose force is given but which moves no inertia."""
 

@@ -14,58 +14,50 @@
 
 """YAML read strictly: every value is asked for by type, every key must be known."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 import math
 import os
-from pathlib import Path
-import reprlib
+import re
 from typing import Any, NoReturn
 
 import yaml
 
-from liedyn_ros.common.errors import DescriptionError, LiedynError
+from liedyn_ros.common.description import is_name, parse_number, Place, read_file, short
+from liedyn_ros.common.errors import DescriptionError
+
+MAX_DEPTH = 50  # of lists and mappings in one another
+MAX_VALUES = 10_000_000  # of a document, those that an alias repeats counted each time
 
 _NEEDED = object()
-_SHORT = reprlib.Repr()  # a message has no room for a document
-_SHORT.maxlevel = 1
-_SHORT.maxstring = _SHORT.maxother = 80
+_INTEGER = re.compile(r'[+-]?(?:0|[1-9]\d{0,17})', re.ASCII)
+_LEADING_ZERO = re.compile(r'[+-]?0\d', re.ASCII)
+_WORDS: dict[str, Any] = {
+    '': None, '~': None, 'null': None, 'true': True, 'false': False,
+    '.inf': math.inf, '+.inf': math.inf, '-.inf': -math.inf, '.nan': math.nan}
+_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # the same events, sooner
 
 
-class Node:
-    """A value of a YAML document and its path, for messages; a mapping knows what was taken."""
+class Node(Place):
+    """A value of a YAML document; a mapping knows which of its keys were taken."""
 
-    def __init__(self, value: Any, path: str) -> None:
+    __slots__ = ('_taken',)
+
+    def __init__(self, value: Any, key: str, parent: Place | None = None) -> None:
         """Wrap a value."""
-        self.value = value
-        self.path = path
+        super().__init__(value, key, parent)
         self._taken: list[str] = []
-
-    def fail(self, expected: object) -> NoReturn:
-        """Raise DescriptionError for this value."""
-        raise DescriptionError(f'{self.path}: expected {expected}, got {_SHORT.repr(self.value)}')
-
-    @contextmanager
-    def context(self) -> Iterator[None]:
-        """Put the path before the message of any error of the package."""
-        try:
-            yield
-        except LiedynError as error:
-            raise DescriptionError(f'{self.path}: {error}') from error
 
     def items(self) -> list[tuple[str, 'Node']]:
         """Return the keys and values of a mapping."""
-        return [(key, Node(value, f'{self.path}/{key}')) for key, value in self._mapping().items()]
+        return [(key, Node(value, f'/{key}', self)) for key, value in self._mapping().items()]
 
     def take(self, key: str, default: Any = _NEEDED) -> 'Node':
         """Return the value of a key, or the default if one is given."""
         self._taken.append(key)
-        if key in self._mapping():
-            return Node(self.value[key], f'{self.path}/{key}')
-        if default is _NEEDED:
-            raise DescriptionError(
-                f'{self.path}: expected a key {key}, got {_SHORT.repr(list(self.value))}')
-        return Node(default, f'{self.path}/{key}')
+        value = self._mapping().get(key, default)
+        if value is _NEEDED:
+            self.fail(f'a key {key}', short(list(self.value)))
+        return Node(value, f'/{key}', self)
 
     def optional(self, key: str) -> 'Node | None':
         """Return the value of a key, or None if it is absent."""
@@ -76,18 +68,11 @@ class Node:
         """Refuse the keys of a mapping that were not asked for."""
         unknown = [key for key in self._mapping() if key not in self._taken]
         if unknown:
-            raise DescriptionError(
-                f'{self.path}: expected keys of {sorted(set(self._taken))}, got {unknown}')
-
-    def sequence(self, length: int | None = None) -> list['Node']:
-        """Return the elements of a list."""
-        if not isinstance(self.value, list) or length not in (None, len(self.value)):
-            self.fail('a list' if length is None else f'a list of {length}')
-        return [Node(value, f'{self.path}[{i}]') for i, value in enumerate(self.value)]
+            self.fail(f'keys of {sorted(set(self._taken))}', short(unknown))
 
     def text(self) -> str:
-        """Return a text that is not empty."""
-        if not isinstance(self.value, str) or not self.value:
+        """Return a text of one line, not empty."""
+        if not isinstance(self.value, str) or not is_name(self.value):
             self.fail('a text')
         return self.value
 
@@ -97,18 +82,24 @@ class Node:
             self.fail('an integer')
         return self.value
 
+    def sequence(self, length: int | None = None) -> list['Node']:
+        """Return the elements of a list, which has a length if one is given."""
+        return [Node(element, f'[{i}]', self) for i, element in enumerate(self._list(length))]
+
     def number(self, infinite: bool = False) -> float:
         """Return a number, a finite one unless infinity is allowed."""
         value = self.value
         if not isinstance(value, (int, float)) or isinstance(value, bool):
-            # YAML 1.1 reads 1e-5 as a text.
-            self.fail('a number (with a point if it has an exponent, as 1.0e-5)')
-        if math.isnan(value) or (math.isinf(value) and not infinite):
+            self.fail('a number in decimal, without zeros before it')
+        if not math.isfinite(value) and (math.isnan(value) or not infinite):
             self.fail('a number' if infinite else 'a finite number')
         return float(value)
 
     def numbers(self, length: int | None = None, infinite: bool = False) -> list[float]:
         """Return a list of numbers."""
+        values = self._list(length)
+        if all(type(value) is float and math.isfinite(value) for value in values):
+            return list(values)
         return [element.number(infinite) for element in self.sequence(length)]
 
     def number_or_numbers(self, infinite: bool = False) -> float | list[float]:
@@ -122,11 +113,8 @@ class Node:
         if not isinstance(self.value, str):
             return self.number()
         number, _, unit = self.value.partition(' ')
-        try:
-            degrees = float(number)
-        except ValueError:
-            degrees = math.nan
-        if unit != 'deg' or not math.isfinite(degrees):
+        degrees = None if _LEADING_ZERO.match(number) else parse_number(number)
+        if unit != 'deg' or degrees is None:
             self.fail("a number in rad or a text such as '25 deg'")
         return math.radians(degrees)
 
@@ -135,34 +123,142 @@ class Node:
             self.fail('a mapping')
         return self.value
 
+    def _list(self, length: int | None) -> list[Any]:
+        if not isinstance(self.value, list) or length not in (None, len(self.value)):
+            self.fail(f'a list of {length} entries' if length is not None else 'a list')
+        return self.value
+
 
 def read(path: str | os.PathLike[str], name: str) -> Node:
     """
     Return the root of a YAML file; its name begins the paths in messages.
 
-    Raises DescriptionError, with line and column where the file is no YAML.
+    Numbers are decimal, true and false are the truth values, null and ~ stand for nothing, and
+    all else is text: no octal or base 60 numbers, no dates, no yes and no. Aliases repeat a value;
+    tags, merge keys and a second document are refused.
+    Raises DescriptionError, with line and column where the file is no such YAML.
     """
+    content = read_file(path)
     try:
-        text = Path(path).read_text(encoding='utf-8')
-    except (OSError, ValueError) as error:  # also of a path or a text that is none
-        raise DescriptionError(f'expected a readable text file, got {error}') from error
-    try:
-        return Node(yaml.load(text, Loader=_UniqueKeys), name)
+        return Node(_Composer().compose(yaml.parse(content.decode(), Loader=_LOADER)), name)
+    except UnicodeDecodeError as error:
+        raise DescriptionError(f'expected text in UTF-8, got {error}') from error
     except yaml.YAMLError as error:
         raise DescriptionError(f'expected YAML, got {error}') from error
 
 
-class _UniqueKeys(yaml.SafeLoader):
-    """A safe loader that refuses what PyYAML lets pass: a key given twice, or not a text."""
+class _Composer:
+    """
+    Puts the one document of a stream of events together as mappings, lists and plain values.
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return the mapping."""
-        seen = set()
-        for key, _ in node.value:
-            name = self.construct_object(key, deep=True)
-            if not isinstance(name, str) or name in seen:
-                raise yaml.constructor.ConstructorError(
-                    'while reading a mapping', node.start_mark,
-                    f'expected each key once and a text, got {name!r}', key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep)
+    It does not recur, and it refuses what would grow without bound.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a value."""
+        self._document: list[Any] = []
+        self._open: list[_Container] = []
+        self._anchors: dict[str, tuple[Any, int]] = {}  # values, and how many each counts for
+        self._plain: dict[str, Any] = {}  # texts without quotes, and what they stand for
+        self._count = 0
+
+    def compose(self, events: Iterator[Any]) -> Any:
+        """Return the document, None where the stream is empty."""
+        handlers: dict[type, Callable[[Any], None]] = {
+            yaml.ScalarEvent: self._scalar, yaml.AliasEvent: self._alias,
+            yaml.MappingStartEvent: self._start, yaml.SequenceStartEvent: self._start,
+            yaml.MappingEndEvent: self._end, yaml.SequenceEndEvent: self._end}
+        for event in events:
+            handler = handlers.get(type(event))
+            if handler is not None:
+                handler(event)
+        return self._document[0] if self._document else None
+
+    def _scalar(self, event: Any) -> None:
+        if event.tag is not None:
+            _refuse(event, 'a value without a tag', event.tag)
+        value = event.value
+        if event.implicit[0]:  # not in quotes
+            if value not in self._plain:
+                self._plain[value] = _resolve(value)
+            value = self._plain[value]
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value, 1
+        container = self._open[-1] if self._open else None
+        if container is None or type(container.value) is list or container.key is not None:
+            self._add(event, value, 1)
+        elif isinstance(value, str) and value != '<<' and value not in container.value:
+            container.key = value
+        else:
+            _refuse(event, 'each key once and a text', short(value))
+
+    def _alias(self, event: Any) -> None:
+        if event.anchor not in self._anchors:
+            _refuse(event, 'an alias of a value before it', f'*{event.anchor}')
+        self._require_place(event)
+        self._add(event, *self._anchors[event.anchor])
+
+    def _start(self, event: Any) -> None:
+        if event.tag is not None:
+            _refuse(event, 'a value without a tag', event.tag)
+        if len(self._open) == MAX_DEPTH:
+            _refuse(event, f'at most {MAX_DEPTH} lists and mappings in one another', 'more')
+        self._require_place(event)
+        value: Any = {} if type(event) is yaml.MappingStartEvent else []
+        self._open.append(_Container(value, event.anchor, self._count))
+
+    def _end(self, event: Any) -> None:
+        closed = self._open.pop()
+        if closed.anchor is not None:
+            self._anchors[closed.anchor] = closed.value, self._count - closed.start + 1
+        self._add(event, closed.value, 1)
+
+    def _require_place(self, event: Any) -> None:
+        """Refuse a key that is not a text."""
+        if self._open and type(self._open[-1].value) is dict and self._open[-1].key is None:
+            _refuse(event, 'each key once and a text', 'a list, a mapping or an alias')
+
+    def _add(self, event: Any, value: Any, size: int) -> None:
+        """Put a value, which counts for a number of them, into the container that is open."""
+        self._count += size
+        if self._count > MAX_VALUES:
+            _refuse(event, f'at most {MAX_VALUES} values', 'more')
+        if not self._open:
+            if self._document:
+                _refuse(event, 'one document', 'a second')
+            self._document.append(value)
+            return
+        container = self._open[-1]
+        if container.key is None:
+            container.value.append(value)
+        else:
+            container.value[container.key] = value
+            container.key = None
+
+
+class _Container:
+    """A list or mapping that is being read."""
+
+    __slots__ = ('anchor', 'key', 'start', 'value')
+
+    def __init__(self, value: Any, anchor: str | None, start: int) -> None:
+        """Begin; `start` values were counted before it."""
+        self.value, self.anchor, self.start = value, anchor, start
+        self.key: str | None = None  # of a mapping, whose value comes next
+
+
+def _resolve(text: str) -> Any:
+    """Return what a text without quotes stands for; what looks like a number is one or a text."""
+    if text[:1] in '+-.0123456789' and text:
+        if _INTEGER.fullmatch(text):
+            return int(text)
+        number = None if _LEADING_ZERO.match(text) else parse_number(text)
+        if number is not None:
+            return number
+    return _WORDS.get(text.lower(), text)
+
+
+def _refuse(event: Any, expected: str, got: str) -> NoReturn:
+    mark = event.start_mark
+    raise DescriptionError(
+        f'expected {expected}, got {got} at line {mark.line + 1}, column {mark.column + 1}')

@@ -16,11 +16,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.checks import Array, as_array, as_number, listed
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.expansion import expand, numbered
@@ -49,8 +50,10 @@ class ModelBuilder:
         self._gravity = as_array('gravity', gravity, (3,))
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}  # by the name of the child body
+        self._joint_names: set[str] = set()
         self._rotors: list[Rotor] = []
         self._couplings: list[Coupling] = []
+        self._warnings: list[str] = []
 
     def add_body(self, name: str, inertia: SpatialInertia | None,
                  visuals: Sequence[Visual] = ()) -> None:
@@ -79,28 +82,21 @@ class ModelBuilder:
         z, x = _axes(name, type_name, axis, second_axis)
         if pitch != 0.0 and type_name != 'helical':
             raise ModelError(f'joint {name}: expected no pitch for type {type_name}, got {pitch}')
-        limits = limits or {}
-        unknown = [key for key in limits if key not in _BOUNDS]
-        if unknown:
-            raise ModelError(f'joint {name}: expected limits of {_BOUNDS}, got {unknown}')
-        bounds = Limits(**limits, nv=spec.nv, name=f'joint {name}: limits')
-        if not spec.has_bounds and np.isfinite([bounds.lower, bounds.upper]).any():
-            raise ModelError(f'joint {name}: expected no bounds of position for type {type_name}, '
-                             f'got {bounds.lower.tolist()} to {bounds.upper.tolist()}')
         self._joints[child] = Joint(
             name, type_name, parent, child,
             placement=checked_pose(
                 f'joint {name}: placement', np.eye(4) if placement is None else placement),
             axis=z, second_axis=x, pitch=as_number(f'joint {name}: pitch', pitch),
-            limits=bounds,
+            limits=_limits(name, type_name, limits or {}),
             damping=_resistance(f'joint {name}: damping', damping, spec.nv),
             friction=_resistance(f'joint {name}: friction', friction, spec.nv))
+        self._joint_names.add(name)
 
     def _check_new_joint(self, name: str, type_name: str, child: str) -> None:
         if type_name not in JOINT_TYPES:
             raise ModelError(
                 f'joint {name}: expected a type of {list(JOINT_TYPES)}, got {type_name!r}')
-        if any(joint.name == name for joint in self._joints.values()):
+        if name in self._joint_names:
             raise ModelError(f'joint {name}: expected a name not yet used, got it twice')
         if child in self._joints:
             raise ModelError(f'joint {name}: expected a child body that no joint moves yet, got '
@@ -116,13 +112,18 @@ class ModelBuilder:
         """Note that q_joint = multiplier * q_leader + offset, for joints of one coordinate."""
         self._couplings.append(Coupling(joint, leader, multiplier, offset))
 
+    def add_warning(self, text: str) -> None:
+        """Keep a remark on what a description says, for those who use the model."""
+        self._warnings.append(text)
+
     def build(self) -> Model:
         """Return the model, or raise ModelError when the parts are not a tree."""
         self._check_names()
         joints = numbered(self._depth_first())
         bodies = tuple(self._bodies[joint.child] for joint in joints)
         return Model(self._name, bodies, joints, expand(bodies, joints, self._gravity),
-                     tuple(self._rotors), tuple(self._couplings))
+                     tuple(self._rotors), tuple(self._couplings),
+                     warnings=tuple(self._warnings))
 
     def _check_names(self) -> None:
         if not self._bodies:
@@ -131,20 +132,22 @@ class ModelBuilder:
             for role, body in (('parent', joint.parent), ('child', joint.child)):
                 if body is not None and body not in self._bodies:
                     raise ModelError(f'joint {joint.name}: expected a {role} body of '
-                                     f'{list(self._bodies)}, got {body!r}')
+                                     f'{listed(list(self._bodies))}, got {body!r}')
         for rotor in self._rotors:
             if rotor.body not in self._bodies:
-                raise ModelError(f'rotor {rotor.name}: expected a body of {list(self._bodies)}, '
-                                 f'got {rotor.body!r}')
-        single = [j.name for j in self._joints.values() if JOINT_TYPES[j.type_name].nv == 1]
+                raise ModelError(f'rotor {rotor.name}: expected a body of '
+                                 f'{listed(list(self._bodies))}, got {rotor.body!r}')
+        single = {j.name: None for j in self._joints.values() if JOINT_TYPES[j.type_name].nv == 1}
         for coupling in self._couplings:
             for role, name in (('one', coupling.joint), ('a leader', coupling.leader)):
                 if name not in single:
                     raise ModelError(f'coupling of joint {coupling.joint}: expected {role} of the '
-                                     f'joints of one coordinate, {single}, got {name!r}')
+                                     f'joints of one coordinate, {listed(list(single))}, '
+                                     f'got {name!r}')
         idle = [name for name in self._bodies if name not in self._joints]
         if idle:
-            raise ModelError(f'bodies {idle}: expected a joint that holds or moves each, got none')
+            raise ModelError(
+                f'bodies {listed(idle)}: expected a joint that holds or moves each, got none')
 
     def _depth_first(self) -> list[Joint]:
         children: dict[str | None, list[Joint]] = {}
@@ -159,7 +162,7 @@ class ModelBuilder:
         looped = sorted(self._joints.keys() - {joint.child for joint in ordered})
         if looped:
             raise ModelError(
-                f'bodies {looped}: expected a path of joints to the ground, got a loop')
+                f'bodies {listed(looped)}: expected a path of joints to the ground, got a loop')
         return ordered
 
 
@@ -184,8 +187,20 @@ def _axes(name: str, type_name: str, axis: ArrayLike | None,
     return z, unit_axis(f'joint {name}: second axis', x - (z @ x) * z)
 
 
+def _limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> Limits:
+    spec = JOINT_TYPES[type_name]
+    unknown = [key for key in limits if key not in _BOUNDS]
+    if unknown:
+        raise ModelError(f'joint {name}: expected limits of {_BOUNDS}, got {unknown}')
+    bounds = Limits(**limits, nv=spec.nv, name=f'joint {name}: limits')
+    if not spec.has_bounds and np.isfinite([bounds.lower, bounds.upper]).any():
+        raise ModelError(f'joint {name}: expected no bounds of position for type {type_name}, '
+                         f'got {bounds.lower.tolist()} to {bounds.upper.tolist()}')
+    return bounds
+
+
 def _resistance(name: str, value: ArrayLike, nv: int) -> Array:
     array = per_coordinate(name, value, nv)
-    if not ((array >= 0.0) & np.isfinite(array)).all():
+    if not all(0.0 <= number < math.inf for number in array.tolist()):
         raise ModelError(f'{name}: expected finite numbers of at least 0, got {array.tolist()}')
     return array

@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.geometry import axis_frame
+from liedyn_ros.model.inertia import stacked_parameters
 from liedyn_ros.model.joints import Joint, JOINT_TYPES
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
 
 # Columns of the joint's axis frame, cyclic, so that the named axis comes last.
-_COLUMNS = {'z': [0, 1, 2], 'x': [1, 2, 0], 'y': [2, 0, 1]}
+_COLUMNS = {'x': [1, 2, 0], 'y': [2, 0, 1]}
 
 
 def numbered(joints: Sequence[Joint]) -> tuple[Joint, ...]:
@@ -48,19 +49,22 @@ def expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> L
     for body, joint in zip(bodies, joints):
         parent, pose_link_parent = place[joint.parent]
         place[body.name] = links.add(joint, parent, pose_link_parent @ joint.placement)
-        link, pose_link_body = place[body.name]
-        if body.inertia is not None and link >= 0:
-            links.inertia[link] += body.inertia.parameters(pose_link_body)
+    placed = [place[body.name] for body in bodies]
+    body_link = _indices([link for link, _ in placed])
+    poses = np.array([pose for _, pose in placed]).reshape(-1, 4, 4)
+    inertia = np.zeros((len(links.kind), 10))
+    moved = [(i, body.inertia) for i, body in enumerate(bodies)
+             if body.inertia is not None and body_link[i] >= 0]
+    carried = [i for i, _ in moved]
+    np.add.at(inertia, body_link[carried], stacked_parameters(
+        [body_inertia for _, body_inertia in moved], poses[carried]))
     return LinkTable(
         kind=_indices(links.kind), parent=_indices(links.parent),
         qi=_indices(links.qi), vi=_indices(links.vi),
-        placement=np.array([_row(pose) for pose in links.placement]).reshape(-1, 12),
-        inertia=np.array(links.inertia).reshape(-1, 10), pitch=np.array(links.pitch),
+        placement=_rows(links.placement), inertia=inertia, pitch=np.array(links.pitch),
         damping=_join([joint.damping for joint in joints]),
         friction=_join([joint.friction for joint in joints]),
-        gravity=gravity.copy(),
-        body_link=_indices([place[body.name][0] for body in bodies]),
-        body_placement=np.array([_row(place[b.name][1]) for b in bodies]).reshape(-1, 12),
+        gravity=gravity.copy(), body_link=body_link, body_placement=_rows(poses),
         nq=sum(kinds.NQ[kind] for kind in links.kind),
         nv=sum(kinds.NV[kind] for kind in links.kind))
 
@@ -75,7 +79,6 @@ class _Links:
         self.qi: list[int] = []
         self.vi: list[int] = []
         self.placement: list[Array] = []
-        self.inertia: list[Array] = []
         self.pitch: list[float] = []
 
     def add(self, joint: Joint, parent: int, placement: Array) -> tuple[int, Array]:
@@ -88,21 +91,22 @@ class _Links:
         qi, vi = joint.qi, joint.vi
         for kind, axis in JOINT_TYPES[joint.type_name].links:
             pose_joint_link = np.eye(4)
-            pose_joint_link[:3, :3] = frame[:, _COLUMNS[axis]]
+            pose_joint_link[:3, :3] = frame if axis == 'z' else frame[:, _COLUMNS[axis]]
             self.kind.append(kind)
             self.parent.append(parent)
             self.qi.append(qi)
             self.vi.append(vi)
             self.placement.append(placement @ pose_joint_link)
-            self.inertia.append(np.zeros(10))
             self.pitch.append(joint.pitch)
             parent, qi, vi = len(self.kind) - 1, qi + kinds.NQ[kind], vi + kinds.NV[kind]
             placement = pose_joint_link.T  # the inverse of a rotation: back to the joint frame
         return parent, placement  # at q = 0 the joint frame is the frame of the body
 
 
-def _row(pose: Array) -> Array:
-    return np.concatenate((pose[:3, :3].ravel(), pose[:3, 3]))
+def _rows(poses: Sequence[Array] | Array) -> Array:
+    """Return each pose (4, 4) as a row: the rotation row by row, then the translation."""
+    stack = np.asarray(poses, dtype=np.float64).reshape(-1, 4, 4)
+    return np.concatenate((stack[:, :3, :3].reshape(-1, 9), stack[:, :3, 3]), axis=1)
 
 
 def _join(parts: Sequence[Array]) -> Array:

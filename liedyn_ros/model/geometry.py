@@ -14,12 +14,16 @@
 
 """Numbers, axes and poses as a description gives them, checked."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.lie import se3
+
+_ROUNDING = 2e-15
 
 
 def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
@@ -28,40 +32,52 @@ def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0
 
     R = Rz(yaw) Ry(pitch) Rx(roll), as URDF has it (REP 103).
     """
-    result = np.eye(4)
-    result[:3, 3] = as_array('translation', translation, (3,))
-    roll, pitch, yaw = as_array('rpy', rpy, (3,))
-    cr, sr, cp, sp = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch)
-    cy, sy = np.cos(yaw), np.sin(yaw)
-    result[:3, :3] = (
-        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        (-sp, cp * sr, cp * cr))
-    return result
+    x, y, z = as_array('translation', translation, (3,)).tolist()
+    roll, pitch, yaw = as_array('rpy', rpy, (3,)).tolist()
+    cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return np.array((
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr, x),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr, y),
+        (-sp, cp * sr, cp * cr, z), (0.0, 0.0, 0.0, 1.0)))
 
 
 def checked_pose(name: str, value: ArrayLike) -> Array:
     """Return a pose (4, 4), read-only and cleaned of rounding, or raise what require_pose does."""
-    return _read_only(se3.normalize(se3.require_pose(name, as_array(name, value, (4, 4)))))
+    matrix = np.array(as_array(name, value, (4, 4)))
+    if not _is_exact(matrix):
+        matrix = se3.normalize(se3.require_pose(name, matrix))
+    return _read_only(matrix)
+
+
+def _is_exact(matrix: Array) -> bool:
+    """Return whether a matrix (4, 4) is a pose but for rounding, which takes no array to tell."""
+    (a, b, c, _), (d, e, f, _), (g, h, i, _), last = matrix.tolist()
+    return last == [0.0, 0.0, 0.0, 1.0] and all(abs(error) <= _ROUNDING for error in (
+        a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0, a * d + b * e + c * f,
+        b * f - c * e - g, c * d - a * f - h, a * e - b * d - i))  # z is x cross y
 
 
 def unit_axis(name: str, value: ArrayLike) -> Array:
     """Return the unit vector (3,) along a direction, read-only, or raise ModelError for zero."""
-    axis = as_array(name, value, (3,))
-    length = np.linalg.norm(axis)
-    if length == 0.0:
-        raise ModelError(f'{name}: expected a direction, got {axis.tolist()}')
-    return _read_only(axis / length)
+    axis = as_array(name, value, (3,)).tolist()
+    largest = max(map(abs, axis))
+    if largest == 0.0:
+        raise ModelError(f'{name}: expected a direction, got {axis}')
+    x, y, z = (component / largest for component in axis)  # whose square neither vanishes nor ...
+    length = math.sqrt(x * x + y * y + z * z)  # ... overflows
+    return _read_only(np.array((x / length, y / length, z / length)))
 
 
 def axis_frame(axis: Array, second_axis: Array) -> Array:
     """Return the rotation whose z axis is the one and whose x axis is the other, both unit."""
-    return np.column_stack((second_axis, np.cross(axis, second_axis), axis))
+    (a, b, c), (d, e, f) = axis.tolist(), second_axis.tolist()
+    return np.array(((d, b * f - c * e, a), (e, c * d - a * f, b), (f, a * e - b * d, c)))
 
 
 def perpendicular(axis: Array) -> Array:
     """Return the x axis turned by the shortest turn that brings z onto a unit axis, read-only."""
-    x, y, z = axis
+    x, y, z = axis.tolist()
     if z < -0.5:  # half a turn about x first, so that the division below is by at least 1.5
         return _read_only(np.array([1.0 - x * x / (1.0 - z), -x * y / (1.0 - z), x]))
     return _read_only(np.array([1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), -x]))

@@ -14,7 +14,7 @@
 
 """Mass, centre of mass and rotational inertia of a rigid body."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ from liedyn_ros.common.errors import InertiaError
 # Relative slack for files that round their numbers.
 _TRIANGLE_TOLERANCE = 1e-6
 _SYMMETRY_TOLERANCE = 1e-9
+_MARGIN = 1e-6  # of a minor over the product of its diagonal: what rounding cannot hide
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -51,13 +52,15 @@ class SpatialInertia:
         mass = as_number('mass', mass)
         center = np.array(as_array('center_of_mass', center_of_mass, (3,)))
         inertia = np.array(as_array('inertia_about_com', inertia_about_com, (3, 3)))
-        if mass < 0.0 or (physical and mass == 0.0):
+        if mass < 0.0:
             raise InertiaError(f'mass: expected more than 0 kg, got {mass}')
-        if abs(inertia - inertia.T).max() > _SYMMETRY_TOLERANCE * abs(inertia).max():
+        if not (inertia == inertia.T).all() and (
+                abs(inertia - inertia.T).max() > _SYMMETRY_TOLERANCE * abs(inertia).max()):
             raise InertiaError(
                 f'inertia_about_com: expected a symmetric matrix, got {inertia.tolist()}')
-        if physical:
-            _require_physical(inertia)
+        fault = unphysical(mass, inertia) if physical else None
+        if fault is not None:
+            raise InertiaError(fault)
         for name, value in (('center_of_mass', center), ('inertia_about_com', inertia)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -71,23 +74,56 @@ class SpatialInertia:
         The ten numbers of rigidly joined bodies add up (1.17), (1.5).
         """
         pose = np.eye(4) if pose is None else as_array('pose', pose, (4, 4))
-        rotation = pose[:3, :3]
-        c = rotation @ self.center_of_mass + pose[:3, 3]
-        inertia = rotation @ self.inertia_about_com @ rotation.T + self.mass * (
-            (c @ c) * np.eye(3) - np.outer(c, c))  # m [c]^T [c] (1.17)
-        return np.array([self.mass, *(self.mass * c), *inertia[np.triu_indices(3)]])
+        return stacked_parameters([self], pose[None])[0]
 
 
-def _require_physical(inertia: Array) -> None:
+def stacked_parameters(inertias: Sequence[SpatialInertia], poses: Array) -> Array:
+    """Return the parameters (n, 10) of n inertias, each in a pose (n, 4, 4)."""
+    if not inertias:
+        return np.zeros((0, 10))
+    mass = np.array([each.mass for each in inertias])
+    center = np.array([each.center_of_mass for each in inertias])
+    about_com = np.array([each.inertia_about_com for each in inertias])
+    rotation = poses[:, :3, :3]
+    c = (rotation @ center[:, :, None])[:, :, 0] + poses[:, :3, 3]
+    square = (c * c).sum(axis=1)
+    inertia = rotation @ about_com @ rotation.transpose(0, 2, 1) + mass[:, None, None] * (
+        square[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :])  # m [c]^T [c] (1.17)
+    row, column = np.triu_indices(3)
+    return np.column_stack((mass, mass[:, None] * c, inertia[:, row, column]))
+
+
+def unphysical(mass: float, inertia: Array) -> str | None:
+    """
+    Return why no rigid body has a mass and an inertia (3, 3) about its centre of mass, or None.
+
+    The moments must be positive and none above the sum of the other two; all zeros are a point.
+    """
+    if mass <= 0.0:
+        return f'mass: expected more than 0 kg, got {mass}'
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
+    half = 0.5 * (xx + yy + zz)  # half - I has the moments (b + c - a) / 2, of the inequality
+    if _positive(xx, yy, zz, xy, xz, yz) and _positive(
+            half - xx, half - yy, half - zz, -xy, -xz, -yz):
+        return None
     if not inertia.any():
-        return
+        return None
     moments = np.linalg.eigvalsh(inertia)
     if moments[0] <= 0.0:
-        raise InertiaError('inertia_about_com: expected a positive definite matrix, '
-                           f'got principal moments {_short(moments)} kg m^2')
+        return ('inertia_about_com: expected a positive definite matrix, '
+                f'got principal moments {_short(moments)} kg m^2')
     if moments[0] + moments[1] < moments[2] * (1.0 - _TRIANGLE_TOLERANCE):
-        raise InertiaError('inertia_about_com: expected no principal moment above the sum of the '
-                           f'other two, got {_short(moments)} kg m^2')
+        return ('inertia_about_com: expected no principal moment above the sum of the '
+                f'other two, got {_short(moments)} kg m^2')
+    return None
+
+
+def _positive(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> bool:
+    """Return whether a symmetric matrix is positive definite by a margin; False if in doubt."""
+    minor = xx * yy - xy * xy
+    determinant = zz * minor - xx * yz * yz + xz * (2.0 * xy * yz - yy * xz)
+    return (xx > 0.0 and minor > _MARGIN * xx * yy
+            and determinant > _MARGIN * xx * yy * abs(zz))
 
 
 def _short(numbers: Iterable[float]) -> str:

@@ -97,13 +97,13 @@ class Limits:
         given = {'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort}
         for bound, value in given.items():
             object.__setattr__(self, bound, per_coordinate(f'{name} {bound}', value, nv))
-        if not (self.lower <= self.upper).all():
+        if any(low > high for low, high in zip(self.lower.tolist(), self.upper.tolist())):
             raise LimitError(f'{name}: expected lower <= upper, '
                              f'got {self.lower.tolist()} and {self.upper.tolist()}')
         for bound in ('velocity', 'effort'):
-            if not (getattr(self, bound) >= 0.0).all():
-                raise LimitError(f'{name} {bound}: expected at least 0, '
-                                 f'got {getattr(self, bound).tolist()}')
+            numbers = getattr(self, bound).tolist()
+            if any(number < 0.0 for number in numbers):
+                raise LimitError(f'{name} {bound}: expected at least 0, got {numbers}')
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +157,12 @@ def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:
 
     Raises ShapeError, LimitError for NaN, or LiedynError for what is no number.
     """
-    array = as_numbers(name, value)
+    array = np.array([value] * nv) if type(value) is float else as_numbers(name, value)
     if array.shape not in ((), (nv,)):
         raise ShapeError(f'{name}: expected one number or {nv}, got shape {array.shape}')
-    if np.isnan(array).any():
+    if any(number != number for number in array.ravel().tolist()):
         raise LimitError(f'{name}: expected numbers, got NaN')
-    array = np.full(nv, array)
+    array = np.array(array) if array.ndim else np.full(nv, array)
     array.setflags(write=False)
     return array
 

@@ -47,8 +47,8 @@ class Model:
     joint_list[i] moves body_list[i]; parents come before their children. Configurations q are
     (nq,) and velocities v (nv,), in the order of the joints; see docs/conventions.md for what a
     joint of each type puts into them. rotors are the propellers. couplings are the mimic joints
-    of a URDF that was loaded with them independent; no algorithm enforces them. loops is empty:
-    every model is a tree.
+    of a URDF. loops is empty: every model is a tree. warnings are what a reader had to say of
+    the description, each with the names it is about and what was done.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Model:
     rotors: tuple[Rotor, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     loops: tuple[()] = ()
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return the name and the sizes."""

@@ -22,9 +22,11 @@ from support.dynamics_cases import Case
 from support.example_robots import example_robot, example_urdfs
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import DescriptionError, SingularError
+from liedyn_ros.common.errors import (
+    DescriptionError, DescriptionWarning, SingularError)
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_urdf, Model
+from tools import example_robots
 
 pin = pytest.importorskip('pinocchio')
 pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
@@ -35,11 +37,11 @@ FAMILIES = example_urdfs()
 # Files, as docs/model_format.md tells of them: with impossible inertias, with a joint whose force
 # moves no inertia, without a robot.
 IMPOSSIBLE = (
-    'allegro_left_hand', 'allegro_right_hand', 'anymal', 'anymal-kinova', 'b1', 'b1-z1', 'bolt',
-    'finger_edu', 'go1', 'hyq_no_sensors', 'icub', 'icub_reduced', 'pr2', 'romeo_laas_small',
-    'romeo_small', 'tiago', 'tiago_dual', 'tiago_no_hand')
+    'alex_psyonic_hands', 'allegro_left_hand', 'allegro_right_hand', 'anymal', 'anymal-kinova',
+    'b1', 'b1-z1', 'bolt', 'finger_edu', 'go1', 'hyq_no_sensors', 'icub', 'icub_reduced', 'pr2',
+    'romeo_laas_small', 'romeo_small', 'tiago', 'tiago_dual', 'tiago_no_hand')
 MASSLESS = {'romeo': 'RThumb3', 'romeo_laas_small': 'r_gripper_joint'}
-FAULTY = {'alex_psyonic_hands': 'expected a leader of', 'ur3': 'expected an attribute name'}
+FAULTY = {'ur3': 'expected an attribute name'}
 
 
 def test_random_trees(case: Case) -> None:
@@ -57,7 +59,7 @@ def test_example_robots(paths: list[str], floating: bool) -> None:
     for file in map(example_robot, paths):
         if file.stem in FAULTY:
             with pytest.raises(DescriptionError, match=FAULTY[file.stem]):
-                load_urdf(file, floating=floating, mimic='independent', physical=False)
+                load_urdf(file, floating=floating)
             continue
         model = load(file, floating)
         if model.nv == 0:  # a quadrotor that is held
@@ -72,18 +74,22 @@ def test_example_robots(paths: list[str], floating: bool) -> None:
             assert_same_forward_dynamics(model, twin, rng)
 
 
-def test_the_documents_name_the_files_that_are_special() -> None:
-    text = (Path(__file__).parents[2] / 'docs/model_format.md').read_text(encoding='utf-8')
-    for name in (*IMPOSSIBLE, *MASSLESS, *FAULTY):
+def test_the_table_in_the_documents_is_that_of_the_reader() -> None:
+    if not FAMILIES:
+        pytest.skip('needs the example-robot-data wheel')
+    text = example_robots.DOCUMENT.read_text(encoding='utf-8')
+    assert f'{example_robots.BEGIN}\n{example_robots.table()}\n{example_robots.END}' in text
+    for name in MASSLESS:
         assert f'`{name}`' in text
 
 
 def load(file: Path, floating: bool) -> Model:
     if file.stem not in IMPOSSIBLE:
-        return load_urdf(file, floating=floating, mimic='independent')
-    with pytest.raises(DescriptionError, match=r'physical=False takes it as it is$'):
-        load_urdf(file, mimic='independent')
-    return load_urdf(file, floating=floating, mimic='independent', physical=False)
+        return load_urdf(file, floating=floating)
+    with pytest.raises(DescriptionError, match=r'without strict it is used as it is$'):
+        load_urdf(file, strict=True)
+    with pytest.warns(DescriptionWarning, match='which no rigid body has, are used as they are'):
+        return load_urdf(file, floating=floating)
 
 
 def assert_same_dynamics(

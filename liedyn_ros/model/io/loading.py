@@ -17,38 +17,53 @@
 from collections.abc import Mapping
 import os
 from pathlib import Path
-from typing import Any
 
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.description import read_file, short
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.model.builder import STANDARD_GRAVITY
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.model import Model
 
 
-def load_model(path: str | os.PathLike[str], **options: Any) -> Model:
+def load_model(
+        path: str | os.PathLike[str], *, arguments: Mapping[str, str] | None = None,
+        floating: bool = False, strict: bool = False,
+        gravity: ArrayLike | None = None) -> Model:
     """
     Return the model of a file: .urdf, .xacro, or .yaml and .yml in the package's own format.
 
-    options are those of load_urdf and load_xacro; a YAML file says all itself and takes none.
-    Raises DescriptionError.
+    arguments are those of a xacro file, the others those of load_urdf; a YAML file says all
+    itself and takes none. Raises DescriptionError.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise DescriptionError(f'expected a path, got {short(path)}')
     suffix = Path(path).suffix
-    if suffix == '.urdf':
-        return load_urdf(path, **options)
-    if suffix == '.xacro':
-        return load_xacro(path, **options)
-    if suffix not in ('.yaml', '.yml'):
+    if suffix not in ('.urdf', '.xacro', '.yaml', '.yml'):
         raise DescriptionError(f'{path}: expected a file .urdf, .xacro, .yaml or .yml, '
                                f'got {suffix or "no suffix"}')
-    if options:
-        raise DescriptionError(f'{path}: expected no options for a YAML file, got {options}')
-    return load_yaml(path)
+    if arguments and suffix != '.xacro':
+        raise DescriptionError(f'{path}: expected no xacro arguments for a file {suffix}, '
+                               f'got {dict(arguments)}')
+    if suffix in ('.yaml', '.yml'):
+        options = {'floating': floating, 'strict': strict, 'gravity': gravity is not None}
+        given = [name for name, value in options.items() if value]
+        if given:
+            raise DescriptionError(f'{path}: expected no options for a YAML file, got {given}')
+        return load_yaml(path)
+    gravity = STANDARD_GRAVITY if gravity is None else gravity
+    if suffix == '.xacro':
+        return load_xacro(path, arguments, floating=floating, strict=strict, gravity=gravity)
+    return load_urdf(path, floating=floating, strict=strict, gravity=gravity)
 
 
-def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None,
-               **options: Any) -> Model:
+def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None, *,
+               floating: bool = False, strict: bool = False,
+               gravity: ArrayLike = STANDARD_GRAVITY) -> Model:
     """
-    Return the model of a xacro file, expanded with the arguments; options are those of load_urdf.
+    Return the model of a xacro file, expanded with the arguments; the others as for load_urdf.
 
     Raises DescriptionError, also where the Python package xacro is missing.
     """
@@ -58,11 +73,11 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
         raise DescriptionError(f'{path}: expected the Python package xacro, which expands .xacro '
                                'files (apt install ros-${ROS_DISTRO}-xacro), got none') from error
     try:
+        read_file(path)
         text = xacro.process_file(str(path), mappings=dict(arguments or {})).toxml()
+        return load_urdf(text, floating=floating, strict=strict, gravity=gravity)
+    except DescriptionError as error:
+        raise DescriptionError(f'{path}: {error}') from error
     except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
         raise DescriptionError(f'{path}: expected a file that xacro can expand, '
                                f'got {type(error).__name__}: {error}') from error
-    try:
-        return load_urdf(text, **options)
-    except DescriptionError as error:
-        raise DescriptionError(f'{path}: {error}') from error

@@ -16,12 +16,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+import shlex
 from typing import Any
+import warnings
 
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
 from liedyn_ros.model import load_model, load_urdf, Model
-from liedyn_ros.model.io.urdf_reader import BYTE_ORDER_MARK
 from liedyn_ros.ros.parameters import Parameter
 
 DYNAMICS_SERVER = (
@@ -30,11 +32,10 @@ DYNAMICS_SERVER = (
     Parameter('robot_description', '', 'the model: text of a URDF; empty for none. Without either '
               'the model comes from the topic `robot_description`', run_time=True),
     Parameter('floating', False, 'free the root link of a URDF from the ground', run_time=True),
-    Parameter('mimic', 'refuse', 'what to do with mimic joints of a URDF: refuse the model, or '
-              'take them for joints of their own', choices=('refuse', 'independent'),
-              run_time=True),
-    Parameter('physical', True, 'refuse inertias of a URDF that no rigid body has',
-              run_time=True),
+    Parameter('strict', False, 'refuse mass properties of a URDF that no rigid body has; they are '
+              'otherwise used as they are, with a warning that names the links', run_time=True),
+    Parameter('xacro_arguments', '', 'arguments of a .xacro file as on the command line of xacro, '
+              'e.g. `prefix:=left_ reach:=3`', run_time=True),
     Parameter('gravity', [0.0, 0.0, -9.81], 'acceleration of gravity in the world for a URDF; a '
               'YAML file has its own', 'm/s^2', least=-1000.0, most=1000.0, size=3,
               run_time=True),
@@ -42,7 +43,7 @@ DYNAMICS_SERVER = (
               run_time=True),
 )
 SOURCES = ('model_file', 'robot_description')
-_URDF_OPTIONS = ('floating', 'mimic', 'physical', 'gravity')
+_URDF_OPTIONS = ('floating', 'strict', 'gravity')
 _DEFAULTS = {parameter.name: parameter.default for parameter in DYNAMICS_SERVER}
 
 
@@ -51,18 +52,33 @@ def read_model(values: Mapping[str, Any], description: str | None) -> Model | No
     Return the model that parameters of these values name, else that of the topic's description.
 
     Return None where there is neither. Raises LiedynError where the model cannot be read, and
-    where an option of URDFs is set for a YAML file.
+    where an option of URDFs is set for a YAML file. What a reader warns of is in the model.
     """
     file, text = (values[name] for name in SOURCES)
     if file and text:
         raise DescriptionError('model_file and robot_description: expected one of them, got both')
     options = {name: values[name] for name in _URDF_OPTIONS if values[name] != _DEFAULTS[name]}
-    if file:
-        return load_model(config_file(file) if Path(file).name == file else file, **options)
-    urdf = text or description
-    if urdf is None:
-        return None
-    if not urdf.removeprefix(BYTE_ORDER_MARK).lstrip().startswith('<'):
-        raise DescriptionError('robot_description: expected the text of a URDF, which starts '
-                               f"with '<', got {urdf[:40]!r}")
-    return load_urdf(urdf, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', DescriptionWarning)
+        if file:
+            return load_model(config_file(file) if Path(file).name == file else file,
+                              arguments=_arguments(values['xacro_arguments']), **options)
+        urdf = text or description
+        if urdf is None:
+            return None
+        if not urdf.removeprefix(BYTE_ORDER_MARK).lstrip().startswith('<'):
+            raise DescriptionError('robot_description: expected the text of a URDF, which starts '
+                                   f"with '<', got {urdf[:40]!r}")
+        return load_urdf(urdf, **options)
+
+
+def _arguments(text: str) -> dict[str, str]:
+    """Return the arguments of a text such as 'prefix:=left_ reach:=3'; a value may be quoted."""
+    try:
+        parts = [part.partition(':=') for part in shlex.split(text)]
+    except ValueError as error:  # a quotation mark without its partner
+        raise DescriptionError(f'xacro_arguments: expected name:=value, got {error}') from error
+    for name, separator, _ in parts:
+        if not (name and separator):
+            raise DescriptionError(f'xacro_arguments: expected name:=value, got {name!r}')
+    return {name: value for name, _, value in parts}

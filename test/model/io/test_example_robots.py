@@ -16,10 +16,10 @@
 
 import numpy as np
 import pytest
-from support.example_robots import example_robot
+from support.example_robots import example_robot, example_urdfs
 from support.link_kinematics import body_poses, inertia_matrix, unpack
 
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import load_urdf
 
 pin = pytest.importorskip('pinocchio')
@@ -41,7 +41,7 @@ ROBOTS = {
 @pytest.mark.parametrize('path', ROBOTS.values(), ids=list(ROBOTS))
 def test_same_robot_as_pinocchio(path: str, floating: bool) -> None:
     file = example_robot(path)
-    model = load_urdf(file, floating=floating, mimic='independent')
+    model = load_urdf(file, floating=floating)
     twin, rng = pinocchio_twin.parsed_by_pinocchio(file, model), np.random.default_rng(0)
     other, data = twin.model, twin.model.createData()
     turns = sum(joint.type_name == 'continuous' for joint in model.joint_list)
@@ -58,7 +58,7 @@ def test_same_robot_as_pinocchio(path: str, floating: bool) -> None:
 @pytest.mark.parametrize('path', ROBOTS.values(), ids=list(ROBOTS))
 def test_same_inertias_and_limits_as_pinocchio(path: str) -> None:
     file = example_robot(path)
-    model, other = load_urdf(file, mimic='independent'), pin.buildModelFromUrdf(str(file))
+    model, other = load_urdf(file), pin.buildModelFromUrdf(str(file))
     for joint in model.joint_list:
         if joint.type_name == 'fixed':
             continue
@@ -79,16 +79,25 @@ def test_same_inertias_and_limits_as_pinocchio(path: str) -> None:
             assert model.limits.upper[place] == other.upperPositionLimit[at]
 
 
-def test_mimic_joints_are_kept_with_their_couplings() -> None:
-    file = example_robot(ROBOTS['gripper with a mimic joint'])
-    with pytest.raises(DescriptionError, match='mimics panda_finger_joint1'):
-        load_urdf(file)
-    coupling, = load_urdf(file, mimic='independent').couplings
+def test_mimic_joints_are_couplings() -> None:
+    coupling, = load_urdf(example_robot(ROBOTS['gripper with a mimic joint'])).couplings
     assert (coupling.joint, coupling.leader) == ('panda_finger_joint2', 'panda_finger_joint1')
 
 
-def test_impossible_robots_load_only_when_asked_for() -> None:
+def test_impossible_robots_load_with_a_warning_unless_strict() -> None:
     file = example_robot('hyq_description/robots/hyq_no_sensors.urdf')
+    with pytest.warns(DescriptionWarning, match=r"links \['base_link', 'lf_foot', .* positive"):
+        assert load_urdf(file).nv == 12
     with pytest.raises(DescriptionError, match=r'link\[base_link\]/inertial: inertia_about_com'):
-        load_urdf(file)
-    assert load_urdf(file, physical=False).nv == 12
+        load_urdf(file, strict=True)
+
+
+@pytest.mark.parametrize('name', ['panda', 'anymal', 'go1', 'b1', 'icub', 'tiago', 'pr2'])
+@pytest.mark.filterwarnings('ignore::liedyn_ros.common.errors.DescriptionWarning')
+def test_common_robots_load_by_default(name: str) -> None:
+    paths = [path for family in example_urdfs().values() for path in family
+             if path.endswith(f'/{name}.urdf')]
+    if not paths:
+        pytest.skip('needs the example-robot-data wheel')
+    for path in paths:
+        assert load_urdf(example_robot(path)).nv > 0

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import load_urdf
 
 LINKS = '<link name="a"/><link name="b"/>'
@@ -96,22 +96,25 @@ def test_massless_links() -> None:
     assert load_urdf(inertial(f'<mass value="0"/>{zero}')).body('a').inertia is None
 
 
-def test_mimic_joints_are_refused_or_kept_with_their_coupling() -> None:
+def test_mimic_joints_become_couplings() -> None:
     text = robot(LINKS + '<link name="c"/>' + joint('revolute', LIMIT) + """
         <joint name="k" type="revolute"><parent link="b"/><child link="c"/>
         <limit velocity="1" effort="1"/><mimic joint="j" multiplier="-2" offset="0.5"/></joint>""")
-    with pytest.raises(DescriptionError, match=re.escape(
-            "URDF text: robot/joint[k]: expected no mimic joint, or mimic='independent' to load "
-            'it as a joint of its own, got one that mimics j')):
-        load_urdf(text)
-    model = load_urdf(text, mimic='independent')
+    model = load_urdf(text)
     coupling, = model.couplings
     assert (coupling.joint, coupling.leader) == ('k', 'j')
     assert (coupling.multiplier, coupling.offset, model.nv) == (-2.0, 0.5, 2)
     fixed = text.replace('name="k" type="revolute"', 'name="k" type="fixed"')
     assert load_urdf(fixed).couplings == ()
-    with pytest.raises(DescriptionError, match=r"joint k: expected a leader of .*, got 'x'"):
-        load_urdf(text.replace('mimic joint="j"', 'mimic joint="x"'), mimic='independent')
+    orphan = text.replace('mimic joint="j"', 'mimic joint="x"')
+    with pytest.warns(DescriptionWarning, match='joint k: it mimics x, which is not in the file'):
+        assert load_urdf(orphan).couplings == ()
+    with pytest.raises(DescriptionError, match=r"/mimic: expected a joint of the robot, got 'x'"):
+        load_urdf(orphan, strict=True)
+    with pytest.raises(DescriptionError, match=r"joint k: expected a leader of .*, got 'l'"):
+        load_urdf(text.replace('mimic joint="j"', 'mimic joint="l"').replace('</robot>', """
+            <link name="d"/><joint name="l" type="planar"><parent link="c"/><child link="d"/>
+            </joint></robot>"""))
 
 
 @pytest.mark.parametrize('text, message', [
@@ -152,11 +155,24 @@ def test_mimic_joints_are_refused_or_kept_with_their_coupling() -> None:
     (inertial('<mass value="1"/>'), 'robot/link[a]/inertial: expected an element inertia'),
     (inertial('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>'),
      'robot/link[a]/inertial: inertia_about_com: expected no principal moment above the sum of '
-     'the other two, got 1, 1, 3 kg m^2; physical=False takes it as it is'),
+     'the other two, got 1, 1, 3 kg m^2; without strict it is used as it is'),
+    (inertial('<mass value="-1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'),
+     'robot/link[a]/inertial: mass: expected more than 0 kg, got -1.0'),
+    (robot('<link name="a"/><virtual_joint name="v" type="planar" child_link="a"/>'),
+     'robot/virtual_joint: expected a type of fixed or floating, got planar'),
+    (robot('<link name="a"/><m:x xmlns:m="http://www.ros.org/wiki/xacro"/>'),
+     'expected a URDF without elements of xacro (expand it, or name the file .xacro), got xacro'),
+    (robot('<link name="a"/><xacro:x/>'), 'expected well-formed XML, got unbound prefix: line 2'),
+    (robot('<link name="${n}"/>'), "expected a name that xacro has expanded, got '${n}'"),
+    (robot('<link name="a&#10;b"/>'), "robot/link[a\nb]: expected an attribute name, got 'a"),
+    (inertial(f'<mass value="{"1" * 400}"/>'), 'inertial/mass: expected 1 finite number as value'),
+    (inertial(f'<mass value="{"1" * 5000}"/>'), 'inertial/mass: expected 1 finite number as val'),
+    (inertial('<mass value="1e-400"/>'), "mass: expected 1 finite number as value, got '1e-400'"),
+    (inertial('<mass value="1_0"/>'), "mass: expected 1 finite number as value, got '1_0'"),
 ])
 def test_refusals_name_the_place(text: str, message: str) -> None:
     with pytest.raises(DescriptionError, match=re.escape(message)):
-        load_urdf(text)
+        load_urdf(text, strict=True)
 
 
 @pytest.mark.parametrize('text', ['\ufeff' + robot('<link name="a"/>'), '\ufeff <robot name="r">'
@@ -184,9 +200,43 @@ def test_an_encoding_that_there_is_not(tmp_path: Path) -> None:
         load_urdf(path)
 
 
-def test_impossible_inertias_load_when_asked_for() -> None:
-    text = inertial('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>')
-    assert load_urdf(text, physical=False).mass == 1.0
+@pytest.mark.parametrize(('content', 'fault'), [
+    ('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>',
+     'no principal moment above the sum of the other two'),
+    ('<mass value="1"/><inertia ixx="1" iyy="1" izz="-1" ixy="0" ixz="0" iyz="0"/>',
+     'a positive definite matrix'),
+    ('<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="1" ixz="1" iyz="1"/>',
+     'a positive definite matrix'),
+    ('<mass value="0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>',
+     'mass: expected more than 0 kg')])
+def test_mass_properties_of_no_body_are_used_with_a_warning(content: str, fault: str) -> None:
+    with pytest.warns(DescriptionWarning, match=re.escape(fault)) as caught:
+        model = load_urdf(inertial(content))
+    assert [str(each.message) for each in caught] == [f'URDF text: {model.warnings[0]}']
+    assert "links ['a']: " in model.warnings[0]
+    inertia = model.body('a').inertia
+    assert inertia is not None and inertia.inertia_about_com[0, 0] == 1.0
+    with pytest.raises(DescriptionError, match=re.escape(fault)):
+        load_urdf(inertial(content), strict=True)
+
+
+@pytest.mark.filterwarnings('error')
+def test_a_physical_model_warns_of_nothing() -> None:
+    assert load_urdf(robot(LINKS + joint('revolute', LIMIT))).warnings == ()
+
+
+def test_a_virtual_joint_says_how_the_root_is_held() -> None:
+    text = robot(LINKS + joint('fixed') + '<virtual_joint name="v" type="floating" '
+                 'parent_frame="world" child_link="a"/>')
+    assert (load_urdf(text).joint('v').type_name, load_urdf(text).nv) == ('free', 6)
+    assert load_urdf(text.replace('floating', 'fixed')).joint('v').type_name == 'fixed'
+    assert load_urdf(text.replace('floating', 'fixed'), floating=True).nv == 6
+
+
+@pytest.mark.parametrize('source', [b'<robot name="r"><link name="a"/></robot>', 3, None, [1]])
+def test_what_is_neither_path_nor_text_is_refused(source: object) -> None:
+    with pytest.raises(DescriptionError, match=r'URDF: expected a path or a text that starts wi'):
+        load_urdf(source)
 
 
 def test_file_names_are_in_the_message(tmp_path: Path) -> None:

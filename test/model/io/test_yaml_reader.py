@@ -122,8 +122,22 @@ def test_reads_every_key(tmp_path: Path) -> None:
     ('format: 1', 'format: 1.0', 'model/format: expected an integer, got 1.0'),
     ('format: 1', '', "expected a key format, got ['name', 'gravity', 'bodies', 'joints', 'rot"),
     ('name: thing', 'name: {a: {b: [1, 2]}}', "model/name: expected a text, got {'a': {...}}"),
-    ('mass: 2', 'mass: two', 'model/bodies/base/mass: expected a number (with a point'),
-    ('mass: 2', 'mass: 1e-5', "got '1e-5'"),
+    ('mass: 2', 'mass: two', 'model/bodies/base/mass: expected a number in decimal, without'),
+    ('mass: 2', 'mass: 010', 'model/bodies/base/mass: expected a number in decimal, without'),
+    ('mass: 2', 'mass: 1:30', 'model/bodies/base/mass: expected a number in decimal, without'),
+    ('mass: 2', 'mass: 0x10', "got '0x10'"),
+    ('mass: 2', 'mass: 1_000', "got '1_000'"),
+    ('mass: 2', 'mass: 1e-400', "got '1e-400'"),
+    ('mass: 2', 'mass: ' + '1' * 400, 'model/bodies/base/mass: expected a number'),
+    ('mass: 2', 'mass: ' + '1' * 5000, 'model/bodies/base/mass: expected a number'),
+    ('mass: 2', 'mass: !!float 2', 'expected a value without a tag, got tag:yaml.org,2002:float'),
+    ('mass: 2', '<<: {mass: 2}', "expected each key once and a text, got '<<' at line 7, col"),
+    ('mass: 2', '[1]: 2', 'expected each key once and a text, got a list, a mapping or an alias'),
+    ('mass: 2', 'mass: *one', 'expected an alias of a value before it, got *one at line 7, col'),
+    ('name: thing', 'name: "a\\0b"', 'model/name: expected a text'),
+    ('name: thing', 'name: "a\\tb"', 'model/name: expected a text'),
+    ('type: helical', 'type: &t [*t]', 'expected an alias of a value before it, got *t'),
+    ('rotors:', '---\nrotors:', 'expected one document, got a second'),
     ('mass: 2', 'mass: true', 'model/bodies/base/mass: expected a number'),
     ('mass: 2', 'mas: 2', 'model/bodies/base: expected a key mass'),
     ('mass: 2', 'mass: 2\n    colour: red', "model/bodies/base: expected keys of ['center"),
@@ -165,11 +179,26 @@ def test_refusals_name_the_place(tmp_path: Path, old: str, new: str, message: st
     assert str(caught.value).startswith(str(tmp_path / 'model.yaml'))
 
 
+def test_numbers_are_decimal_and_all_else_is_text(tmp_path: Path) -> None:
+    text = ALL_KEYS.replace('mass: 2', 'mass: 2e0').replace('pitch: 0.01', 'pitch: 1e-2')
+    model = load(tmp_path, text.replace('name: thing', 'name: 2024-13-45'))
+    assert (model.name, model.joint('bolt').pitch) == ('2024-13-45', 0.01)
+    for name in ('no', 'on', '1:30', '010', '"5"'):
+        assert load(tmp_path, ALL_KEYS.replace('name: thing', f'name: {name}')).name == (
+            name.strip('"'))
+
+
+def test_an_alias_repeats_a_value(tmp_path: Path) -> None:
+    model = load(tmp_path, ALL_KEYS.replace('axis: [0, 0, 2]', 'axis: &up [0, 0, 2]').replace(
+        'child: nut, axis: [1, 0, 0]', 'child: nut, axis: *up'))
+    np.testing.assert_array_equal(model.joint('bolt').axis, (0, 0, 1))
+
+
 def test_files_by_suffix(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r'a file \.urdf, .*, got \.sdf'):
         load_model(tmp_path / 'robot.sdf')
     for name in ('none.yaml', '\0.yaml', '\ud800.yaml'):
-        with pytest.raises(DescriptionError, match='expected a readable text file'):
+        with pytest.raises(DescriptionError, match=r'expected a (readable file|path)'):
             load_model(tmp_path / name)
     with pytest.raises(DescriptionError, match='expected no options for a YAML file'):
         load_model(tmp_path / 'none.yaml', floating=True)

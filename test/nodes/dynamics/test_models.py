@@ -75,7 +75,7 @@ def test_a_bare_name_is_a_file_of_the_package(bench):
 
 def test_a_parameter_with_options(bench):
     found = described(ServerBench(
-        bench, robot_description='\ufeff' + urdf(izz=3), floating=True, physical=False,
+        bench, robot_description='\ufeff' + urdf(izz=3), floating=True,
         gravity=[1.0, 2.0, 3.0]))
     assert (found.name, found.base_body, found.joint_names) == ('arm', 'upper', ['elbow'])
     assert (found.gravity.x, found.gravity.y, found.gravity.z) == (1.0, 2.0, 3.0)
@@ -164,7 +164,7 @@ def test_a_parameter_replaces_the_model_at_run_time(bench, tmp_path):
 
 
 @pytest.mark.parametrize(('values', 'reason'), [
-    ({'model_file': '/no/such.yaml'}, '/no/such.yaml: expected a readable text file'),
+    ({'model_file': '/no/such.yaml'}, '/no/such.yaml: expected a readable file'),
     ({'model_file': 'no_such.yaml'}, "configuration file 'no_such.yaml': not found"),
     ({'model_file': '/no/such.txt'}, 'expected a file .urdf, .xacro, .yaml or .yml, got .txt'),
     ({'model_file': 3}, 'Wrong parameter type'),
@@ -172,7 +172,9 @@ def test_a_parameter_replaces_the_model_at_run_time(bench, tmp_path):
      'model_file and robot_description: expected one of them, got both'),
     ({'floating': True}, 'expected no options for a YAML file'),
     ({'gravity': [0.0, 0.0]}, 'parameter gravity: expected double_array'),
-    ({'mimic': 'maybe'}, 'parameter mimic: expected string (refuse or independent)')])
+    ({'strict': 'maybe'}, 'Wrong parameter type'),
+    ({'xacro_arguments': 'reach'}, 'xacro_arguments: expected name:=value'),
+    ({'xacro_arguments': 'a:=1'}, 'expected no xacro arguments for a file .yaml')])
 def test_a_bad_parameter_is_refused_and_the_model_kept(bench, values, reason):
     server = ServerBench(bench, model_file='aerial_manipulator.yaml')
     result = server.configure(**values)
@@ -183,15 +185,15 @@ def test_a_bad_parameter_is_refused_and_the_model_kept(bench, values, reason):
 
 
 def test_a_bad_urdf_is_refused_and_the_model_kept(bench):
-    server = ServerBench(bench, robot_description=urdf())
-    mimic = '<mimic joint="elbow"/>'
+    server = ServerBench(bench, robot_description=urdf(), strict=True)
+    mimic = '<mimic joint="knee"/>'
     for text, reason in ((urdf('bad', more=mimic), 'mimic'), (urdf('bad', izz=3), 'moment'),
                          ('/etc/hostname', "starts with '<'")):
         result = server.configure(robot_description=text)
         assert not result.successful
         assert reason in result.reason
         assert described(server).name == 'arm'
-    assert server.configure(physical=False).successful
+    assert server.configure(strict=False).successful
     assert server.configure(robot_description=urdf('good', izz=3)).successful
     assert described(server).name == 'good'
 

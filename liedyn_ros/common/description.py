@@ -1,0 +1,119 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the readers of files share: bounded reading, numbers as text, errors that name a place."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import math
+import os
+import re
+import reprlib
+import stat
+from typing import Any, NoReturn
+
+from liedyn_ros.common.errors import DescriptionError, LiedynError
+
+MAX_BYTES = 64 * 2**20  # of a file
+MAX_DIGITS = 400  # characters of a number; every double has an exact form with fewer or is rounded
+
+_NUMBER = re.compile(r'[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?', re.ASCII)
+_SHORT = reprlib.Repr()  # a message has no room for a document
+_SHORT.maxlevel = 1
+_SHORT.maxstring = _SHORT.maxother = 80
+
+
+class Place:
+    """A value of a document and the path to it, for messages."""
+
+    __slots__ = ('_key', '_parent', 'value')
+
+    def __init__(self, value: Any, key: str, parent: 'Place | None' = None) -> None:
+        """Wrap a value; the key is what its path adds to that of the parent."""
+        self.value, self._key, self._parent = value, key, parent
+
+    @property
+    def path(self) -> str:
+        """Return the keys from the root to this value."""
+        parts, place = [], self
+        while place._parent is not None:
+            parts.append(place._key)
+            place = place._parent
+        return place._key + ''.join(reversed(parts))
+
+    def fail(self, expected: object, got: object = None) -> NoReturn:
+        """Raise DescriptionError for this value; `got` is a text, by default the value, short."""
+        raise DescriptionError(
+            f'{self.path}: expected {expected}, got {short(self.value) if got is None else got}')
+
+    @contextmanager
+    def context(self) -> Iterator[None]:
+        """Put the path before the message of any error of the package."""
+        try:
+            yield
+        except LiedynError as error:
+            raise DescriptionError(f'{self.path}: {error}') from error
+
+
+def short(value: object) -> str:
+    """Return a value as a message shows it."""
+    return _SHORT.repr(value)
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """
+    Return the content of a regular file of at most MAX_BYTES.
+
+    Raises DescriptionError, also for a directory, a pipe or a device, none of which is waited for.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise DescriptionError(f'expected a path, got {short(path)}')
+    try:
+        # Without O_NONBLOCK, opening a named pipe waits for a writer.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise DescriptionError('expected a regular file, got a directory, pipe or device')
+            with open(handle, 'rb', closefd=False) as file:
+                content = file.read(MAX_BYTES + 1)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise DescriptionError(f'expected a readable file, got {error.strerror}') from error
+    except LiedynError:
+        raise
+    except ValueError as error:  # a character that no path has
+        raise DescriptionError(f'expected a path, got {error}') from error
+    if len(content) > MAX_BYTES:
+        raise DescriptionError(f'expected a file of at most {MAX_BYTES} bytes, got a larger one')
+    return content
+
+
+def parse_number(text: str) -> float | None:
+    """
+    Return the finite number that a text spells in decimal, or None where it spells none.
+
+    None as well for a number too large for a double, and for one so small that it becomes zero.
+    """
+    if len(text) > MAX_DIGITS or _NUMBER.fullmatch(text) is None:
+        return None
+    value = float(text)
+    if value == 0.0:
+        return value if not text.lower().partition('e')[0].strip('+-0.') else None
+    return value if math.isfinite(value) else None
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text can be a name: not empty, and every character can be shown."""
+    return text.isprintable() and bool(text.strip())

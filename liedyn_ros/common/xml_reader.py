@@ -1,0 +1,112 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""XML read strictly: every element and attribute is asked for by type."""
+
+from collections.abc import Iterator
+import os
+from xml.etree import ElementTree
+
+from liedyn_ros.common.description import (
+    is_name, MAX_BYTES, parse_number, Place, read_file, short)
+from liedyn_ros.common.errors import DescriptionError
+
+BYTE_ORDER_MARK = '\ufeff'  # which may stand before any text
+
+
+class Element(Place):
+    """An XML element; its value is the element of the standard library."""
+
+    __slots__ = ()
+    value: ElementTree.Element
+
+    def each(self, tag: str) -> Iterator['Element']:
+        """Return the elements of a tag."""
+        for i, xml in enumerate(self.value.findall(tag)):
+            yield Element(xml, f'/{tag}[{xml.get("name", i)}]', self)
+
+    def take(self, tag: str) -> 'Element':
+        """Return the element of a tag, which must be there."""
+        found = self.optional(tag)
+        return self.fail(f'an element {tag}', 'none') if found is None else found
+
+    def optional(self, tag: str) -> 'Element | None':
+        """Return the element of a tag, or None."""
+        found = self.value.findall(tag)
+        if len(found) > 1:
+            self.fail(f'at most one element {tag}', str(len(found)))
+        return Element(found[0], f'/{tag}', self) if found else None
+
+    def text(self, attribute: str) -> str:
+        """Return an attribute, which must be there, of one line and not empty."""
+        value = self.value.get(attribute)
+        if value is None or not is_name(value):
+            self.fail(f'an attribute {attribute}', short(value))
+        return value
+
+    def number(self, attribute: str, default: float | None = None) -> float:
+        """Return an attribute as one finite number."""
+        text = self.value.get(attribute)
+        if text is None and default is not None:
+            return default
+        return self.numbers(attribute, 1)[0]
+
+    def numbers(self, attribute: str, count: int,
+                default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """Return an attribute as finite numbers."""
+        text = self.value.get(attribute)
+        if text is None:
+            if default is not None:
+                return default
+            self.fail(f'an attribute {attribute}', 'none')
+        values = [parse_number(part) for part in text.split(maxsplit=count)]
+        found = tuple(value for value in values if value is not None)
+        if len(found) != count or len(values) != count:
+            self.fail(f'{count} finite number{"s" * (count > 1)} as {attribute}', short(text))
+        return found
+
+
+def read(source: str | os.PathLike[str], kind: str) -> Element:
+    """
+    Return the root of an XML file, or of a text that starts with '<'; paths begin with its name.
+
+    kind names the format in messages. Raises DescriptionError, with line and column where the
+    source is no XML.
+    """
+    name, content = _content(source, kind)
+    try:
+        root = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # or of its encoding
+        hint = '; it has xacro elements: expand them' if 'unbound prefix' in str(error) else ''
+        raise DescriptionError(f'{name}: expected well-formed XML, got {error}{hint}') from error
+    return Element(root, f'{name}: {root.tag}')
+
+
+def _content(source: str | os.PathLike[str], kind: str) -> tuple[str, str | bytes]:
+    """Return a name for messages and the text of the document."""
+    if isinstance(source, str):
+        text = source.removeprefix(BYTE_ORDER_MARK)
+        if text.lstrip().startswith('<'):
+            if len(text) > MAX_BYTES:
+                raise DescriptionError(f'{kind} text: expected at most {MAX_BYTES} characters, '
+                                       f'got {len(text)}')
+            return f'{kind} text', text
+    if not isinstance(source, (str, os.PathLike)) or not str(source).strip():
+        raise DescriptionError(
+            f"{kind}: expected a path or a text that starts with '<', got {short(source)}")
+    name = str(source) if str(source).isprintable() else repr(str(source))
+    try:
+        return name, read_file(source)
+    except DescriptionError as error:
+        raise DescriptionError(f'{name}: {error}') from error

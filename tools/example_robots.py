@@ -1,0 +1,77 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Write the table of example robots in docs/model_format.md: which load, with what warnings."""
+
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+import re
+import warnings
+
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.model import load_urdf
+
+DOCUMENT = Path(__file__).parents[1] / 'docs/model_format.md'
+BEGIN, END = '<!-- example robots: begin -->', '<!-- example robots: end -->'
+FOLDER = 'cmeel.prefix/share/example-robot-data/robots'
+FAULTS = {  # of a warning, and how the table puts them
+    'mass: expected': 'inertia without mass',
+    'positive definite': 'a principal moment of zero or less',
+    'no principal moment above': 'a principal moment above the sum of the other two',
+    'it mimics': 'mimics a joint that is not there'}
+NAMES_SHOWN = 4
+
+
+def main() -> None:
+    """Write the table."""
+    text = DOCUMENT.read_text(encoding='utf-8')
+    before, _, rest = text.partition(BEGIN)
+    DOCUMENT.write_text(f'{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}',
+                        encoding='utf-8')
+
+
+def table() -> str:
+    """Return the table of all URDF files of the wheel."""
+    folder = Path(str(metadata.distribution('example-robot-data').locate_file(FOLDER)))
+    rows = ['| file | loads | degrees of freedom | couplings | warnings |',
+            '| --- | --- | --- | --- | --- |']
+    for file in sorted(folder.rglob('*.urdf')):
+        rows.append(f'| `{file.relative_to(folder).as_posix()}` | {" | ".join(_row(file))} |')
+    return '\n'.join(rows)
+
+
+def _row(file: Path) -> Iterator[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', DescriptionWarning)
+        try:
+            model = load_urdf(file)
+        except DescriptionError as error:
+            yield from ('no', '-', '-', str(error).partition(f'{file}: ')[2].replace('|', r'\|'))
+            return
+    yield from ('yes', str(model.nv), str(len(model.couplings)),
+                '; '.join(map(_short, model.warnings)) or '-')
+
+
+def _short(warning: str) -> str:
+    """Return a warning as the table shows it: the fault, and the first names it is about."""
+    fault = next(short for key, short in FAULTS.items() if key in warning)
+    named = re.match(r'(?:links \[(.*?)\]|joint (\S+)):', warning)
+    names = (named[1] or named[2]).replace("'", '').split(', ') if named else []
+    more = f' and {len(names) - NAMES_SHOWN} more' if len(names) > NAMES_SHOWN else ''
+    return f'{fault}: {", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])}{more}'
+
+
+if __name__ == '__main__':
+    main()
