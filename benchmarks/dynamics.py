@@ -33,9 +33,9 @@ from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.kernels.hybrid import hybrid
-from liedyn_ros.dynamics.kernels.inverse import inverse
-from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
+from liedyn_ros.dynamics.kernels.aba import forward
+from liedyn_ros.dynamics.kernels.crba import crba
+from liedyn_ros.dynamics.kernels.rnea import rnea
 from liedyn_ros.model import Joint, Model
 
 BATCH = 1000  # states
@@ -91,17 +91,18 @@ def measure(robot: Robot) -> list[Row]:
         peer.configuration(q), peer.velocity(v), peer.velocity(a), peer.velocity(tau))
     agree(pin.rnea(peer.model, peer.data, pq, pv, pa), ptau)
     agree(pin.aba(peer.model, peer.data, pq, pv, ptau), peer.velocity(ours.forward(q, v, tau)))
-    space, out, matrix = ours.workspace, np.empty(model.nv), np.empty((model.nv, model.nv))
-    tables = space.topology, space.links, space.coordinates
+    tables, none = (ours.constants.table, ours.data.table), np.empty((0, 6))
+    out, matrix = np.empty(model.nv), np.empty((model.nv, model.nv))
     many = tuple(np.tile(x, (BATCH, 1)) for x in (q, v, a, tau))
     data = peer.model, peer.data
     return [
-        row('inverse', Call(inverse, (*tables, q, v, a, out)), Call(pin.rnea, (*data, pq, pv, pa)),
-            Call(ours.inverse, (q, v, a)), Call(ours.inverse_batch, many[:3])),
-        row('forward', Call(hybrid, (*tables, q, v, out, tau)),
+        row('inverse', Call(rnea, (*tables, q, v, a, none, out)),
+            Call(pin.rnea, (*data, pq, pv, pa)),
+            Call(ours.inverse, (q, v, a)), Call(ours.inverse.batch, many[:3])),
+        row('forward', Call(forward, (*tables, q, v, tau, none, out)),
             Call(pin.aba, (*data, pq, pv, ptau)),
-            Call(ours.forward, (q, v, tau)), Call(ours.forward_batch, (*many[:2], many[3]))),
-        row('mass matrix', Call(mass_matrix, (*tables[:2], q, matrix)),
+            Call(ours.forward, (q, v, tau)), Call(ours.forward.batch, (*many[:2], many[3]))),
+        row('mass matrix', Call(crba, (*tables, q, matrix)),
             Call(pin.crba, (*data, pq)), Call(ours.mass_matrix, (q,)), None),
     ]
 

@@ -34,9 +34,8 @@ from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.time_derivatives.kernels import table
-from liedyn_ros.dynamics.time_derivatives.kernels.forward import hybrid_series
-from liedyn_ros.dynamics.time_derivatives.kernels.inverse import inverse_series
+from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid
+from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea
 from liedyn_ros.model import Model
 from liedyn_ros.studies.time_derivatives.timing import branches
 
@@ -63,34 +62,33 @@ class State:
         rng = np.random.default_rng(0)
         self.dynamics, self.order = Dynamics(model, dissipation=False), order
         self.q, self.motion = model.random(rng), rng.normal(size=(order + 2, model.nv))
-        self.v = self.motion[0].copy()
-        self.tau = self.dynamics.inverse_series(self.q, self.motion, order)
-        got = self.dynamics.forward_series(self.q, self.v, self.tau, order)
+        self.v, self.a = self.motion[0].copy(), self.motion[1:].copy()
+        self.tau = self.dynamics.inverse.time_derivatives(self.q, self.v, self.a)
+        got = self.dynamics.forward.time_derivatives(self.q, self.v, self.tau)
         agree(self.motion[1], got[0])
 
     def kernel(self, name: str) -> Call:
         """Return the call of a bare kernel."""
-        space, size = self.dynamics.workspace, self.order + 2
-        tables = (space.topology, space.links, space.coordinates,
-                  np.zeros((len(space.links) * size, table.WIDTH)),
-                  np.zeros((len(self.v) * size, table.RATES_WIDTH)))
+        dynamics, none = self.dynamics, np.empty((0, len(self.dynamics.model.bodies), 6))
+        model, series = dynamics.constants.table, dynamics.data.room(self.order)
         if name == 'inverse':
-            return Call(inverse_series, (*tables, self.q, self.motion, self.tau.copy()))
-        return Call(hybrid_series, (*tables, self.q, self.v, self.tau.copy(), self.tau.copy()))
+            return Call(rnea, (model, series, self.q, self.v, self.a, none, self.tau.copy()))
+        return Call(hybrid, (model, dynamics.data.table, series, self.q, self.v,
+                             np.zeros(len(self.v), bool), self.tau.copy(), self.tau.copy(), none))
 
     def method(self, name: str) -> Call:
         """Return the call of a method of Dynamics."""
         if name == 'inverse':
-            return Call(self.dynamics.inverse_series, (self.q, self.motion, self.order))
-        return Call(self.dynamics.forward_series, (self.q, self.v, self.tau, self.order))
+            return Call(self.dynamics.inverse.time_derivatives, (self.q, self.v, self.a))
+        return Call(self.dynamics.forward.time_derivatives, (self.q, self.v, self.tau))
 
     def batch(self, name: str) -> Call:
         """Return the call of a batch."""
-        q, motion, v, tau = (np.repeat(x[None], BATCH, axis=0)
-                             for x in (self.q, self.motion, self.v, self.tau))
+        q, v, a, tau = (np.repeat(x[None], BATCH, axis=0)
+                        for x in (self.q, self.v, self.a, self.tau))
         if name == 'inverse':
-            return Call(self.dynamics.inverse_series_batch, (q, motion, self.order))
-        return Call(self.dynamics.forward_series_batch, (q, v, tau, self.order))
+            return Call(self.dynamics.inverse.batch_time_derivatives, (q, v, a))
+        return Call(self.dynamics.forward.batch_time_derivatives, (q, v, tau))
 
 
 def beside_pinocchio(name: str, robot: Robot) -> list[Row]:

@@ -14,15 +14,16 @@
 
 """Inverse, forward and hybrid dynamics of trees of rigid bodies in O(n), compiled."""
 
+from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.dynamics import Dynamics, Kinematics
 from liedyn_ros.dynamics.floating_base import FloatingBase
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
 from liedyn_ros.dynamics.lagrangian.closed_form import (
     closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
 from liedyn_ros.dynamics.names import JointOrder, Names
-from liedyn_ros.dynamics.time_derivatives.time_derivatives import LARGEST_ORDER
+from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 
 __all__ = [
-    'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Dynamics',
-    'FloatingBase', 'JointOrder', 'Kinematics', 'LARGEST_ORDER', 'Names',
+    'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Data', 'Dynamics',
+    'FloatingBase', 'JointOrder', 'Kinematics', 'MAX_ORDER', 'Names',
     'runge_kutta_munthe_kaas', 'stormer_verlet']

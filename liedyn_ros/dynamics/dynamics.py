@@ -20,20 +20,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, require_finite
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.dynamics.batch.batch import Batch
-from liedyn_ros.dynamics.data import Workspace
-from liedyn_ros.dynamics.inputs import borrowed, copied, known, mask, output, refuse, stop
+from liedyn_ros.dynamics.batch.pool import LanePool
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.data import Data
+from liedyn_ros.dynamics.forward import Forward
+from liedyn_ros.dynamics.hybrid import Hybrid
+from liedyn_ros.dynamics.inputs import borrowed, output, refuse
+from liedyn_ros.dynamics.inverse import Inverse
 from liedyn_ros.dynamics.kernels.centroidal import (
-    ENTRIES, KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL, totals)
+    centroidal, ENTRIES, KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL)
 from liedyn_ros.dynamics.kernels.coriolis import BLOCKS, coriolis_matrix
-from liedyn_ros.dynamics.kernels.hybrid import DONE, hybrid
-from liedyn_ros.dynamics.kernels.inverse import inverse
+from liedyn_ros.dynamics.kernels.crba import crba
 from liedyn_ros.dynamics.kernels.kinematics import jacobian, kinematics
-from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
-from liedyn_ros.dynamics.kernels.rows import DAMPING, FRICTION
-from liedyn_ros.dynamics.time_derivatives.time_derivatives import HigherOrder
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 
@@ -55,154 +55,52 @@ class Dynamics:
     """
     The dynamics M(q) a + b(q, v) = tau of a model.
 
+    inverse, forward and hybrid are algorithms: each is called for one state, and has
+    time_derivatives, batch and batch_time_derivatives besides (dynamics.algorithm).
+
     Arrays are flat: q (nq,), v, a and tau (nv,), laid out as the model says; SI units. external
     are wrenches (B, 6), moment (N m) before force (N), that the environment applies to the named
     bodies in the order of model.bodies, in the frame of each body about its origin, gravity
-    excluded. Results are new arrays, or out where it is given; out must not share memory with an
-    input. An object works in tables of its own: use one per thread.
+    excluded. Results are new arrays, or out where it is given, which must not share memory with
+    an input. data takes what is computed on the way; without one it is that of the object.
 
     With dissipation, joints feel the damping and Coulomb friction of the model, damping v +
     friction sign(v) against the motion. At rest that is zero: there is no stiction.
+
+    Threads may share an object: no call leaves anything behind but the results in data.
 
     All methods raise ShapeError, NotFiniteError, NotInGroupError for a quaternion whose norm is
     off 1 by over 1e-6, or LimitError for numbers so large that a result is not finite.
     """
 
+    inverse: Inverse
+    forward: Forward
+    hybrid: Hybrid
+
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:
         """Lay out the tables of a model."""
         self.model = model
         self.dissipation = dissipation
-        self.workspace = Workspace(model.link_table, dissipation)
-        topology, links = self.workspace.topology, self.workspace.links
-        self._inverse = BoundKernel(inverse, topology, links, self.workspace.coordinates)
-        self._hybrid = BoundKernel(hybrid, topology, links, self.workspace.coordinates)
-        self._mass_matrix = BoundKernel(mass_matrix, topology, links)
+        self.constants = Constants(model, dissipation)
+        self.data = Data(self.constants)
+        tables = self.constants, self.data, LanePool(self.constants)
+        self.inverse, self.hybrid = Inverse(*tables), Hybrid(*tables)
+        self.forward = Forward(*tables, self.hybrid)
+        self._crba = BoundKernel(crba, self.constants.table, self.data.table)
         self._q_shape, self._v_shape = (model.nq,), (model.nv,)
-        self._bodies = len(model.bodies)
         self._zero = np.zeros(model.nv)
 
-    def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                external: ArrayLike | None = None, out: Array | None = None) -> Array:
-        """Return the joint forces tau (nv,) of a motion (Kim, Table 2)."""
-        tau = output(out, self._v_shape)
-        if external is None and self._inverse.attempt(q, v, a, tau):
-            return tau
-        q, v, a = self._position(q), self._rate('v', v), self._rate('a', a)
-        if not self._run(self._inverse, external, q, v, a, tau):
-            refuse(self.model, '', q, v=v, a=a)
-        return tau
-
-    def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                external: ArrayLike | None = None, out: Array | None = None) -> Array:
-        """
-        Return the accelerations a (nv,) under joint forces (Kim, Table 3).
-
-        Raises SingularError naming a coordinate that moves no inertia.
-        """
-        a = output(out, self._v_shape)
-        if external is None and self._hybrid.attempt(q, v, a, tau) == DONE:
-            return a
-        q, v, tau = self._position(q), self._rate('v', v), self._rate('tau', tau)
-        code = self._run(self._hybrid, external, q, v, a, tau)
-        if code != DONE:
-            stop(self.model, code, '', q, v=v, tau=tau)
-        return a
-
-    def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-               tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
-        """
-        Return all accelerations and all joint forces, each (nv,) (Kim, Table 4).
-
-        prescribed (nv,) is True for the velocity coordinates, those of a free base included,
-        whose acceleration is given in a; the force of the others is given in tau. What a and tau
-        hold elsewhere is not read. Raises SingularError as forward does.
-        """
-        given = mask('prescribed', prescribed, self.model.nv)
-        q, v = self._position(q), self._rate('v', v)
-        a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
-        self.workspace.prescribe(given)
-        try:
-            code = self._run(self._hybrid, external, q, v, a, tau)
-        finally:
-            self.workspace.prescribe(False)
-        if code != DONE:
-            stop(self.model, code, '', q, v=v, **known(given, a, tau))
-        return a, tau
-
-    def inverse_series(self, q: ArrayLike, motion: ArrayLike, order: int,
-                       external: ArrayLike | None = None) -> Array:
-        """
-        Return tau and its time derivatives to an order (order + 1, nv) (theory 7.19 to 7.25).
-
-        motion (order + 2, nv) is v and its derivatives to order + 1, a first of them; external
-        (order + 1, B, 6) has derivatives too. A derivative is always that of the numbers in the
-        array. Coulomb friction counts as constant: its jump where a rate turns has no derivative.
-
-        Raises LimitError for an order outside 0 to 30, ShapeError for missing derivatives.
-        """
-        return self._higher.inverse(q, motion, order, external)
-
-    def forward_series(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, order: int,
-                       external: ArrayLike | None = None) -> Array:
-        """
-        Return a and its time derivatives to an order (order + 1, nv), inverse_series undone.
-
-        tau (order + 1, nv) and external (order + 1, B, 6) have derivatives. Rounding grows with
-        each order, on long light chains by much. Raises what inverse_series and forward raise.
-        """
-        return self._higher.forward(q, v, tau, order, external)
-
-    def hybrid_series(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                      tau: ArrayLike, order: int, external: ArrayLike | None = None
-                      ) -> tuple[Array, Array]:
-        """
-        Return all of a and of tau with their derivatives to an order, each (order + 1, nv).
-
-        prescribed (nv,) is as for hybrid and holds at every order; a and tau (order + 1, nv) are
-        read where they are given. Raises what inverse_series and forward raise.
-        """
-        return self._higher.hybrid(q, v, prescribed, a, tau, order, external)
-
-    def inverse_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                      external: ArrayLike | None = None) -> Array:
-        """Return inverse of each of K states: q (K, nq), v and a (K, nv), external (K, B, 6)."""
-        return self._many.inverse(q, v, a, external)
-
-    def forward_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                      external: ArrayLike | None = None) -> Array:
-        """Return forward of each of K states: q (K, nq), v and tau (K, nv), external (K, B, 6)."""
-        none = np.zeros(self.model.nv, dtype=bool)
-        return self._many.hybrid(q, v, none, tau, tau, external)[0]
-
-    def hybrid_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                     tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
-        """Return hybrid of each of K states, with one mask (nv,) for all of them."""
-        return self._many.hybrid(q, v, prescribed, a, tau, external)
-
-    def inverse_series_batch(self, q: ArrayLike, motion: ArrayLike, order: int,
-                             external: ArrayLike | None = None) -> Array:
-        """Return inverse_series of each of K states; every input has an axis of K before it."""
-        return self._many.inverse_series(q, motion, order, external)
-
-    def forward_series_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, order: int,
-                             external: ArrayLike | None = None) -> Array:
-        """Return forward_series of each of K states; every input has an axis of K before it."""
-        none = np.zeros(self.model.nv, dtype=bool)
-        return self._many.hybrid_series(q, v, none, tau, tau, order, external)[0]
-
-    def hybrid_series_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
-                            a: ArrayLike, tau: ArrayLike, order: int,
-                            external: ArrayLike | None = None) -> tuple[Array, Array]:
-        """Return hybrid_series of each of K states, with one mask (nv,) for all of them."""
-        return self._many.hybrid_series(q, v, prescribed, a, tau, order, external)
+    def __reduce__(self) -> Any:
+        """Copy, or pickle, with the results in data."""
+        return _restored, (type(self), self.model, self.dissipation, self.data)
 
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
         matrix = output(out, 2 * self._v_shape)
-        if self._mass_matrix.attempt(q, matrix):
+        if self._crba.attempt(q, matrix):
             return matrix
         q = self._position(q)
-        if not self._mass_matrix(q, matrix):
+        if not self._crba(q, matrix):
             refuse(self.model, '', q)
         return matrix
 
@@ -217,8 +115,8 @@ class Dynamics:
 
     def resistance(self, v: ArrayLike) -> Array:
         """Return the joint forces (nv,) that overcome damping and Coulomb friction."""
-        v, table = self._rate('v', v), self.workspace.coordinates
-        return table[:, DAMPING] * v + table[:, FRICTION] * np.sign(v)
+        v = self._rate('v', v)
+        return self.constants.damping * v + self.constants.friction * np.sign(v)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """
@@ -227,8 +125,7 @@ class Dynamics:
         It is the admissible one of Ali et al., Lemma 1: Mdot - 2 C is skew-symmetric.
         """
         q, v, matrix = self._position(q), self._rate('v', v), output(out, 2 * self._v_shape)
-        space = self.workspace
-        if not coriolis_matrix(space.topology, space.links, self._blocks, q, v, matrix):
+        if not coriolis_matrix(*self._tables, self._blocks, q, v, matrix):
             refuse(self.model, '', q, v=v)
         return matrix
 
@@ -238,11 +135,10 @@ class Dynamics:
         q = self._position(q)
         v = self._zero if v is None else self._rate('v', v)
         a = self._zero if a is None else self._rate('a', a)
-        motion = Kinematics(np.empty((self._bodies, 4, 4)), np.empty((self._bodies, 6)),
-                            np.empty((self._bodies, 6)))
-        space = self.workspace
-        if not kinematics(space.topology, space.links, space.body_row, space.body_placement,
-                          q, v, a, *motion):
+        count = len(self.model.bodies)
+        motion = Kinematics(
+            np.empty((count, 4, 4)), np.empty((count, 6)), np.empty((count, 6)))
+        if not kinematics(*self._tables, q, v, a, *motion):
             refuse(self.model, '', q, v=v, a=a)
         return motion
 
@@ -268,7 +164,7 @@ class Dynamics:
 
         Raises SingularError where they have no mass.
         """
-        result = self._totals(q, self._zero)
+        result = self._centroidal(q, self._zero)
         mass = result[MASS]
         if not mass > 0.0:
             raise SingularError(f'mass: expected moving bodies with mass, got {mass} kg')
@@ -276,15 +172,15 @@ class Dynamics:
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """Return the kinetic energy, J."""
-        return float(self._totals(q, v)[KINETIC])
+        return float(self._centroidal(q, v)[KINETIC])
 
     def potential_energy(self, q: ArrayLike) -> float:
         """Return the energy of the moving bodies in the field of gravity, J, 0 at the origin."""
-        return float(self._totals(q, self._zero)[POTENTIAL])
+        return float(self._centroidal(q, self._zero)[POTENTIAL])
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return (6,) in the ground: angular momentum about its origin, then linear."""
-        return self._totals(q, v)[MOMENTUM:].copy()
+        return self._centroidal(q, v)[MOMENTUM:].copy()
 
     def _position(self, q: ArrayLike) -> Array:
         return borrowed('q', q, self._q_shape)
@@ -292,41 +188,29 @@ class Dynamics:
     def _rate(self, name: str, value: ArrayLike) -> Array:
         return borrowed(name, value, self._v_shape)
 
-    def _run(self, kernel: BoundKernel, external: ArrayLike | None, *arguments: Array) -> Any:
-        space = self.workspace
-        if external is None:
-            return kernel(*arguments)
-        wrenches = borrowed('external', external, (self._bodies, 6))
-        try:
-            if not space.apply_wrenches(wrenches):
-                require_finite('external', wrenches)
-            return kernel(*arguments)
-        finally:
-            space.clear_wrenches()
-
     def _jacobian(self, q: ArrayLike, body: str, spatial: bool, out: Array | None) -> Array:
         b = self.model.body_index(body)
         q, matrix = self._position(q), output(out, (6, self.model.nv))
-        space = self.workspace
-        if not jacobian(space.topology, space.links, space.body_row, space.body_placement,
-                        b, spatial, q, matrix):
+        if not jacobian(*self._tables, b, spatial, q, matrix):
             refuse(self.model, '', q)
         return matrix
 
-    def _totals(self, q: ArrayLike, v: ArrayLike) -> Array:
+    def _centroidal(self, q: ArrayLike, v: ArrayLike) -> Array:
         q, v, result = self._position(q), self._rate('v', v), np.empty(ENTRIES)
-        if not totals(self.workspace.topology, self.workspace.links, q, v, result):
+        if not centroidal(*self._tables, q, v, result):
             refuse(self.model, '', q, v=v)
         return result
 
-    @cached_property
-    def _higher(self) -> HigherOrder:
-        return HigherOrder(self.model, self.workspace)
+    @property
+    def _tables(self) -> tuple[Array, Array]:
+        return self.constants.table, self.data.table
 
     @cached_property
     def _blocks(self) -> Array:
-        return np.empty((len(self.workspace.links), BLOCKS))
+        return np.empty((self.constants.links, BLOCKS))
 
-    @cached_property
-    def _many(self) -> Batch:
-        return Batch(self.model, self.dissipation)
+
+def _restored(of: type[Dynamics], model: Model, dissipation: bool, data: Data) -> Dynamics:
+    dynamics = of(model, dissipation=dissipation)
+    dynamics.data.table[:] = data.table
+    return dynamics

@@ -64,7 +64,7 @@ class FloatingBase:
         """
         Return the motion of the body in the world, of that of the tree.
 
-        motion (n, nv) is v and its derivatives, as Dynamics.inverse_series takes them. The result
+        motion (n, nv) is v and its derivatives. The result
         holds twist and derivatives in the frame BODY; its to(SPATIAL) holds the spatial ones, its
         poses() the homogeneous transform and its derivatives (Ali 20).
         """

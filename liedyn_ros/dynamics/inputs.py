@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError, SingularError
-from liedyn_ros.dynamics.kernels.hybrid import REFUSED
+from liedyn_ros.dynamics.kernels.aba import REFUSED
 from liedyn_ros.model import configuration, Model
 
 _FLOAT64 = np.dtype(np.float64)
@@ -57,7 +57,7 @@ def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
         raise LiedynError(f'{name}: expected an array of bool, got {array.dtype}')
     if array.shape != (size,):
         raise ShapeError(f'{name}: expected shape {(size,)}, got {array.shape}')
-    return array
+    return array.copy()  # another layout, or a read-only one, is another type to kernels
 
 
 def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
@@ -72,19 +72,27 @@ def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     return array.copy()
 
 
-def refuse(model: Model, suffix: str, q: Array, **vectors: Array) -> NoReturn:
+def require_own_memory(out: Array | None, **inputs: Array) -> None:
+    """Raise ShapeError where out shares memory with an input, which kernels refuse."""
+    for name, value in inputs.items():
+        if out is not None and np.may_share_memory(out, value):
+            raise ShapeError('out: expected memory of its own, got an array that shares it with '
+                             f'{name}')
+
+
+def refuse(model: Model, suffix: str, q: Array, **inputs: Array) -> NoReturn:
     """Raise the error for what a kernel has refused; a suffix names the state of a batch."""
-    for name, value in vectors.items():
+    for name, value in inputs.items():
         require_finite(name + suffix, value)
     configuration.check('q' + suffix, model.link_table, q)
-    raise LimitError(f'{", ".join(("q", *vectors))}{suffix}: expected numbers whose results are '
+    raise LimitError(f'{", ".join(("q", *inputs))}{suffix}: expected numbers whose results are '
                      'finite, got larger ones')
 
 
-def stop(model: Model, code: int, suffix: str, q: Array, **vectors: Array) -> NoReturn:
+def stop(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoReturn:
     """Raise the error for the code with which hybrid dynamics has ended."""
     if code == REFUSED:
-        refuse(model, suffix, q, **vectors)
+        refuse(model, suffix, q, **inputs)
     name = model.coordinate_names[code - 1]
     raise SingularError(f'{name}{suffix}: expected inertia of its own to move, as its force is '
                         'given; got a massless body, or a motion that other joints make too')

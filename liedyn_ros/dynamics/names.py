@@ -14,9 +14,8 @@
 
 """The joints, coordinates and bodies of a model by name, in whatever order a caller lists them."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +23,10 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_trailing, order_of
 from liedyn_ros.common.errors import NameSetError, ShapeError
 from liedyn_ros.dynamics.floating_base import base_joint
-from liedyn_ros.dynamics.time_derivatives.time_derivatives import require_order
+from liedyn_ros.dynamics.time_derivatives.orders import require_order
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
+Found = TypeVar('Found')
 Indices = NDArray[np.int64]
 
 REMEMBERED = 64  # lists of names; a caller repeats its own
@@ -41,7 +41,7 @@ class JointOrder(NamedTuple):
 
 class Names:
     """
-    The names by which a caller speaks of the parts of a model.
+    The joints, coordinates and bodies of a model by name.
 
     base is the floating base, the free joint that stands on the ground and holds the first
     coordinates, or None; base_body is the body that it frees, or ''. others are all other joints
@@ -60,9 +60,8 @@ class Names:
         if self.base is not None:  # its body stands for it, whatever else has that name
             self._coordinates |= dict.fromkeys(
                 (self.base.name, self.base_body), self.base.v_slice)
-        # Found again by the tuple of names; an error is not remembered.
-        self._find_order = lru_cache(REMEMBERED)(self._order)
-        self._find_prescribed = lru_cache(REMEMBERED)(self._prescribed)
+        self._orders: dict[tuple[str, ...], JointOrder] = {}
+        self._masks: dict[tuple[str, ...], NDArray[np.bool_]] = {}
 
     def order(self, names: Sequence[str]) -> JointOrder:
         """
@@ -70,7 +69,7 @@ class Names:
 
         Raises NameSetError naming every unknown, missing or repeated name.
         """
-        return self._find_order(_listed('joint_names', names))
+        return _remembered(self._orders, self._order, _listed('joint_names', names))
 
     def prescribed(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """
@@ -80,7 +79,7 @@ class Names:
         the base; model.coordinate_names are names of single ones. The result is read-only. Raises
         NameSetError for an unknown name and for a coordinate that is named twice.
         """
-        return self._find_prescribed(_listed('prescribed', names))
+        return _remembered(self._masks, self._prescribed, _listed('prescribed', names))
 
     def wrenches(self, by_body: Mapping[str, ArrayLike], order: int | None = None) -> Array:
         """
@@ -121,6 +120,18 @@ class Names:
             mask[place] = True
         mask.setflags(write=False)
         return mask
+
+
+def _remembered(found: dict[tuple[str, ...], Found], find: Callable[[tuple[str, ...]], Found],
+                names: tuple[str, ...]) -> Found:
+    """Return what is found by names, once while the same lists come; errors are not kept."""
+    result = found.get(names)
+    if result is None:
+        result = find(names)
+        if len(found) >= REMEMBERED:
+            found.clear()
+        found[names] = result
+    return result
 
 
 def _listed(what: str, names: Sequence[str]) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ The numbers that the recursions run on: one float64, or eight of them side by si
 
 A table is a float64 array (rows, columns), or (rows, columns, LANES) for LANES states at once.
 get and put move what stands in a place: a float, or Lanes, a vector register that has +, -, *
-and / with its like and with floats. So one source serves single states and batches.
+and / with its like and with floats. So one source serves single states and batches. get_int reads
+a whole number, which a table of single states may hold among its floats, as an int64.
 Indices are not checked: whoever owns a table makes it large enough.
 """
 
@@ -130,7 +131,17 @@ def get(typing: Any, table: Any, row: Any, column: Any) -> Any:
 
 
 @intrinsic
-def nought(typing: Any, table: Any) -> Any:
+def get_int(typing: Any, table: Any, row: Any, column: Any) -> Any:
+    """Return the whole number that stands in a place of a table."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at = _place(context, builder, sig.args[0], *args)
+        return builder.load(builder.bitcast(at, ir.IntType(64).as_pointer()), align=8)
+
+    return types.int64(table, types.intp, types.intp), generate
+
+
+@intrinsic
+def zero_like(typing: Any, table: Any) -> Any:
     """Return zero as it would stand in a place of a table."""
     held = _held(table)
 

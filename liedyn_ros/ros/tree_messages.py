@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, NameSetError, ShapeError
-from liedyn_ros.dynamics import FloatingBase, JointOrder, LARGEST_ORDER, Names
+from liedyn_ros.dynamics import FloatingBase, JointOrder, MAX_ORDER, Names
 from liedyn_ros.model import Model
 from liedyn_ros.ros import conversions
 
@@ -156,9 +156,9 @@ def count_entries(query: DynamicsQuery, *, accelerations: bool, efforts: bool) -
                 f'{name}: expected none, as they are what is asked for, got {size}')
         if wanted and not size:
             raise ShapeError(f'{name}: expected an entry for each order from 0 on, got none')
-        if size > LARGEST_ORDER + 1:
-            raise LimitError(f'{name}: expected {LARGEST_ORDER + 1} entries at most, up to order '
-                             f'{LARGEST_ORDER}, got {size}')
+        if size > MAX_ORDER + 1:
+            raise LimitError(f'{name}: expected {MAX_ORDER + 1} entries at most, up to order '
+                             f'{MAX_ORDER}, got {size}')
         if wanted:
             sizes[name] = size
     if len(set(sizes.values())) > 1:

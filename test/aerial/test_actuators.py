@@ -42,7 +42,7 @@ def fly(machine, reference, feedback, lags, seconds, factor=1.05, known_lags=Non
             a = law.acceleration(error, 1e-3 * PERIOD)
             command = machine.command(
                 known.inverse(q, v, a) if feedback is Feedback else
-                (known_lags or lags).lead(known.inverse_series(q, np.vstack((v, a)), 1)))
+                (known_lags or lags).lead(known.inverse.time_derivatives(q, v, a)))
             simulation.command_rotors(command.rotors.speeds)
             simulation.command_torques(command.torques)
         simulation.step()
@@ -142,7 +142,7 @@ def test_force_rates_are_derivatives_along_the_flight(machine, reference):
     dynamics, t, h = Dynamics(machine.model), 1.3, 1e-5
     q, *motion = reference.at(t)
     before, after = (dynamics.inverse(*reference.at(t + d)[:3]) for d in (-h, h))
-    tau = dynamics.inverse_series(q, motion, 1)
+    tau = dynamics.inverse.time_derivatives(q, motion[0], motion[1:])
     np.testing.assert_allclose((after - before) / (2.0 * h), tau[1], atol=1e-6)
 
 

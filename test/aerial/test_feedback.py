@@ -98,8 +98,8 @@ def test_errors_obey_the_poles_whatever_the_lags(machine, coordinate, lags):
         q, v = simulation.q, simulation.v
         error = tracking_error(model, still, q, v)
         errors.append(error.error[coordinate])
-        u = lags.lead(dynamics.inverse_series(
-            q, np.vstack((v, feedback.acceleration(error, dt))), 1))
+        u = lags.lead(dynamics.inverse.time_derivatives(
+            q, v, feedback.acceleration(error, dt)))
         simulation.command_wrench(u[:6])
         simulation.command_torques(u[6:])
         simulation.step()

@@ -25,8 +25,8 @@ from scipy.linalg import expm
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import kernels
-from liedyn_ros.dynamics.kernels import articulated, coriolis, joints, rigid, rows, symmetric
-from liedyn_ros.dynamics.kernels.mass_matrix import mass_matrix
+from liedyn_ros.dynamics.kernels import articulated, coriolis, joints, rigid, symmetric, tables
+from liedyn_ros.dynamics.kernels.crba import crba
 from liedyn_ros.dynamics.kernels.retraction import exponential_rate
 from liedyn_ros.dynamics.kernels.trigonometry import LARGEST, sine_cosine
 from liedyn_ros.lie import se3, so3
@@ -122,9 +122,11 @@ def test_rotations_of_quaternions_do_not_depend_on_the_norm() -> None:
 @pytest.mark.parametrize('kind, size', [(kinds.SPHERICAL, 3), (kinds.FREE, 6)])
 def test_exponential_rate_moves_the_exponential(kind: int, size: int) -> None:
     """exp(x + dt dx) = exp(x) exp(dt v) to second order in dt."""
-    topology = np.array([[0, 0, 0, 0], [kind, 0, 0, 0]])
+    model = np.zeros((2, tables.MODEL_WIDTH))
+    model.view(np.int64)[0, tables.LINKS] = 2
+    model.view(np.int64)[1, tables.KIND] = kind
     x, v, dx, dt = RNG.normal(size=size), RNG.normal(size=size), np.empty(size), 1e-5
-    exponential_rate(topology, x, v, dx)
+    exponential_rate(model, x, v, dx)
     group = so3 if size == 3 else se3
     for sign in (-1.0, 1.0):
         np.testing.assert_allclose(
@@ -140,12 +142,12 @@ def test_no_kernel_can_allocate_or_keep_a_reference() -> None:
                     kernels.__name__)]
     assert len(compiled) > 50
     assert not any(each.targetoptions['_nrt'] for each in compiled)
-    topology, links = np.zeros((2, 4), dtype=np.int64), np.zeros((2, rows.WIDTH))
+    model, data = np.zeros((2, tables.MODEL_WIDTH)), np.zeros((2, tables.DATA_WIDTH))
     q, out = np.zeros(1), np.zeros((1, 1))
-    before = [sys.getrefcount(array) for array in (topology, links, q, out)]
+    before = [sys.getrefcount(array) for array in (model, data, q, out)]
     for _ in range(10):
-        mass_matrix(topology, links, q, out)
-    assert [sys.getrefcount(array) for array in (topology, links, q, out)] == before
+        crba(model, data, q, out)
+    assert [sys.getrefcount(array) for array in (model, data, q, out)] == before
 
 
 def halves(x: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:

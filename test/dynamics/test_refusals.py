@@ -14,6 +14,8 @@
 
 """What Dynamics refuses, how it says so, and that a refusal leaves nothing behind."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 from support.dynamics_cases import Case, make_case
@@ -22,8 +24,8 @@ from liedyn_ros.common.errors import (
     LiedynError, LimitError, ModelError, NotFiniteError, NotInGroupError, ShapeError,
     SingularError)
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.kernels.hybrid import hybrid
-from liedyn_ros.dynamics.kernels.inverse import inverse
+from liedyn_ros.dynamics.kernels.aba import forward
+from liedyn_ros.dynamics.kernels.rnea import rnea
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 
@@ -79,7 +81,7 @@ def test_results_are_finite_or_refused(tree: Case, huge: float) -> None:
     for call in (lambda: d.inverse(q, tree.v, tree.a), lambda: d.forward(q, tree.v, tree.a),
                  lambda: d.inverse(tree.q, huge * tree.v, tree.a),
                  lambda: d.forward(tree.q, huge * tree.v, tree.a),
-                 lambda: d.inverse_batch([tree.q], [huge * tree.v], [tree.a]),
+                 lambda: d.inverse.batch([tree.q], [huge * tree.v], [tree.a]),
                  lambda: d.kinetic_energy(tree.q, huge * tree.v), lambda: d.mass_matrix(q),
                  lambda: d.coriolis_matrix(tree.q, huge * tree.v), lambda: d.potential_energy(q),
                  lambda: np.concatenate([x.ravel() for x in d.kinematics(q, huge * tree.v)])):
@@ -111,8 +113,8 @@ def test_shapes_and_types_are_checked(tree: Case) -> None:
             d.inverse(tree.q, tree.v, tree.a, out=out)
 
 
-ARGUMENTS = {'inverse': 'qva', 'forward': 'qvt', 'mass_matrix': 'q', 'inverse_series': 'qm',
-             'forward_series': 'qvs'}
+ARGUMENTS = {'inverse': 'qva', 'forward': 'qva', 'mass_matrix': 'q',
+             'inverse.time_derivatives': 'qvr', 'forward.time_derivatives': 'qvr'}
 
 
 @pytest.mark.parametrize('name', ARGUMENTS)
@@ -122,17 +124,16 @@ def test_kernels_that_are_compiled_take_no_other_size(
         tree: Case, name: str, axis: int, change: int) -> None:
     """What is too short must not be read beyond its end, even by kernels that run unasked."""
     rows = np.tile(tree.a, (4, 1))
-    good = [{'q': tree.q, 'v': tree.v, 'a': tree.a, 't': tree.a, 'm': rows, 's': rows[:3]}[letter]
+    good = [{'q': tree.q, 'v': tree.v, 'a': tree.a, 'r': rows}[letter]
             for letter in ARGUMENTS[name]]
-    order = [2] if name.endswith('series') else []
-    method = getattr(tree.dynamics, name)
-    method(*good, *order)
+    method = attrgetter(name)(tree.dynamics)
+    method(*good)
     for k, value in enumerate(good):
-        if axis < value.ndim:
+        if value.ndim - 1 == axis:  # the number of rows may be any
             size = np.array(value.shape)
             size[axis] += change
             with pytest.raises(ShapeError, match=r'expected .*, got '):
-                method(*good[:k], np.resize(value, size), *good[k + 1:], *order)
+                method(*good[:k], np.resize(value, size), *good[k + 1:])
 
 
 @pytest.mark.parametrize('odd', [
@@ -143,9 +144,13 @@ def test_kernels_that_are_compiled_meet_no_other_type(tree: Case, odd: object) -
     """What numba says of an argument that it does not know reaches nobody."""
     d, rows = tree.dynamics, np.tile(tree.a, (4, 1))
     calls = [lambda v: d.inverse(tree.q, v, tree.a), lambda v: d.forward(tree.q, v, tree.a),
-             lambda v: d.inverse_series(tree.q, v, 2), lambda q: d.mass_matrix(q),
-             lambda v: d.forward_series(tree.q, v, rows[:3], 2)]
-    for call, good in zip(calls, (tree.v, tree.v, rows, tree.q, tree.v)):
+             lambda v: d.inverse.time_derivatives(tree.q, v, rows), lambda q: d.mass_matrix(q),
+             lambda a: d.inverse.time_derivatives(tree.q, tree.v, a),
+             lambda v: d.forward.time_derivatives(tree.q, v, rows),
+             lambda tau: d.forward.time_derivatives(tree.q, tree.v, tau),
+             lambda w: d.inverse(tree.q, tree.v, tree.a, [] if w is None else w)]
+    for call, good in zip(calls, (tree.v, tree.v, tree.v, tree.q, rows, tree.v, rows,
+                                  tree.external)):
         call(good)
         with pytest.raises(LiedynError, match=r'expected .*, got '):
             call(odd)
@@ -168,7 +173,7 @@ def test_any_layout_of_input_runs_the_one_compiled_kernel(tree: Case) -> None:
     for same in (list(v), np.repeat(v, 2)[::2], frozen, np.array([v, v])[0]):
         np.testing.assert_array_equal(d.inverse(q, same, a), wanted)
     d.forward(list(q), frozen, tuple(a))
-    assert len(inverse.signatures) == len(hybrid.signatures) == 1
+    assert len(rnea.signatures) == len(forward.signatures) == 1
 
 
 def rod(*joints: tuple[str, str, tuple[float, float, float]], inertia: SpatialInertia | None):
@@ -198,7 +203,7 @@ def test_a_coordinate_that_moves_no_inertia_is_named(dynamics: Dynamics, named: 
     with pytest.raises(SingularError, match=f'^{named}: expected inertia of its own'):
         dynamics.forward(q, zero, zero)
     with pytest.raises(SingularError, match=rf'^{named}\[0\]: expected inertia of its own'):
-        dynamics.forward_batch([q, q], *np.zeros((2, 2, dynamics.model.nv)))
+        dynamics.forward.batch([q, q], *np.zeros((2, 2, dynamics.model.nv)))
     a, _ = dynamics.hybrid(q, zero, np.ones(len(zero), dtype=bool), zero, zero)
     np.testing.assert_array_equal(a, zero)  # nothing is solved for
 

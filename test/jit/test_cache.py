@@ -66,7 +66,7 @@ def test_an_edit_outside_the_kernels_compiles_nothing(package: Path, edited: str
 @pytest.mark.parametrize('edited, reaches, spares', [
     ('lie/kernels/vec3.py', 'dynamics/kernels/motion.py', 'stewart/platform/kernels/linear6.py'),
     ('model/kernels/kinds.py', 'dynamics/kernels/joints.py', 'lie/kernels/se3.py'),
-    ('dynamics/kernels/joints.py', 'dynamics/time_derivatives/kernels/inverse.py',
+    ('dynamics/kernels/joints.py', 'dynamics/time_derivatives/kernels/rnea.py',
      'model/kernels/configuration.py'),
     ('jit/decorators.py', 'lie/kernels/vec3.py', None)])
 def test_an_edit_of_a_kernel_compiles_all_that_reach_it(

@@ -61,8 +61,8 @@ def test_a_copy_has_tables_of_its_own(copied):
     dynamics, rng = Dynamics(random_model(3, 4, True)), np.random.default_rng(3)
     q, v, a = dynamics.model.random(rng), *rng.normal(size=(2, dynamics.model.nv))
     tau = dynamics.inverse(q, v, a)
-    other, before = copied(dynamics), dynamics.workspace.links.copy()
+    other, before = copied(dynamics), dynamics.data.table.copy()
     for _ in range(2):  # the first call goes the longer way
         np.testing.assert_array_equal(other.inverse(q, v, a), tau)
         assert not np.array_equal(other.inverse(q, v, 2.0 * a), tau)
-    np.testing.assert_array_equal(dynamics.workspace.links, before)
+    np.testing.assert_array_equal(dynamics.data.table, before)

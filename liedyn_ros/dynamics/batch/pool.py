@@ -12,25 +12,24 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Derivatives of the dynamics of many states: on all cores, and in the vector lanes of each."""
+"""Kernels over many states: on all cores, and in the vector lanes of each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 import os
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.data import Workspace
-from liedyn_ros.dynamics.kernels import rows
-from liedyn_ros.dynamics.kernels.hybrid import DONE
-from liedyn_ros.dynamics.time_derivatives.kernels import table
-from liedyn_ros.dynamics.time_derivatives.kernels.batch import hybrid_lanes, inverse_lanes
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.kernels import tables
+from liedyn_ros.dynamics.kernels.aba import DONE
+from liedyn_ros.dynamics.time_derivatives.kernels import series
+from liedyn_ros.dynamics.time_derivatives.kernels.batch import hybrid_batch, inverse_batch
 from liedyn_ros.jit.simd import LANES
-from liedyn_ros.model import LinkTable
 
 # Shares of a batch per core, so that a core that others use too does not hold up the rest, and
 # the fewest states worth a share.
@@ -47,86 +46,89 @@ def usable_cores() -> int:
 class LaneTables:
     """The tables of one thread, each with LANES states; they grow with the order."""
 
-    def __init__(self, link_table: LinkTable, dissipation: bool) -> None:
+    def __init__(self, constants: Constants) -> None:
         """Make what does not depend on the order."""
-        self.space = Workspace(link_table, dissipation)
-        links, coordinates = len(self.space.links), link_table.nv
-        self.state = np.zeros((links, rows.WIDTH, LANES))
-        self.pivots = np.zeros((coordinates, rows.COORDINATE_WIDTH, LANES))
-        self.series = np.zeros((0, table.WIDTH, LANES))
-        self.rates = np.zeros((0, table.RATES_WIDTH, LANES))
+        self._model, self._links = constants.table, constants.links
+        self._data = np.zeros((constants.rows, tables.DATA_WIDTH, LANES))
+        self._series = np.zeros((0, series.WIDTH, LANES))
 
-    def grow(self, size: int) -> None:
-        """Make room for size coefficients of everything."""
-        links, coordinates = len(self.state) * size, len(self.pivots) * size
-        if len(self.series) < links:
-            self.series = np.zeros((links, table.WIDTH, LANES))
-            self.rates = np.zeros((coordinates, table.RATES_WIDTH, LANES))
-
-    def inverse(self, q: Array, motion: Array, tau: Array, external: Array) -> tuple[int, int]:
+    def inverse(self, q: Array, v: Array, a: Array, external: Array, tau: Array
+                ) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
-        space = self.space
-        self.grow(motion.shape[1])
-        try:
-            return inverse_lanes(
-                space.topology, space.links, space.coordinates, space.body_row,
-                space.body_placement, self.series, self.rates, q, motion, tau, external)
-        finally:
-            self._clear(external)
+        self._grow(a.shape[1] + 1)
+        return inverse_batch(self._model, self._series, q, v, a, external, tau)
 
     def hybrid(self, prescribed: NDArray[np.bool_], q: Array, v: Array, a: Array, tau: Array,
                external: Array) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
-        space = self.space
-        self.grow(a.shape[1] + 1)
-        space.prescribe(prescribed)
-        try:
-            return hybrid_lanes(
-                space.topology, space.links, space.coordinates, space.body_row,
-                space.body_placement, self.series, self.rates, self.state, self.pivots,
-                q, v, a, tau, external)
-        finally:
-            self._clear(external)
+        self._grow(a.shape[1] + 1)
+        return hybrid_batch(
+            self._model, self._data, self._series, q, v, prescribed, a, tau, external)
 
-    def _clear(self, external: Array) -> None:
-        if len(external):
-            self.space.clear_wrenches()
-            self.series[:, table.EXTERNAL:table.EXTERNAL + 6] = 0.0
+    def _grow(self, size: int) -> None:
+        """Make room for size coefficients of everything."""
+        if len(self._series) < self._links * size:
+            self._series = np.zeros((self._links * size, series.WIDTH, LANES))
 
 
-class LaneThreads:
-    """Threads and tables for each of them."""
+class LanePool:
+    """
+    The tables of the threads that run batches of one model; made when they are first needed.
 
-    def __init__(self, link_table: LinkTable, dissipation: bool) -> None:
-        """Start threads, with the caller's as many as this process may use cores."""
-        self._cores = usable_cores()
-        self._pool = ThreadPoolExecutor(
-            max(1, self._cores - 1), thread_name_prefix='liedyn_lanes')
-        self._tables: SimpleQueue[LaneTables] = SimpleQueue()
-        for _ in range(self._cores):
-            self._tables.put(LaneTables(link_table, dissipation))
+    The threads are the process's own: a child after a fork starts others.
+    """
 
-    def run(self, task: Callable[..., tuple[int, int]], *arrays: Array) -> tuple[int, int]:
+    def __init__(self, constants: Constants) -> None:
+        """Start without tables."""
+        self._constants, self._idle = constants, SimpleQueue[LaneTables]()
+
+    def __reduce__(self) -> tuple[type['LanePool'], tuple[Constants]]:
+        """Copy, or pickle, without tables."""
+        return LanePool, (self._constants,)
+
+    def run(self, task: Callable[..., tuple[int, int]], arrays: Sequence[Array]
+            ) -> tuple[int, int]:
         """Run a task on shares of all arrays; return the first state to fail, and its code."""
-        states = len(arrays[0])
-        count = max(1, min(SHARES * self._cores, states // SMALLEST))
+        states, cores = len(arrays[0]), usable_cores()
+        count = max(1, min(SHARES * cores, states // SMALLEST))
         bounds = np.linspace(0, -(-states // LANES), count + 1).astype(int) * LANES
         shares = iter(list(pairwise(bounds)))
 
         def work() -> list[tuple[int, int]]:
             """Do shares while there are any."""
-            tables, failed = self._tables.get(), []
-            try:
-                for start, stop in shares:
-                    state, code = task(tables, *(array[start:stop] for array in arrays))
-                    if code != DONE:
-                        failed.append((start + state, code))
-            finally:
-                self._tables.put(tables)
+            lanes, failed = self._take(), []
+            for start, stop in shares:
+                state, code = task(lanes, *(array[start:stop] for array in arrays))
+                if code != DONE:
+                    failed.append((start + state, code))
+            self._idle.put(lanes)
             return failed
 
-        helpers = [self._pool.submit(work) for _ in range(min(self._cores, count) - 1)]
-        failed = work()
-        for helper in helpers:
-            failed += helper.result()
-        return min(failed, default=(states, DONE))
+        helpers = [_threads(cores).submit(work) for _ in range(min(cores, count) - 1)]
+        try:
+            failed = work()
+        finally:  # an interrupt must not return while others still write into the arrays
+            found = [helper.result() for helper in helpers]
+        return min([*failed, *(each for some in found for each in some)], default=(states, DONE))
+
+    def _take(self) -> LaneTables:
+        """Return tables that no other thread uses."""
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return LaneTables(self._constants)
+
+
+_executors: dict[int, ThreadPoolExecutor] = {}  # the threads of this process
+
+
+def _threads(cores: int) -> ThreadPoolExecutor:
+    """Return the threads that help the caller."""
+    if not _executors:
+        _executors.setdefault(0, ThreadPoolExecutor(
+            max(1, cores - 1), thread_name_prefix='liedyn_lanes'))
+    return _executors[0]
+
+
+if hasattr(os, 'register_at_fork'):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_executors.clear)

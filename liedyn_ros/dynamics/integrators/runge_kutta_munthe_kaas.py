@@ -37,11 +37,11 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
     """
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
-    topology = dynamics.workspace.topology
+    table = dynamics.constants.table
 
     def rates(x: Array, velocity: Array) -> tuple[Array, Array]:
         dx = np.empty(model.nv)
-        exponential_rate(topology, x, velocity, dx)
+        exponential_rate(table, x, velocity, dx)
         return dx, dynamics.forward(model.integrate(q, x), velocity, tau, external)
 
     dx1, dv1 = v, dynamics.forward(q, v, tau, external)

@@ -27,8 +27,9 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.kernels.variational import discrete_momenta
+from liedyn_ros.dynamics.kernels.variational import discrete_momenta, STEP_WIDTH
 
 # Corrections of the velocity, relative to it: below the first we are done, below the second as
 # soon as they no longer shrink, which is rounding.
@@ -64,12 +65,13 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
 def _drift(dynamics: Dynamics, q: Array, v: Array, dt: float, momentum: Array,
            weight: Array) -> tuple[Array, Array]:
     """Return the configuration that a momentum leads to, and the momentum on arrival."""
-    space, rest = dynamics.workspace, np.zeros_like(v)
+    tables, rest = (dynamics.constants.table, Data(dynamics.constants).table), np.zeros_like(v)
+    steps = np.zeros((dynamics.constants.links, STEP_WIDTH))
     start, end = np.empty_like(v), np.empty_like(v)
     before = np.inf
     for _ in range(ITERATIONS):
         q1 = dynamics.model.integrate(q, dt * v)
-        discrete_momenta(space.topology, space.links, q, q1, dt, start, end)
+        discrete_momenta(*tables, steps, q, q1, dt, start, end)
         # M^-1 (momentum - start)
         correction = dynamics.forward(q, rest, momentum - start + weight)
         size = float(np.abs(correction).max() / (1.0 + np.abs(v).max()))

@@ -19,7 +19,7 @@ A and C are symmetric (symmetric.py), B is a general 3 by 3 matrix (mat3.py): 21
 """
 
 from liedyn_ros.dynamics.kernels import symmetric
-from liedyn_ros.dynamics.kernels.rows import ARTICULATED, load6, load9, store6, store9
+from liedyn_ros.dynamics.kernels.tables import ARTICULATED, load6, load9, store6, store9
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import mat3, vec3
 
@@ -32,18 +32,18 @@ def of_rigid(body):
 
 
 @inlined
-def load(state, i):
+def load(data, i):
     """Return the articulated inertia of link i."""
-    return (load6(state, i, ARTICULATED), load9(state, i, ARTICULATED + 6),
-            load6(state, i, ARTICULATED + 15))
+    return (load6(data, i, ARTICULATED), load9(data, i, ARTICULATED + 6),
+            load6(data, i, ARTICULATED + 15))
 
 
 @inlined
-def store(state, i, inertia):
+def store(data, i, inertia):
     """Write the articulated inertia of link i."""
-    store6(state, i, ARTICULATED, inertia[0])
-    store9(state, i, ARTICULATED + 6, inertia[1])
-    store6(state, i, ARTICULATED + 15, inertia[2])
+    store6(data, i, ARTICULATED, inertia[0])
+    store9(data, i, ARTICULATED + 6, inertia[1])
+    store6(data, i, ARTICULATED + 15, inertia[2])
 
 
 @inlined

@@ -15,8 +15,10 @@
 """Sums over all moving bodies: mass, centre of mass, energies, momentum."""
 
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
-from liedyn_ros.dynamics.kernels.rows import ACCELERATION, INERTIA, load3
+from liedyn_ros.dynamics.kernels.tables import (
+    ACCELERATION, COMPUTED, INERTIA, LINKS, load3, POSES, TWISTS)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 
 # Places of the result.
@@ -25,17 +27,18 @@ ENTRIES = 12
 
 
 @kernel
-def totals(topology, links, q, v, out):
+def centroidal(model, data, q, v, out):
     """Write the sums, seen from the ground; return whether q, v and they are good."""
-    if not (joints.acceptable(topology, q) and joints.finite(v)):
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q) and joints.complete(model, v)):
         return False
     mass, moment, energy = 0.0, vec3.ZERO, 0.0
     angular, linear = vec3.ZERO, vec3.ZERO
-    for i in range(1, len(links)):
-        motion.store_ground_pose(topology, links, i, q)
-        w, u = motion.store_twist(topology, links, i, v)
-        r, p = motion.load_ground_pose(links, i)
-        body = rigid.load(links, i, INERTIA)
+    for i in range(1, get_int(model, 0, LINKS)):
+        motion.store_ground_pose(model, data, i, q)
+        w, u = motion.store_twist(model, data, i, v)
+        r, p = motion.load_ground_pose(data, i)
+        body = rigid.load(model, i, INERTIA)
         mass += body[0]
         moment = vec3.add(moment, vec3.axpy(body[0], p, mat3.apply(r, body[1])))
         m, f = rigid.apply(body, w, u)  # (1.18)
@@ -43,8 +46,9 @@ def totals(topology, links, q, v, out):
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
         angular, linear = vec3.add(angular, m), vec3.add(linear, f)
     out[MASS], out[KINETIC] = mass, energy
-    out[POTENTIAL] = vec3.dot(moment, load3(links, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
+    out[POTENTIAL] = vec3.dot(moment, load3(data, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
     vec3.store(out, MOMENT, moment)
     vec3.store(out, MOMENTUM, angular)
     vec3.store(out, MOMENTUM + 3, linear)
+    put(data, 0, COMPUTED, float(POSES + TWISTS))
     return joints.finite(out)

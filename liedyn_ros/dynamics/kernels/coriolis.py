@@ -21,69 +21,71 @@ coordinate j before link i. So sums over links become the composite inertia and 
 -ad_V^T I, a general matrix [a b; c d] in four blocks.
 """
 
-from liedyn_ros.dynamics.kernels import joints, motion, rigid
-from liedyn_ros.dynamics.kernels.mass_matrix import COMPOSITE
-from liedyn_ros.dynamics.kernels.rows import (
-    INERTIA, KIND, load3, load9, PARENT, PITCH, POSITION, ROTATION, store9, TWIST, VI)
+from liedyn_ros.dynamics.kernels import crba, joints, motion, rigid
+from liedyn_ros.dynamics.kernels.tables import (
+    COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
+    POSES, POSITION, ROTATION, store9, TWIST, TWISTS, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 
 BLOCKS = 36  # numbers of the four blocks
 
 
 @kernel
-def coriolis_matrix(topology, links, blocks, q, v, out):
+def coriolis_matrix(model, data, blocks, q, v, out):
     """Write C (nv, nv), blocks (N + 1, BLOCKS) being room; return whether all are good."""
-    if not (joints.acceptable(topology, q) and joints.finite(v)):
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q) and joints.complete(model, v)):
         return False
     out[:] = 0.0
-    for i in range(1, len(links)):
-        motion.store_pose(topology, links, i, q)
-        w, u = motion.store_twist(topology, links, i, v)
-        body = rigid.load(links, i, INERTIA)
-        rigid.store(links, i, COMPOSITE, body)
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        motion.store_pose(model, data, i, q)
+        w, u = motion.store_twist(model, data, i, v)
+        body = rigid.load(model, i, INERTIA)
+        rigid.store(data, i, COMPOSITE, body)
         store(blocks, i, rate_of(body, w, u))
-    for i in range(len(links) - 1, 0, -1):
-        for k in range(joints.degrees(topology[i, KIND])):
-            fill(topology, links, blocks, i, k, out)
-        parent = topology[i, PARENT]
+    for i in range(links - 1, 0, -1):
+        for k in range(joints.degrees(get_int(model, i, KIND))):
+            fill(model, data, blocks, i, k, out)
+        crba.add_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
+        parent = get_int(model, i, PARENT)
         if parent > 0:
-            r, p = load9(links, i, ROTATION), load3(links, i, POSITION)
-            rigid.store(links, parent, COMPOSITE, rigid.add(
-                rigid.load(links, parent, COMPOSITE),
-                rigid.transport(r, p, rigid.load(links, i, COMPOSITE))))
+            r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
             store(blocks, parent, add(load(blocks, parent), transport(r, p, load(blocks, i))))
+    put(data, 0, COMPUTED, float(POSES + TWISTS + COMPOSITE_INERTIAS))
     return joints.finite(out.reshape(-1))
 
 
 @inlined
-def fill(topology, links, blocks, i, k, out):
+def fill(model, data, blocks, i, k, out):
     """Write row and column of coordinate k of link i, as far as its joint and all before it."""
-    kind, pitch, own = topology[i, KIND], links[i, PITCH], topology[i, VI] + k
-    body, rate = rigid.load(links, i, COMPOSITE), load(blocks, i)
+    kind, pitch, own = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI) + k
+    body, rate = rigid.load(data, i, COMPOSITE), load(blocks, i)
     w, v = joints.screw(kind, pitch, k)
     # Wrenches for the row, which meet ad_V S and S of the joints before, and for the column.
     m, f = rigid.apply(body, w, v)
     tm, tf = apply_t(rate, w, v)
-    ew, ev = se3.ad(load3(links, i, TWIST), load3(links, i, TWIST + 3), w, v)
+    ew, ev = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, v)
     em, ef = rigid.apply(body, ew, ev)
     bm, bf = apply(rate, w, v)
     cm, cf = vec3.add(em, bm), vec3.add(ef, bf)
     first = i
     while i > 0:
-        kind, pitch, vi = topology[i, KIND], links[i, PITCH], topology[i, VI]
+        kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
         for j in range(joints.degrees(kind)):
             w, v = joints.screw(kind, pitch, j)
             out[vi + j, own] = vec3.dot(w, cm) + vec3.dot(v, cf)
             if i != first:
-                ew, ev = se3.ad(load3(links, i, TWIST), load3(links, i, TWIST + 3), w, v)
+                ew, ev = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, v)
                 out[own, vi + j] = (vec3.dot(ew, m) + vec3.dot(ev, f)
                                     + vec3.dot(w, tm) + vec3.dot(v, tf))
-        r, p = load9(links, i, ROTATION), load3(links, i, POSITION)
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
         tm, tf = se3.adjoint_inverse_dual(r, p, tm, tf)
         cm, cf = se3.adjoint_inverse_dual(r, p, cm, cf)
-        i = topology[i, PARENT]
+        i = get_int(model, i, PARENT)
 
 
 @inlined

@@ -16,25 +16,27 @@
 
 import math
 
-from liedyn_ros.dynamics.kernels.rows import KIND, load3, load9, PITCH, PLACEMENT, QI, VI
+from liedyn_ros.dynamics.kernels.tables import (
+    KIND, LINKS, load3, load9, NQ, NV, PITCH, PLACEMENT, QI)
 from liedyn_ros.dynamics.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 @inlined
-def pose(topology, links, i, q):
+def pose(model, i, q):
     """Return (r, p), which place link i in its parent."""
-    kind, qi = topology[i, KIND], topology[i, QI]
-    e, p = load9(links, i, PLACEMENT), load3(links, i, PLACEMENT + 9)
+    kind, qi = get_int(model, i, KIND), get_int(model, i, QI)
+    e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
     if kind == REVOLUTE:
         return turn(e, q[qi]), p
     if kind == PRISMATIC:
         return e, advance(e, q[qi], p)
     if kind == HELICAL:
-        return turn(e, q[qi]), advance(e, links[i, PITCH] * q[qi], p)
+        return turn(e, q[qi]), advance(e, get(model, i, PITCH) * q[qi], p)
     if kind == FREE:
         p = vec3.add(p, mat3.apply(e, (q[qi], q[qi + 1], q[qi + 2])))
         qi += 3
@@ -115,24 +117,24 @@ def axis(k):
 
 
 @inlined
-def acceptable(topology, q):
+def acceptable(model, q):
     """Return whether q is complete and finite and its quaternions are of unit length."""
-    if len(q) != topology[0, QI]:
+    if len(q) != get_int(model, 0, NQ):
         return False
     good = finite(q)
-    for i in range(1, len(topology)):
-        kind = topology[i, KIND]
+    for i in range(1, get_int(model, 0, LINKS)):
+        kind = get_int(model, i, KIND)
         if kind >= SPHERICAL:
-            at = topology[i, QI] + (3 if kind == FREE else 0)
+            at = get_int(model, i, QI) + (3 if kind == FREE else 0)
             square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
             good = good and abs(math.sqrt(square) - 1.0) <= TOLERANCE
     return good
 
 
 @inlined
-def complete(topology, v):
+def complete(model, v):
     """Return whether all velocity coordinates are there and finite."""
-    return len(v) == topology[0, VI] and finite(v)
+    return len(v) == get_int(model, 0, NV) and finite(v)
 
 
 @inlined

@@ -14,19 +14,20 @@
 
 """Velocities in the exponential coordinates of the configuration, for integrators."""
 
-from liedyn_ros.dynamics.kernels.rows import KIND, VI
+from liedyn_ros.dynamics.kernels.tables import KIND, LINKS, VI
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel
-def exponential_rate(topology, x, v, out):
+def exponential_rate(model, x, v, out):
     """Write the dx/dt that moves q0 (+) x with the velocity v: dexp(-x)^-1 v on each group."""
     for k in range(len(v)):
         out[k] = v[k]
-    for i in range(1, len(topology)):
-        kind, vi = topology[i, KIND], topology[i, VI]
+    for i in range(1, get_int(model, 0, LINKS)):
+        kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
         if kind == SPHERICAL:
             jacobian = so3.left_jacobian_inverse(vec3.neg(vec3.load(x, vi)))
             vec3.store(out, vi, mat3.apply(jacobian, vec3.load(v, vi)))  # (1.14)

@@ -15,15 +15,16 @@
 """Rigid-body inertia as ten numbers: mass m, h = m c and the symmetric J about the origin."""
 
 from liedyn_ros.dynamics.kernels import symmetric
-from liedyn_ros.dynamics.kernels.rows import load3, load6, store3, store6
+from liedyn_ros.dynamics.kernels.tables import load3, load6, store3, store6
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, put
 from liedyn_ros.lie.kernels import mat3, vec3
 
 
 @inlined
-def load(links, i, at):
+def load(table, i, at):
     """Return the inertia (m, h, J) in ten columns of row i."""
-    return links[i, at], load3(links, i, at + 1), load6(links, i, at + 4)
+    return get(table, i, at), load3(table, i, at + 1), load6(table, i, at + 4)
 
 
 @inlined
@@ -42,12 +43,12 @@ def bias(body, w, v):
 
 
 @inlined
-def store(links, i, at, body):
+def store(table, i, at, body):
     """Write an inertia into ten columns of row i."""
     m, h, j = body
-    links[i, at] = m
-    store3(links, i, at + 1, h)
-    store6(links, i, at + 4, j)
+    put(table, i, at, m)
+    store3(table, i, at + 1, h)
+    store6(table, i, at + 4, j)
 
 
 @inlined

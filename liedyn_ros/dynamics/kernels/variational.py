@@ -22,76 +22,81 @@ transposed recursion of inverse dynamics takes to the joints.
 """
 
 from liedyn_ros.dynamics.kernels import joints, motion, rigid
-from liedyn_ros.dynamics.kernels.rows import (
-    ARTICULATED, GROUND_POSE, INERTIA, KIND, load3, load9, PARENT, PITCH, POSITION, ROTATION,
-    store3, store9, TWIST, VI, WRENCH)
+from liedyn_ros.dynamics.kernels.tables import (
+    COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH, POSITION, ROTATION, store3,
+    store9, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 
-# Columns of links, used for something else than their names say.
-NEXT_POSE = GROUND_POSE  # T_parent_link at q1
-DISPLACEMENT = ARTICULATED  # T_ground_link(q0)^-1 T_ground_link(q1)
-START, END = WRENCH, TWIST  # the two wrenches
+# Columns of steps, a row for each link.
+NEXT_POSE = 0  # T_parent_link at q1
+DISPLACEMENT = 12  # T_ground_link(q0)^-1 T_ground_link(q1)
+START, END = 24, 30  # the two wrenches
+STEP_WIDTH = 36
 
 
 @kernel
-def discrete_momenta(topology, links, q0, q1, step, start, end):
+def discrete_momenta(model, data, steps, q0, q1, step, start, end):
     """Write minus the derivative by q0, and that by q1; return whether all are good."""
-    if not (joints.acceptable(topology, q0) and joints.acceptable(topology, q1)):
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q0) and joints.acceptable(model, q1)):
         return False
-    for i in range(1, len(links)):
-        displace(topology, links, i, q0, q1)
-        wrenches(links, i, step)
-    for i in range(len(links) - 1, 0, -1):
-        gather(topology, links, i, START, ROTATION, start)
-        gather(topology, links, i, END, NEXT_POSE, end)
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        displace(model, data, steps, i, q0, q1)
+        wrenches(model, steps, i, step)
+    for i in range(links - 1, 0, -1):
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        gather(model, steps, i, START, r, p, start)
+        r, p = load9(steps, i, NEXT_POSE), load3(steps, i, NEXT_POSE + 9)
+        gather(model, steps, i, END, r, p, end)
     return joints.finite(start) and joints.finite(end)
 
 
 @inlined
-def displace(topology, links, i, q0, q1):
+def displace(model, data, steps, i, q0, q1):
     """Write the displacement of link i in its own frame, its parent's being known."""
-    r1, p1 = joints.pose(topology, links, i, q1)
-    store9(links, i, NEXT_POSE, r1)
-    store3(links, i, NEXT_POSE + 9, p1)
-    motion.store_pose(topology, links, i, q0)
-    r0, p0 = se3.inverse(load9(links, i, ROTATION), load3(links, i, POSITION))
-    if topology[i, PARENT] > 0:
-        parent = topology[i, PARENT]
-        rp, pp = load9(links, parent, DISPLACEMENT), load3(links, parent, DISPLACEMENT + 9)
+    r1, p1 = joints.pose(model, i, q1)
+    store9(steps, i, NEXT_POSE, r1)
+    store3(steps, i, NEXT_POSE + 9, p1)
+    motion.store_pose(model, data, i, q0)
+    r0, p0 = se3.inverse(load9(data, i, ROTATION), load3(data, i, POSITION))
+    parent = get_int(model, i, PARENT)
+    if parent > 0:
+        rp, pp = load9(steps, parent, DISPLACEMENT), load3(steps, parent, DISPLACEMENT + 9)
         r0, p0 = se3.compose(r0, p0, rp, pp)
     r, p = se3.compose(r0, p0, r1, p1)
-    store9(links, i, DISPLACEMENT, r)
-    store3(links, i, DISPLACEMENT + 9, p)
+    store9(steps, i, DISPLACEMENT, r)
+    store3(steps, i, DISPLACEMENT + 9, p)
 
 
 @inlined
-def wrenches(links, i, step):
+def wrenches(model, steps, i, step):
     """Write the momentum of link i as it is felt at either end of the step."""
-    xw, xv = se3.log(load9(links, i, DISPLACEMENT), load3(links, i, DISPLACEMENT + 9))
+    xw, xv = se3.log(load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9))
     m, f = rigid.apply(
-        rigid.load(links, i, INERTIA), vec3.scale(1.0 / step, xw), vec3.scale(1.0 / step, xv))
-    store_pulled(links, i, START, xw, xv, m, f)
-    store_pulled(links, i, END, vec3.neg(xw), vec3.neg(xv), m, f)
+        rigid.load(model, i, INERTIA), vec3.scale(1.0 / step, xw), vec3.scale(1.0 / step, xv))
+    store_pulled(steps, i, START, xw, xv, m, f)
+    store_pulled(steps, i, END, vec3.neg(xw), vec3.neg(xv), m, f)
 
 
 @inlined
-def store_pulled(links, i, at, xw, xv, m, f):
+def store_pulled(steps, i, at, xw, xv, m, f):
     """Write dexp(x)^-T F."""
     j, q = se3.left_jacobian_inverse(xw, xv)
-    store3(links, i, at, vec3.add(mat3.apply_t(j, m), mat3.apply_t(q, f)))
-    store3(links, i, at + 3, mat3.apply_t(j, f))
+    store3(steps, i, at, vec3.add(mat3.apply_t(j, m), mat3.apply_t(q, f)))
+    store3(steps, i, at + 3, mat3.apply_t(j, f))
 
 
 @inlined
-def gather(topology, links, i, at, pose, out):
-    """Write the momenta of the joint of link i and hand the wrench on to the parent."""
-    parent = topology[i, PARENT]
-    m, f = load3(links, i, at), load3(links, i, at + 3)
-    for k in range(joints.degrees(topology[i, KIND])):
-        out[topology[i, VI] + k] = joints.along(topology[i, KIND], links[i, PITCH], k, m, f)
+def gather(model, steps, i, at, r, p, out):
+    """Write the momenta of the joint of link i and add the wrench to that of the parent."""
+    kind, parent = get_int(model, i, KIND), get_int(model, i, PARENT)
+    m, f = load3(steps, i, at), load3(steps, i, at + 3)
+    for k in range(joints.degrees(kind)):
+        out[get_int(model, i, VI) + k] = joints.along(kind, get(model, i, PITCH), k, m, f)
     if parent > 0:
-        m, f = se3.adjoint_inverse_dual(
-            load9(links, i, pose), load3(links, i, pose + 9), m, f)
-        store3(links, parent, at, vec3.add(m, load3(links, parent, at)))
-        store3(links, parent, at + 3, vec3.add(f, load3(links, parent, at + 3)))
+        m, f = se3.adjoint_inverse_dual(r, p, m, f)
+        store3(steps, parent, at, vec3.add(m, load3(steps, parent, at)))
+        store3(steps, parent, at + 3, vec3.add(f, load3(steps, parent, at + 3)))

@@ -158,20 +158,18 @@ class DynamicsAnswers:
     def _inverse(self, x: Question) -> tuple[Array, Array]:
         if x.a.ndim == 1:
             return x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external)
-        motion = np.vstack([x.v, x.a])
-        return x.a, self._dynamics.inverse_series(x.q, motion, len(x.a) - 1, x.external)
+        return x.a, self._dynamics.inverse.time_derivatives(x.q, x.v, x.a, x.external)
 
     def _forward(self, x: Question) -> tuple[Array, Array]:
         if x.tau.ndim == 1:
             return self._dynamics.forward(x.q, x.v, x.tau, x.external), x.tau
-        return self._dynamics.forward_series(
-            x.q, x.v, x.tau, len(x.tau) - 1, x.external), x.tau
+        return self._dynamics.forward.time_derivatives(x.q, x.v, x.tau, x.external), x.tau
 
     def _hybrid(self, x: Question) -> tuple[Array, Array]:
         if x.a.ndim == 1:
             return self._dynamics.hybrid(x.q, x.v, x.prescribed, x.a, x.tau, x.external)
-        return self._dynamics.hybrid_series(
-            x.q, x.v, x.prescribed, x.a, x.tau, len(x.a) - 1, x.external)
+        return self._dynamics.hybrid.time_derivatives(
+            x.q, x.v, x.prescribed, x.a, x.tau, x.external)
 
 
 def warm_up() -> None:

@@ -88,7 +88,7 @@ class Study:
             if errors[-1][0] > LOST:
                 break
             a = feedback.acceleration(error, period)
-            tau = (lead(self._known.inverse_series(q, np.vstack((v, a)), 1)) if with_rates
+            tau = (lead(self._known.inverse.time_derivatives(q, v, a)) if with_rates
                    else self._known.inverse(q, v, a))
             command = machine.command(tau)
             simulation.command_rotors(command.rotors.speeds)

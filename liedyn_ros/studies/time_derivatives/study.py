@@ -77,9 +77,10 @@ def fly(folder: Path) -> bool:
     q = np.array([reference.configuration(t) for t in times.tolist()])
     motion = np.array([reference.motion(t, ORDER + 2) for t in times.tolist()])
     print(f'Inverse dynamics to order {ORDER}, then forward dynamics', flush=True)
-    tau = dynamics.inverse_series_batch(q, motion, ORDER)
-    a = dynamics.forward_series_batch(q, motion[:, 0].copy(), tau, ORDER)
-    errors = np.abs(a - motion[:, 1:]).max(axis=2)
+    v, wanted = motion[:, 0].copy(), motion[:, 1:].copy()
+    tau = dynamics.inverse.batch_time_derivatives(q, v, wanted)
+    a = dynamics.forward.batch_time_derivatives(q, v, tau)
+    errors = np.abs(a - wanted).max(axis=2)
     sizes = np.abs(tau).max(axis=2)
     scaled = errors / np.maximum(1.0, sizes)
     print_table(['order', 'largest force', 'error', 'of max(1, force)'], [

@@ -69,11 +69,11 @@ class Curves:
         rng = np.random.default_rng(0)
         dynamics = Dynamics(model, dissipation=False)
         q, motion = model.random(rng), rng.normal(size=(order + 2, model.nv))
-        tau = dynamics.inverse_series(q, motion, order)
-        v = motion[0].copy()
+        v, a = motion[0].copy(), motion[1:].copy()
+        tau = dynamics.inverse.time_derivatives(q, v, a)
         calls: dict[str, Callable[[], Any]] = {
-            'inverse': lambda: dynamics.inverse_series(q, motion, order),
-            'forward': lambda: dynamics.forward_series(q, v, tau, order)}
+            'inverse': lambda: dynamics.inverse.time_derivatives(q, v, a),
+            'forward': lambda: dynamics.forward.time_derivatives(q, v, tau)}
         given = {'inverse': motion, 'forward': np.vstack([motion[:1], tau])}
         for name, still in self._casadi.items():
             if still:

@@ -45,10 +45,10 @@ def test_batches_are_single_calls(tree: Case, states: dict, with_wrenches: bool)
     d, (q, v, a, external) = tree.dynamics, states.values()
     one = [external[s] if with_wrenches else None for s in range(STATES)]
     every = external if with_wrenches else None
-    tau = d.inverse_batch(q, v, a, every)
-    forward = d.forward_batch(q, v, tau, every)
+    tau = d.inverse.batch(q, v, a, every)
+    forward = d.forward.batch(q, v, tau, every)
     given = tree.rng.random(tree.model.nv) < 0.5
-    hybrid = d.hybrid_batch(q, v, given, np.asfortranarray(a), tau, every)
+    hybrid = d.hybrid.batch(q, v, given, np.asfortranarray(a), tau, every)
     for s in range(STATES):
         np.testing.assert_allclose(tau[s], d.inverse(q[s], v[s], a[s], one[s]), atol=1e-12)
         size = 1e-12 * np.abs(tau[s]).max()
@@ -60,15 +60,15 @@ def test_batches_are_single_calls(tree: Case, states: dict, with_wrenches: bool)
 
 def test_wrenches_of_one_batch_do_not_reach_the_next(tree: Case, states: dict) -> None:
     d, (q, v, a, external) = tree.dynamics, states.values()
-    before = d.inverse_batch(q, v, a)
+    before = d.inverse.batch(q, v, a)
     for _ in range(os.cpu_count()):  # each core's tables have their turn
-        d.inverse_batch(q, v, a, external)
-    np.testing.assert_array_equal(d.inverse_batch(q, v, a), before)
+        d.inverse.batch(q, v, a, external)
+    np.testing.assert_array_equal(d.inverse.batch(q, v, a), before)
 
 
 def test_empty_batches_are_fine(tree: Case) -> None:
     nq, nv = tree.model.nq, tree.model.nv
-    assert tree.dynamics.inverse_batch(
+    assert tree.dynamics.inverse.batch(
         np.empty((0, nq)), np.empty((0, nv)), np.empty((0, nv))).shape == (0, nv)
 
 
@@ -79,17 +79,17 @@ def test_refusals_name_the_state(tree: Case, states: dict) -> None:
     bad_q[17, 3:7] *= 1.01
     bad_v[4, 2] = bad_a[20, 1] = np.inf
     with pytest.raises(NotInGroupError, match=r'^q\[17\]\[3:7\]: expected a quaternion'):
-        d.inverse_batch(bad_q, v, a)
+        d.inverse.batch(bad_q, v, a)
     with pytest.raises(NotFiniteError, match=r'^v\[4\]\[2\]'):
-        d.forward_batch(q, bad_v, a)
+        d.forward.batch(q, bad_v, a)
     with pytest.raises(NotFiniteError, match=r'^tau\[20\]\[1\]'):
-        d.hybrid_batch(q, v, given, a, bad_a)
-    d.hybrid_batch(q, v, given, bad_a, a)  # what is not given is not read
+        d.hybrid.batch(q, v, given, a, bad_a)
+    d.hybrid.batch(q, v, given, bad_a, a)  # what is not given is not read
     with pytest.raises(ShapeError, match=r'^q: expected shape'):
-        d.inverse_batch(q[0], v, a)
+        d.inverse.batch(q[0], v, a)
     with pytest.raises(LiedynError, match=r'^q: expected an array of real numbers'):
-        d.inverse_batch([[0.0], [0.0, 1.0]], v, a)
+        d.inverse.batch([[0.0], [0.0, 1.0]], v, a)
     with pytest.raises(ShapeError, match=r'^a: expected shape \(131, '):
-        d.inverse_batch(q, v, a[1:])
+        d.inverse.batch(q, v, a[1:])
     with pytest.raises(ShapeError, match=r'^external: expected shape \(131, '):
-        d.inverse_batch(q, v, a, external[0])
+        d.inverse.batch(q, v, a, external[0])

@@ -57,8 +57,8 @@ def test_order_one_is_that_of_the_recursions(case: Case) -> None:
     tau = (form.mass @ jerk + rate.by_acceleration @ case.a + rate.by_velocity @ case.v
            + rate.gravity - np.einsum('vbk,bk', rate.external, case.external)
            - np.einsum('vbk,bk', form.external, force_rate))
-    assert_same(tau, d.inverse_series(
-        case.q, [case.v, case.a, jerk], 1, [case.external, force_rate])[1])
+    assert_same(tau, d.inverse.time_derivatives(
+        case.q, case.v, [case.a, jerk], [case.external, force_rate])[1])
 
 
 def test_order_one_is_the_rate_of_order_zero(case: Case) -> None:

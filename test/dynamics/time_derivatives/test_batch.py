@@ -49,33 +49,34 @@ def test_batches_are_single_calls(tree: Case, states: tuple, with_wrenches: bool
     one = [external[s] if with_wrenches else None for s in range(STATES)]
     given = tree.rng.random(tree.model.nv) < 0.5
     v, a = motion[:, 0].copy(), motion[:, 1:].copy()
-    tau = d.inverse_series_batch(q, motion, ORDER, every)
-    forward = d.forward_series_batch(q, v, tau, ORDER, every)
-    hybrid = d.hybrid_series_batch(q, v, given, a, tau, ORDER, every)
+    tau = d.inverse.batch_time_derivatives(q, v, a, every)
+    forward = d.forward.batch_time_derivatives(q, v, tau, every)
+    hybrid = d.hybrid.batch_time_derivatives(q, v, given, a, tau, every)
     for s in range(STATES):
         np.testing.assert_allclose(
-            tau[s], d.inverse_series(q[s], motion[s], ORDER, one[s]), rtol=1e-13, atol=1e-11)
+            tau[s], d.inverse.time_derivatives(q[s], v[s], a[s], one[s]), rtol=1e-13, atol=1e-11)
         size = 1e-11 * np.abs(tau[s]).max()
         np.testing.assert_allclose(
-            forward[s], d.forward_series(q[s], v[s], tau[s], ORDER, one[s]), atol=size)
-        wanted = d.hybrid_series(q[s], v[s], given, a[s], tau[s], ORDER, one[s])
+            forward[s], d.forward.time_derivatives(q[s], v[s], tau[s], one[s]), atol=size)
+        wanted = d.hybrid.time_derivatives(q[s], v[s], given, a[s], tau[s], one[s])
         np.testing.assert_allclose([hybrid[0][s], hybrid[1][s]], wanted, atol=size)
 
 
 def test_wrenches_of_one_batch_do_not_reach_the_next(tree: Case, states: tuple) -> None:
     d, (q, motion, external) = tree.dynamics, states
-    before = d.inverse_series_batch(q, motion, ORDER)
+    v, a = motion[:, 0], motion[:, 1:]
+    before = d.inverse.batch_time_derivatives(q, v, a)
     for order in (ORDER, 1):
-        d.inverse_series_batch(
-            q, motion[:, :order + 2].copy(), order, external[:, :order + 1].copy())
-    np.testing.assert_array_equal(d.inverse_series_batch(q, motion, ORDER), before)
+        d.inverse.batch_time_derivatives(q, v, a[:, :order + 1], external[:, :order + 1])
+    np.testing.assert_array_equal(d.inverse.batch_time_derivatives(q, v, a), before)
 
 
 @pytest.mark.parametrize('count', [0, 1, 8, 9])
 def test_any_number_of_states(tree: Case, states: tuple, count: int) -> None:
     d, (q, motion, _) = tree.dynamics, states
-    tau = d.inverse_series_batch(q[:count], motion[:count], ORDER)
-    a = d.forward_series_batch(q[:count], motion[:count, 0].copy(), tau, ORDER)
+    q, v = q[:count], motion[:count, 0]
+    tau = d.inverse.batch_time_derivatives(q, v, motion[:count, 1:])
+    a = d.forward.batch_time_derivatives(q, v, tau)
     assert tau.shape == a.shape == (count, ORDER + 1, tree.model.nv)
     np.testing.assert_allclose(a, motion[:count, 1:], atol=1e-6)
 
@@ -93,7 +94,7 @@ def test_order_zero_is_the_batch_of_dynamics(tree: Case, states: tuple) -> None:
     d, (q, motion, _) = tree.dynamics, states
     v, tau = motion[:, 0].copy(), motion[:, 1].copy()
     np.testing.assert_array_equal(
-        d.forward_series_batch(q, v, tau[:, None], 0)[:, 0], d.forward_batch(q, v, tau))
+        d.forward.batch_time_derivatives(q, v, tau[:, None])[:, 0], d.forward.batch(q, v, tau))
 
 
 def test_refusals_name_the_state(tree: Case, states: tuple) -> None:
@@ -101,18 +102,18 @@ def test_refusals_name_the_state(tree: Case, states: tuple) -> None:
     bad_q, bad, wild = q.copy(), motion.copy(), external.copy()
     bad_q[17, 3:7] *= 1.01
     bad[20, 2, 1] = wild[5, 1, 2, 3] = np.inf
-    v, tau = motion[:, 0].copy(), bad[:, 1:].copy()
+    v, a, bad = motion[:, 0], motion[:, 1:], bad[:, 1:]
     with pytest.raises(NotInGroupError, match=r'^q\[17\]\[3:7\]: expected a quaternion'):
-        d.inverse_series_batch(bad_q, motion, ORDER)
-    with pytest.raises(NotFiniteError, match=r'^motion\[20\]\[2, 1\]'):
-        d.inverse_series_batch(q, bad, ORDER)
+        d.inverse.batch_time_derivatives(bad_q, v, a)
+    with pytest.raises(NotFiniteError, match=r'^a\[20, 1, 1\]'):
+        d.inverse.batch_time_derivatives(q, v, bad)
     with pytest.raises(NotFiniteError, match=r'^tau\[20\]\[1, 1\]'):
-        d.forward_series_batch(q, v, tau, ORDER)
+        d.forward.batch_time_derivatives(q, v, bad)
     with pytest.raises(NotFiniteError, match=r'^external\[5\]\[1, 2, 3\]'):
-        d.inverse_series_batch(q, motion, ORDER, wild)
-    with pytest.raises(LimitError, match=r'^order: expected 0 to 30, got 99'):
-        d.inverse_series_batch(q, motion, 99)
-    with pytest.raises(ShapeError, match=r'^motion: expected shape \(83, 7, '):
-        d.inverse_series_batch(q, motion, ORDER + 1)
+        d.inverse.batch_time_derivatives(q, v, a, wild)
+    with pytest.raises(LimitError, match=r'^a: expected 31 rows at most, up to order 30, got 99'):
+        d.inverse.batch_time_derivatives(q, v, np.zeros((STATES, 99, tree.model.nv)))
+    with pytest.raises(ShapeError, match=r'^tau: expected shape \(83, 5, '):
+        d.hybrid.batch_time_derivatives(q, v, v[0] > 0.0, a, a[:, 1:])
     with pytest.raises(ShapeError, match=r'^external: expected shape \(83, 5, '):
-        d.inverse_series_batch(q, motion, ORDER, external[0])
+        d.inverse.batch_time_derivatives(q, v, a, external[0])

@@ -21,8 +21,8 @@ from support.dynamics_cases import Case, make_case
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError, SingularError)
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.time_derivatives.kernels.forward import hybrid_series
-from liedyn_ros.dynamics.time_derivatives.kernels.inverse import inverse_series
+from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid
+from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea
 from liedyn_ros.model import ModelBuilder
 
 
@@ -32,77 +32,77 @@ def tree() -> Case:
     return make_case(1, True)
 
 
-@pytest.mark.parametrize('order, error, message', [
-    (-1, LimitError, r'^order: expected 0 to 30, got -1'),
-    (31, LimitError, r'^order: expected 0 to 30, got 31'),
-    (10**9, LimitError, r'^order: expected 0 to 30'),
-    (2.0, LiedynError, r'^order: expected a whole number, got 2.0'),
-    (None, LiedynError, r'^order: expected a whole number, got None'),
+@pytest.mark.parametrize('rows, error, message', [
+    (0, ShapeError, r'expected a row for each order, shape \(r \+ 1, nv\), got \(0, '),
+    (32, LimitError, r'expected 31 rows at most, up to order 30, got 32'),
+    (1000, LimitError, r'expected 31 rows at most, up to order 30, got 1000'),
 ])
-def test_orders(tree: Case, order: object, error: type, message: str) -> None:
-    d, q, rows, mask = tree.dynamics, tree.q, np.zeros((4, tree.model.nv)), tree.v > 0.0
-    for call in (lambda: d.inverse_series(q, rows, order),
-                 lambda: d.forward_series(q, tree.v, rows, order),
-                 lambda: d.hybrid_series(q, tree.v, mask, rows, rows, order)):
-        with pytest.raises(error, match=message):
+def test_orders(tree: Case, rows: int, error: type, message: str) -> None:
+    d, q, v, mask = tree.dynamics, tree.q, tree.v, tree.v > 0.0
+    many = np.zeros((rows, tree.model.nv))
+    for name, call in (('a', lambda: d.inverse.time_derivatives(q, v, many)),
+                       ('tau', lambda: d.forward.time_derivatives(q, v, many)),
+                       ('a', lambda: d.hybrid.time_derivatives(q, v, mask, many, many))):
+        with pytest.raises(error, match=f'^{name}: {message}'):
             call()
 
 
 def test_the_largest_order_works(tree: Case) -> None:
-    motion = 0.1 * tree.rng.normal(size=(32, tree.model.nv))
-    assert np.isfinite(tree.dynamics.inverse_series(tree.q, motion, 30)).all()
+    a = 0.1 * tree.rng.normal(size=(31, tree.model.nv))
+    assert np.isfinite(tree.dynamics.inverse.time_derivatives(tree.q, 0.1 * tree.v, a)).all()
 
 
-def test_missing_derivatives_are_counted(tree: Case) -> None:
+def test_shapes(tree: Case) -> None:
     d, q, v, rows, mask = tree.dynamics, tree.q, tree.v, np.zeros((3, len(tree.v))), tree.v > 0.0
-    with pytest.raises(ShapeError, match=r'^motion: expected derivatives 0 to 3, .* got 3 rows'):
-        d.inverse_series(q, rows, 2)
-    with pytest.raises(ShapeError, match=r'^tau: expected derivatives 0 to 3, .* got 3 rows'):
-        d.forward_series(q, v, rows, 3)
-    with pytest.raises(ShapeError, match=r'^a: expected derivatives 0 to 3, .* got 3 rows'):
-        d.hybrid_series(q, v, mask, rows, rows, 3)
-    for wrong in (rows[:, 1:], rows.ravel(), np.zeros((5, len(v)))):
-        with pytest.raises(ShapeError, match=r'^motion: expected shape'):
-            d.inverse_series(q, wrong, 1)
+    with pytest.raises(ShapeError, match=r'^tau: expected derivatives 0 to 2, .* got 2 rows'):
+        d.hybrid.time_derivatives(q, v, mask, rows, rows[:2])
+    with pytest.raises(ShapeError, match=r'^external: expected derivatives 0 to 2, .* got 1 rows'):
+        d.inverse.time_derivatives(q, v, rows, tree.external[None])
+    with pytest.raises(ShapeError, match=r'^a: expected shape'):
+        d.inverse.time_derivatives(q, v, rows[:, 1:])
+    with pytest.raises(ShapeError, match=r'^a: expected a row for each order'):
+        d.inverse.time_derivatives(q, v, v)
+    with pytest.raises(ShapeError, match=r'^tau: expected shape'):
+        d.forward.time_derivatives(q, v, rows[:, 1:])
     with pytest.raises(ShapeError, match=r'^external: expected shape \(2, '):
-        d.inverse_series(q, rows, 1, tree.external)
-    with pytest.raises(LiedynError, match=r"^motion: expected an array of real .* 'fast'"):
-        d.inverse_series(q, 'fast', 1)
+        d.inverse.time_derivatives(q, v, rows[:2], tree.external)
+    with pytest.raises(LiedynError, match=r'^a: expected an array of real .*fast'):
+        d.inverse.time_derivatives(q, v, [['fast'] * len(v)])
 
 
 def test_numbers_must_be_finite(tree: Case) -> None:
     d, q, v, mask = tree.dynamics, tree.q, tree.v, np.arange(tree.model.nv) % 2 == 0
     rows, bad = np.ones((3, len(v))), np.ones((3, len(v)))
     bad[2, 1] = np.nan
-    with pytest.raises(NotFiniteError, match=r'^motion\[2, 1\]'):
-        d.inverse_series(q, bad, 1)
+    with pytest.raises(NotFiniteError, match=r'^a\[2, 1\]'):
+        d.inverse.time_derivatives(q, v, bad)
     with pytest.raises(NotFiniteError, match=r'^tau\[2, 1\]'):
-        d.forward_series(q, v, bad, 2)
+        d.forward.time_derivatives(q, v, bad)
     with pytest.raises(NotFiniteError, match=r'^tau\[2, 1\]'):
-        d.hybrid_series(q, v, mask, rows, bad, 2)
-    d.hybrid_series(q, v, mask, bad, rows, 2)  # what is not given is not read
+        d.hybrid.time_derivatives(q, v, mask, rows, bad)
+    d.hybrid.time_derivatives(q, v, mask, bad, rows)  # what is not given is not read
     with pytest.raises(NotInGroupError, match=r'^q\[3:7\]: expected a quaternion'):
-        d.inverse_series(1.01 * q, rows, 1)
+        d.inverse.time_derivatives(1.01 * q, v, rows)
     with pytest.raises(LimitError, match=r'results are finite'):
-        d.inverse_series(q, 1e200 * rows, 1)
+        d.inverse.time_derivatives(q, 1e200 * v, rows)
 
 
 def test_a_refusal_leaves_nothing_behind(tree: Case) -> None:
     d, q, v = tree.dynamics, tree.q, tree.v
-    motion = tree.rng.normal(size=(8, len(v)))
-    before = d.inverse_series(q, motion, 6)
+    a = tree.rng.normal(size=(7, len(v)))
+    before = d.inverse.time_derivatives(q, v, a)
     wrenches = tree.rng.normal(size=(7, *tree.external.shape))
-    d.inverse_series(q, motion, 6, wrenches)
+    d.inverse.time_derivatives(q, v, a, wrenches)
     wrenches[3, 2, 1] = np.inf
     with pytest.raises(NotFiniteError, match=r'^external\[3, 2, 1\]'):
-        d.inverse_series(q, motion, 6, wrenches)
+        d.inverse.time_derivatives(q, v, a, wrenches)
     with pytest.raises(LimitError):
-        d.inverse_series(q, 1e150 * motion, 6)
+        d.inverse.time_derivatives(q, 1e150 * v, a)
     with pytest.raises(LimitError):
-        d.forward_series(q, 1e150 * v, motion[:7], 6)
-    np.testing.assert_array_equal(d.inverse_series(q, motion, 6), before)
-    np.testing.assert_allclose(d.forward_series(q, motion[0], before, 6), motion[1:], atol=1e-6)
-    d.inverse(q, v, v)  # and order zero has no wrenches of ours either
+        d.forward.time_derivatives(q, 1e150 * v, a)
+    np.testing.assert_array_equal(d.inverse.time_derivatives(q, v, a), before)
+    np.testing.assert_allclose(d.forward.time_derivatives(q, v, before), a, atol=1e-6)
+    d.inverse(q, v, v)  # and order zero has no wrenches either
     np.testing.assert_array_equal(
         d.inverse(q, v, v), make_case(1, True).dynamics.inverse(q, v, v))
 
@@ -113,13 +113,26 @@ def test_a_coordinate_that_moves_no_inertia_is_named() -> None:
     builder.add_joint('wrist', 'revolute', None, 'tip', axis=(0.0, 0.0, 1.0))
     dynamics = Dynamics(builder.build())
     with pytest.raises(SingularError, match=r'^wrist: expected inertia of its own'):
-        dynamics.forward_series([0.0], [0.0], np.zeros((3, 1)), 2)
+        dynamics.forward.time_derivatives([0.0], [0.0], np.zeros((3, 1)))
 
 
 def test_any_layout_of_input_runs_the_one_compiled_kernel(tree: Case) -> None:
-    d, motion = tree.dynamics, np.ones((4, tree.model.nv))
-    wanted = d.inverse_series(tree.q, motion, 2)
-    for same in (motion.tolist(), np.asfortranarray(motion), motion.astype(int)):
-        np.testing.assert_array_equal(d.inverse_series(list(tree.q), same, np.int32(2)), wanted)
-    d.forward_series(tree.q, motion[0], np.asfortranarray(motion), 3)
-    assert len(inverse_series.signatures) == len(hybrid_series.signatures) == 1
+    d, v, a = tree.dynamics, np.ones(tree.model.nv), np.ones((3, tree.model.nv))
+    wanted = d.inverse.time_derivatives(tree.q, v, a)
+    for same in (a.tolist(), np.asfortranarray(a), a.astype(int), list(a)):
+        np.testing.assert_array_equal(d.inverse.time_derivatives(list(tree.q), v, same), wanted)
+    d.forward.time_derivatives(tree.q, v, np.asfortranarray(a))
+    assert len(rnea.signatures) == len(hybrid.signatures) == 1
+
+
+def test_out_is_written_and_shares_no_memory(tree: Case) -> None:
+    d, q, v = tree.dynamics, tree.q, tree.v
+    a = tree.rng.normal(size=(4, len(v)))
+    out = np.empty_like(a)
+    assert d.inverse.time_derivatives(q, v, a, out=out) is out
+    np.testing.assert_array_equal(out, d.inverse.time_derivatives(q, v, a))
+    for call in (d.inverse.time_derivatives, d.forward.time_derivatives):
+        room = np.zeros((5, len(v)))
+        room[:4] = a
+        with pytest.raises(ShapeError, match=r'^out: expected memory of its own, .* with '):
+            call(q, v, room[:4], out=room[1:])

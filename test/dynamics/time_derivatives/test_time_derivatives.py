@@ -54,9 +54,9 @@ def test_forces_are_those_of_mechanics(seed: int, floating: bool, order: int) ->
     external = random_wrenches(case, order)
     paths = 0.5 * case.rng.normal(size=(order + 2, case.model.nv))
     motion, tau = witness(case.model, case.q, paths, external)
-    assert_rows(case.dynamics.inverse_series(case.q, motion, order, external), tau)
-    assert_rows(
-        case.dynamics.forward_series(case.q, motion[0], tau, order, external), motion[1:], 1e-10)
+    d, (v, a) = case.dynamics, (motion[0], motion[1:])
+    assert_rows(d.inverse.time_derivatives(case.q, v, a, external), tau)
+    assert_rows(d.forward.time_derivatives(case.q, v, tau, external), a, 1e-10)
 
 
 @pytest.mark.parametrize('dissipation', [False, True])
@@ -64,12 +64,12 @@ def test_forward_and_hybrid_undo_inverse(case: Case, dissipation: bool) -> None:
     case, order = twin(case, dissipation), 10
     motion, external = random_motion(case, order), random_wrenches(case, order)
     d, (v, a) = case.dynamics, (motion[0], motion[1:])
-    tau = d.inverse_series(case.q, motion, order, external)
+    tau = d.inverse.time_derivatives(case.q, v, a, external)
     tolerance = 1e-11 * np.abs(tau).max(axis=1, keepdims=True)
-    assert (np.abs(d.forward_series(case.q, v, tau, order, external) - a) <= tolerance).all()
+    assert (np.abs(d.forward.time_derivatives(case.q, v, tau, external) - a) <= tolerance).all()
     for given in (np.zeros(len(v), bool), np.ones(len(v), bool), case.rng.random(len(v)) < 0.5):
-        got = d.hybrid_series(case.q, v, given, np.where(given, a, np.nan),
-                              np.where(given, np.nan, tau), order, external)
+        got = d.hybrid.time_derivatives(case.q, v, given, np.where(given, a, np.nan),
+                                        np.where(given, np.nan, tau), external)
         np.testing.assert_array_equal(got[0][:, given], a[:, given])
         np.testing.assert_array_equal(got[1][:, ~given], tau[:, ~given])
         assert (np.abs(got[0] - a) <= tolerance).all()
@@ -81,27 +81,30 @@ def test_hybrid_reduces_to_both(case: Case) -> None:
     d, q, v, a = case.dynamics, case.q, motion[0], motion[1:]
     none, every = np.zeros(len(v), dtype=bool), np.ones(len(v), dtype=bool)
     np.testing.assert_array_equal(
-        d.hybrid_series(q, v, none, a, tau, 3)[0], d.forward_series(q, v, tau, 3))
-    assert_rows(d.hybrid_series(q, v, every, a, tau, 3)[1], d.inverse_series(q, motion, 3))
+        d.hybrid.time_derivatives(q, v, none, a, tau)[0], d.forward.time_derivatives(q, v, tau))
+    assert_rows(d.hybrid.time_derivatives(q, v, every, a, tau)[1],
+                d.inverse.time_derivatives(q, v, a))
 
 
 def test_order_zero_is_the_classical_algorithm(case: Case) -> None:
     case = twin(case)
     d, q, v, a, external = case.dynamics, case.q, case.v, case.a, case.external
     tau = d.inverse(q, v, a, external)
-    assert_rows(d.inverse_series(q, [v, a], 0, external[None]), tau[None])
+    assert_rows(d.inverse.time_derivatives(q, v, [a], external[None]), tau[None])
     np.testing.assert_array_equal(
-        d.forward_series(q, v, [tau], 0, external[None])[0], d.forward(q, v, tau, external))
+        d.forward.time_derivatives(q, v, [tau], external[None])[0],
+        d.forward(q, v, tau, external))
     # The first rows of a higher order are a lower order.
     motion = random_motion(case, 6)
-    assert_rows(d.inverse_series(q, motion[:4], 2), d.inverse_series(q, motion, 6)[:3])
+    assert_rows(d.inverse.time_derivatives(q, v, motion[1:4]),
+                d.inverse.time_derivatives(q, v, motion[1:])[:3])
 
 
 def test_derivatives_are_those_along_the_motion(case: Case) -> None:
     # The order zero of a time later is the sum of the Taylor series.
     case = twin(case)
     order, dt, motion = 10, 2e-3, random_motion(case, 10)
-    tau = case.dynamics.inverse_series(case.q, motion, order)
+    tau = case.dynamics.inverse.time_derivatives(case.q, motion[0], motion[1:])
     powers = np.cumprod([1.0] + [dt / k for k in range(1, order + 2)])
     q, steps = case.q, 400
     for s in range(steps):  # midpoint steps, exact to second order
@@ -114,8 +117,8 @@ def test_derivatives_are_those_along_the_motion(case: Case) -> None:
 
 def test_damping_has_derivatives_and_friction_none(case: Case) -> None:
     model, motion = case.model, random_motion(case, 3)
-    extra = (twin(case).dynamics.inverse_series(case.q, motion, 3)
-             - case.dynamics.inverse_series(case.q, motion, 3))
+    extra = (twin(case).dynamics.inverse.time_derivatives(case.q, motion[0], motion[1:])
+             - case.dynamics.inverse.time_derivatives(case.q, motion[0], motion[1:]))
     expected = model.link_table.damping * motion[:4]
     expected[0] += model.link_table.friction * np.sign(motion[0])
     assert_rows(extra, expected, 1e-9)

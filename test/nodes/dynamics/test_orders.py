@@ -50,12 +50,12 @@ def test_answers_are_those_of_the_core(server, path, external):
         d, wrenches = x.dynamics, x.wrenches if external else None
         a, tau = x.found(server.ask(inverse, x.query(True, False, external)))
         assert_array_equal(a, x.a)
-        assert_rows(tau, d.inverse_series(x.q, np.vstack([x.v, x.a]), order, wrenches))
+        assert_rows(tau, d.inverse.time_derivatives(x.q, x.v, x.a, wrenches))
         a, tau = x.found(server.ask(forward, x.query(False, True, external)))
         assert_array_equal(tau, x.tau)
-        assert_rows(a, d.forward_series(x.q, x.v, x.tau, order, wrenches))
+        assert_rows(a, d.forward.time_derivatives(x.q, x.v, x.tau, wrenches))
         names, mask = half_of(x)
-        expected = d.hybrid_series(x.q, x.v, mask, x.a, x.tau, order, wrenches)
+        expected = d.hybrid.time_derivatives(x.q, x.v, mask, x.a, x.tau, wrenches)
         x.a[:, ~mask], x.tau[:, mask] = np.nan, np.inf  # are not read
         answer = server.ask(hybrid, x.query(True, True, external, prescribed=names))
         for got, wanted in zip(x.found(answer), expected):

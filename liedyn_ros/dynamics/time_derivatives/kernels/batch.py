@@ -14,67 +14,65 @@
 
 """The recursions at every order over many states, LANES of them side by side."""
 
-from liedyn_ros.dynamics.kernels import hybrid, joints
-from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
-from liedyn_ros.dynamics.time_derivatives.kernels import border, factors, forward, inverse
-from liedyn_ros.dynamics.time_derivatives.kernels.table import EFFORT, RATE
+from liedyn_ros.dynamics.kernels import aba as order_zero, joints
+from liedyn_ros.dynamics.kernels.aba import DONE, REFUSED
+from liedyn_ros.dynamics.time_derivatives.kernels import aba, conversion, factorization, rnea
 from liedyn_ros.jit.decorators import long_kernel
 from liedyn_ros.jit.simd import LANES
 
 
 @long_kernel
-def inverse_lanes(topology, links, coordinates, body_row, body_placement, series, rates,
-                  q, motion, tau, external):
-    """Run inverse_series on each state, external may have none; return the first to fail."""
-    states, size = len(q), motion.shape[1]
+def inverse_batch(model, series, q, v, a, external, tau):
+    """Run rnea on each state, external may have none; return the first that is refused."""
+    states, size, loaded = len(q), a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):
         for lane in range(LANES):
             s = min(first + lane, states - 1)  # lanes left over do the last state again
-            if not (joints.acceptable(topology, q[s]) and joints.finite(motion[s].reshape(-1))):
+            if not (joints.acceptable(model, q[s]) and joints.finite(v[s])
+                    and joints.finite(a[s].reshape(-1))):
                 return s, REFUSED
-            if len(external) and not border.press_bodies(
-                    series, body_row, body_placement, external[s], lane, size):
-                return s, REFUSED
-            border.pose(topology, links, series, q[s], lane, size)
-            border.begin(motion[s], rates, RATE, lane)
-        inverse.solve(topology, links, coordinates, series, rates, size, motion.shape[2])
+            if loaded:
+                if not conversion.fits(model, external[s], a.shape[1]):
+                    return s, REFUSED
+                conversion.store_external(model, series, external[s], lane, size)
+            conversion.store_poses(model, series, q[s], lane, size)
+            conversion.store_rates(model, series, v[s], a[s], lane, size)
+        rnea.solve(model, series, size, loaded)
         for lane in range(min(LANES, states - first)):
             s = first + lane
-            border.end(tau[s], rates, EFFORT, lane)
-            border.add_friction(coordinates, motion[s], tau[s])
+            conversion.load_efforts(model, series, v[s], tau[s], lane, size)
             if not joints.finite(tau[s].reshape(-1)):
                 return s, REFUSED
     return states, DONE
 
 
 @long_kernel
-def hybrid_lanes(topology, links, coordinates, body_row, body_placement, series, rates,
-                 state, pivots, q, v, a, tau, external):
-    """Run hybrid_series on each state, external may have none; return the first to fail."""
-    states, size = len(q), a.shape[1] + 1
+def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
+    """Run hybrid on each state, external may have none; return the first that is refused."""
+    states, size, loaded = len(q), a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):
         for lane in range(LANES):
             s = min(first + lane, states - 1)
-            if not (joints.acceptable(topology, q[s]) and joints.complete(topology, v[s])):
+            if not (joints.acceptable(model, q[s]) and joints.complete(model, v[s])):
                 return s, REFUSED
             for k in range(a.shape[1]):
-                if not hybrid.given(coordinates, a[s, k], tau[s, k]):
+                if not order_zero.given(model, prescribed, a[s, k], tau[s, k]):
                     return s, REFUSED
-            if len(external) and not border.press_bodies(
-                    series, body_row, body_placement, external[s], lane, size):
-                return s, REFUSED
-            border.pose(topology, links, series, q[s], lane, size)
-            border.begin_hybrid(coordinates, v[s], a[s], tau[s], rates, lane, 0)
-        factors.factor(topology, links, coordinates, state, pivots, series, size)
+            if loaded:
+                if not conversion.fits(model, external[s], a.shape[1]):
+                    return s, REFUSED
+                conversion.store_external(model, series, external[s], lane, size)
+            conversion.store_poses(model, series, q[s], lane, size)
+            conversion.store_given(model, series, v[s], prescribed, a[s], tau[s], lane, size, 0)
+        factorization.factor(model, data, series, prescribed, size)
         for lane in range(LANES):
-            code = factors.singular(coordinates, pivots, lane)
+            code = factorization.singular(model, data, prescribed, lane)
             if code != DONE:
                 return min(first + lane, states - 1), code
-        forward.solve(topology, links, coordinates, state, pivots, series, rates,
-                      size, v.shape[1], 0)
+        aba.solve(model, data, series, prescribed, size, 0, loaded)
         for lane in range(min(LANES, states - first)):
             s = first + lane
-            border.end_hybrid(coordinates, v[s], rates, a[s], tau[s], lane, 0)
+            conversion.load_sought(model, series, v[s], prescribed, a[s], tau[s], lane, size, 0)
             if not (joints.finite(a[s].reshape(-1)) and joints.finite(tau[s].reshape(-1))):
                 return s, REFUSED
     return states, DONE

@@ -13,88 +13,94 @@
 # limitations under the License.
 
 """
-The pose of a joint as a series, and products of it with other series (7.19 to 7.21).
+The pose of a joint as a series, and products of it with other series (7.19 to 7.21, 7.28).
 
-Seen from the joint frame a joint turns about z (cosine and sine), slides along z (travel), or is a
-ball (a rotation matrix), with a shift besides if it is free. Only these are multiplied as series:
-the constant placement of the joint frame in the parent is applied once an order.
+Seen from the joint frame a joint rotates about z (cosine and sine), translates along z, or has a
+rotation matrix of its own (spherical), with a position besides if it is free. Only these are
+multiplied as series: the constant placement of the joint frame in the parent is applied once an
+order.
 
-In all functions row is that of coefficient 0 of the link in series, rate that of coefficient 0 of
-its first velocity coordinate in rates, where the next coefficient is count rows on.
+In all functions row is that of coefficient 0 of the link in the table.
 """
 
-from liedyn_ros.dynamics.kernels.rows import load3, load9, PITCH, store3, store9
-from liedyn_ros.dynamics.time_derivatives.kernels.table import (
-    COSINE, HAT_LIFT, HAT_SPIN, RATE, SHIFT, SINE, TRAVEL, TURN)
+from liedyn_ros.dynamics.kernels.tables import load3, load9, PITCH, store3, store9
+from liedyn_ros.dynamics.time_derivatives.kernels.series import (
+    COSINE, PARENT_ACCELERATION, PARENT_VELOCITY, POSITION, RATE, ROTATION, SINE, TRANSLATION)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, nought, put
+from liedyn_ros.jit.simd import get, put, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 @inlined
-def lead(kind, links, i):
-    """Return the travel, m, that a unit of the coordinate of link i makes."""
-    return 1.0 if kind == PRISMATIC else links[i, PITCH]
+def translation_per_unit(kind, model, i):
+    """Return the translation, m, that a unit of the coordinate of link i makes."""
+    return 1.0 if kind == PRISMATIC else get(model, i, PITCH)
 
 
 @inlined
-def into(kind, lead, series, row, rates, rate, k, count):
+def advance(kind, per_unit, series, row, k):
     """
-    Write coefficient k + 1 of the pose; return those of J^T w and J^T a seen from the link.
+    Write coefficient k + 1 of the pose; return what the parent gives to w and to a, link's axes.
 
-    w is HAT_SPIN, of which coefficient k + 1 is returned, and a is HAT_LIFT, coefficient k.
+    That is R^T times the columns PARENT_VELOCITY, coefficient k + 1, and PARENT_ACCELERATION,
+    coefficient k, for the rotation R of the joint (7.31), (7.32).
     """
     if kind != REVOLUTE and kind < SPHERICAL:
-        put(series, row + k + 1, TRAVEL, (lead / (k + 1)) * get(rates, rate + k * count, RATE))
+        put(series, row + k + 1, TRANSLATION, (per_unit / (k + 1)) * get(series, row + k, RATE))
     if kind == PRISMATIC:
-        return load3(series, row + k + 1, HAT_SPIN), load3(series, row + k, HAT_LIFT)
+        return (load3(series, row + k + 1, PARENT_VELOCITY),
+                load3(series, row + k, PARENT_ACCELERATION))
     if kind < SPHERICAL:
-        return turn_back(series, row, rates, rate, k, count)
-    roll(series, row, rates, rate, count, k + 1)
+        return advance_about_axis(series, row, k)
+    store_rotation(series, row, k + 1)
     if kind == FREE:
-        shift(series, row, rates, rate, count, k + 1)
-    return rolled_back(series, row, HAT_SPIN, k + 1), rolled_back(series, row, HAT_LIFT, k)
+        store_position(series, row, k + 1)
+    return (rotate_back(series, row, PARENT_VELOCITY, k + 1),
+            rotate_back(series, row, PARENT_ACCELERATION, k))
 
 
 @inlined
-def turn_back(series, row, rates, rate, k, count):
-    """Write coefficient k + 1 of cosine and sine, and return what into returns."""
-    s = c = ax = ay = wx = wy = nought(series)
+def advance_about_axis(series, row, k):
+    """Write coefficient k + 1 of cosine and sine, and return what advance returns."""
+    s = c = ax = ay = wx = wy = zero_like(series)
     for j in range(k + 1):  # three products that share their factors
         cosine, sine = get(series, row + j, COSINE), get(series, row + j, SINE)
-        speed = get(rates, rate + (k - j) * count, RATE)
-        s, c = s + speed * cosine, c - speed * sine
-        x, y = get(series, row + k - j, HAT_LIFT), get(series, row + k - j, HAT_LIFT + 1)
+        rate = get(series, row + k - j, RATE)
+        s, c = s + rate * cosine, c - rate * sine
+        x = get(series, row + k - j, PARENT_ACCELERATION)
+        y = get(series, row + k - j, PARENT_ACCELERATION + 1)
         ax, ay = ax + (cosine * x + sine * y), ay + (cosine * y - sine * x)
-        x, y = get(series, row + k + 1 - j, HAT_SPIN), get(series, row + k + 1 - j, HAT_SPIN + 1)
+        x = get(series, row + k + 1 - j, PARENT_VELOCITY)
+        y = get(series, row + k + 1 - j, PARENT_VELOCITY + 1)
         wx, wy = wx + (cosine * x + sine * y), wy + (cosine * y - sine * x)
     s, c = (1.0 / (k + 1)) * s, (1.0 / (k + 1)) * c
     put(series, row + k + 1, SINE, s)  # (7.19)
     put(series, row + k + 1, COSINE, c)
-    x, y = get(series, row, HAT_SPIN), get(series, row, HAT_SPIN + 1)
-    return ((wx + (c * x + s * y), wy + (c * y - s * x), get(series, row + k + 1, HAT_SPIN + 2)),
-            (ax, ay, get(series, row + k, HAT_LIFT + 2)))
+    x, y = get(series, row, PARENT_VELOCITY), get(series, row, PARENT_VELOCITY + 1)
+    return ((wx + (c * x + s * y), wy + (c * y - s * x),
+             get(series, row + k + 1, PARENT_VELOCITY + 2)),
+            (ax, ay, get(series, row + k, PARENT_ACCELERATION + 2)))
 
 
 @inlined
-def roll(series, row, rates, rate, count, n):
-    """Write coefficient n of the rotation of a ball, R' = R [w]."""
-    r = times_hat(load9(series, row, TURN), rate3(rates, rate + (n - 1) * count))
+def store_rotation(series, row, n):
+    """Write coefficient n of the rotation of a spherical or free joint, R' = R [w_J] (7.28)."""
+    r = times_hat(load9(series, row, ROTATION), load3(series, row + n - 1, RATE))
     for j in range(1, n):
         r = mat3.add(r, times_hat(
-            load9(series, row + j, TURN), rate3(rates, rate + (n - 1 - j) * count)))
-    store9(series, row + n, TURN, mat3.scale(1.0 / n, r))
+            load9(series, row + j, ROTATION), load3(series, row + n - 1 - j, RATE)))
+    store9(series, row + n, ROTATION, mat3.scale(1.0 / n, r))
 
 
 @inlined
-def shift(series, row, rates, rate, count, n):
-    """Write coefficient n of the shift of a free link, p' = R v."""
-    p = mat3.apply(load9(series, row, TURN), rate3(rates, rate + (n - 1) * count + 3))
+def store_position(series, row, n):
+    """Write coefficient n of the position of a free joint, d' = R v_J (7.28)."""
+    p = mat3.apply(load9(series, row, ROTATION), load3(series, row + n - 1, RATE + 3))
     for j in range(1, n):
         p = vec3.add(p, mat3.apply(
-            load9(series, row + j, TURN), rate3(rates, rate + (n - 1 - j) * count + 3)))
-    store3(series, row + n, SHIFT, vec3.scale(1.0 / n, p))
+            load9(series, row + j, ROTATION), load3(series, row + n - 1 - j, RATE + 3)))
+    store3(series, row + n, POSITION, vec3.scale(1.0 / n, p))
 
 
 @inlined
@@ -105,40 +111,34 @@ def times_hat(r, w):
 
 
 @inlined
-def rate3(rates, at):
-    """Return the rates of three coordinates."""
-    return get(rates, at, RATE), get(rates, at + 1, RATE), get(rates, at + 2, RATE)
-
-
-@inlined
-def rolled_back(series, row, column, n):
-    """Return coefficient n of R^T x, x being three columns of series."""
-    x = mat3.apply_t(load9(series, row, TURN), load3(series, row + n, column))
+def rotate_back(series, row, column, n):
+    """Return coefficient n of R^T x, x being three columns of the table."""
+    x = mat3.apply_t(load9(series, row, ROTATION), load3(series, row + n, column))
     for j in range(1, n + 1):
         x = vec3.add(x, mat3.apply_t(
-            load9(series, row + j, TURN), load3(series, row + n - j, column)))
+            load9(series, row + j, ROTATION), load3(series, row + n - j, column)))
     return x
 
 
 @inlined
-def out_of(kind, series, row, column, n):
-    """Return coefficient n of J x and of J y, y being the three columns after x."""
+def rotate_pair(kind, series, row, column, n):
+    """Return coefficient n of R x and of R y, y being the three columns after x."""
     if kind == PRISMATIC:
         return load3(series, row + n, column), load3(series, row + n, column + 3)
     if kind < SPHERICAL:
-        return turned(series, row, column, n)
-    r = load9(series, row, TURN)
+        return rotate_pair_about_axis(series, row, column, n)
+    r = load9(series, row, ROTATION)
     x = mat3.apply(r, load3(series, row + n, column))
     y = mat3.apply(r, load3(series, row + n, column + 3))
     for j in range(1, n + 1):
-        r = load9(series, row + j, TURN)
+        r = load9(series, row + j, ROTATION)
         x = vec3.add(x, mat3.apply(r, load3(series, row + n - j, column)))
         y = vec3.add(y, mat3.apply(r, load3(series, row + n - j, column + 3)))
     return x, y
 
 
 @inlined
-def turned(series, row, column, n):
+def rotate_pair_about_axis(series, row, column, n):
     """Return coefficient n of Rz x and of Rz y, y being the three columns after x."""
     c, s = get(series, row, COSINE), get(series, row, SINE)
     a, b = get(series, row + n, column), get(series, row + n, column + 1)
@@ -155,22 +155,22 @@ def turned(series, row, column, n):
 
 
 @inlined
-def into_at_rest(kind, series, row, x):
-    """Return J^T x, x being constant and J as it is now."""
+def rotate_back_now(kind, series, row, x):
+    """Return R^T x for a constant x and R as it is now."""
     if kind == PRISMATIC:
         return x
     if kind < SPHERICAL:
         c, s = get(series, row, COSINE), get(series, row, SINE)
         return c * x[0] + s * x[1], c * x[1] - s * x[0], x[2]
-    return mat3.apply_t(load9(series, row, TURN), x)
+    return mat3.apply_t(load9(series, row, ROTATION), x)
 
 
 @inlined
-def out_of_at_rest(kind, series, row, x):
-    """Return J x, x being constant and J as it is now."""
+def rotate_now(kind, series, row, x):
+    """Return R x for a constant x and R as it is now."""
     if kind == PRISMATIC:
         return x
     if kind < SPHERICAL:
         c, s = get(series, row, COSINE), get(series, row, SINE)
         return c * x[0] - s * x[1], c * x[1] + s * x[0], x[2]
-    return mat3.apply(load9(series, row, TURN), x)
+    return mat3.apply(load9(series, row, ROTATION), x)

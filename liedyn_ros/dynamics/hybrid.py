@@ -1,0 +1,132 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Hybrid dynamics: of each coordinate either is known (Kim, Table 4; theory 7.7)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.algorithm import Algorithm, applied, derivatives, of_state, order_of_rows
+from liedyn_ros.dynamics.batch.pool import LanePool, LaneTables
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.data import Data
+from liedyn_ros.dynamics.inputs import borrowed, copied, known, mask, require_own_memory, stop
+from liedyn_ros.dynamics.kernels import aba
+from liedyn_ros.dynamics.names import Names
+from liedyn_ros.dynamics.time_derivatives.kernels import aba as aba_series
+from liedyn_ros.jit.bound_kernel import BoundKernel
+
+Prescribed = NDArray[np.bool_] | Sequence[str]
+
+
+class Hybrid(Algorithm):
+    """
+    All of a and of tau, of what is known of either; called as dynamics.hybrid.
+
+    prescribed (nv,) is True for the velocity coordinates, those of a free base included, whose
+    acceleration is given in a; the force of the others is given in tau. It may be names instead,
+    as Names.prescribed takes them. What a and tau hold elsewhere is not read. Arrays are as
+    Dynamics says. Each call raises what Dynamics raises, and SingularError naming a coordinate
+    that moves no inertia.
+    """
+
+    def __init__(self, constants: Constants, data: Data, lanes: LanePool) -> None:
+        """Bind the kernel of one state."""
+        super().__init__(constants, data, lanes)
+        self._kernel = BoundKernel(aba.hybrid, *self._tables(None))
+        self._names = Names(self.model)
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+                 tau: ArrayLike, external: ArrayLike | None = None, data: Data | None = None
+                 ) -> tuple[Array, Array]:
+        """Return a and tau, each (nv,); external is (B, 6)."""
+        kernel = self._kernel if data is None else BoundKernel(aba.hybrid, *self._tables(data))
+        which = self._mask(prescribed)
+        q, v, wrenches = self._position(q), self._rate('v', v), self._wrenches(external)
+        a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
+        code = kernel(q, v, which, a, tau, wrenches)
+        if code != aba.DONE:
+            stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
+        return a, tau
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+                         tau: ArrayLike, external: ArrayLike | None = None,
+                         data: Data | None = None) -> tuple[Array, Array]:
+        """
+        Return a and tau with their time derivatives to order r, each (r + 1, nv).
+
+        a and tau are (r + 1, nv), read where they are given, as prescribed says of every order;
+        external is (r + 1, B, 6). Raises LimitError for r > 30.
+        """
+        which, order = self._mask(prescribed), order_of_rows('a', a, 0)
+        shape = order + 1, self._nv
+        a, tau = derivatives('a', a, shape, copied), derivatives('tau', tau, shape, copied)
+        return self.solve(order, q, v, which, a, tau, external, None, data)
+
+    def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+              tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
+        """Return a and tau (K, nv) of q (K, nq), v (K, nv), external (K, B, 6)."""
+        q = self._states(q)
+        shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
+        v, a, tau = borrowed('v', v, shape), copied('a', a, shape), copied('tau', tau, shape)
+        self._run_batch(q, v, self._mask(prescribed), a[:, None], tau[:, None], wrenches[:, None])
+        return a, tau
+
+    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
+                               a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None
+                               ) -> tuple[Array, Array]:
+        """Return a and tau (K, r + 1, nv) of v (K, nv), external (K, r + 1, B, 6)."""
+        q, order = self._states(q), order_of_rows('a', a, 1)
+        shape = len(q), order + 1, self._nv
+        v = borrowed('v', v, shape[::2])
+        a, tau = copied('a', a, shape), copied('tau', tau, shape)
+        wrenches = self._wrenches_of(external, len(q), order + 1)
+        self._run_batch(q, v, self._mask(prescribed), a, tau, wrenches)
+        return a, tau
+
+    def solve(self, order: int, q: ArrayLike, v: ArrayLike, which: NDArray[np.bool_], a: Array,
+              tau: ArrayLike, external: ArrayLike | None, out: Array | None, data: Data | None
+              ) -> tuple[Array, Array]:
+        """Complete a (r + 1, nv) and tau in their place; what forward dynamics runs, too."""
+        kernel = self._for_order(order, aba_series.hybrid, True, data)
+        wrenches = self._no_wrench_rows if external is None else external
+        if kernel.attempt(q, v, which, a, tau, wrenches) == aba.DONE:
+            return a, np.asarray(tau)
+        q, v = self._position(q), self._rate('v', v)
+        tau = derivatives('tau', tau, a.shape)
+        wrenches = self._wrench_rows(external, order)
+        code = kernel(q, v, which, a, tau, wrenches)
+        if code != aba.DONE:
+            require_own_memory(out, q=q, v=v, tau=tau, **applied(wrenches))
+            stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
+        return a, tau
+
+    def _mask(self, prescribed: Prescribed) -> NDArray[np.bool_]:
+        if isinstance(prescribed, (list, tuple)) and all(isinstance(x, str) for x in prescribed):
+            prescribed = self._names.prescribed(prescribed)
+        return mask('prescribed', prescribed, self._nv)
+
+    def _run_batch(self, q: Array, v: Array, which: NDArray[np.bool_], a: Array, tau: Array,
+                   wrenches: Array) -> None:
+        def task(tables: LaneTables, *arrays: Array) -> tuple[int, int]:
+            return tables.hybrid(which, *arrays)
+
+        s, code = self._lanes.run(task, (q, v, a, tau, wrenches))
+        if code != aba.DONE:
+            rows = (a[s], tau[s]) if a.shape[1] > 1 else (a[s, 0], tau[s, 0])
+            stop(self.model, code, f'[{s}]', q[s], v=v[s], **known(which, *rows),
+                 **of_state(wrenches, s))

@@ -1,0 +1,79 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Forward and hybrid dynamics and their time derivatives, one order after the other.
+
+Order zero is the articulated-body algorithm of kernels/aba.py. Its articulated inertias, gains
+and pivots serve every order (Lemma 2): an order costs what its inverse dynamics without the
+unknown accelerations costs, and one solution of the system that is already factored. (7.7)
+"""
+
+from liedyn_ros.dynamics.kernels import aba, joints
+from liedyn_ros.dynamics.kernels.tables import LINKS, PARENT
+from liedyn_ros.dynamics.time_derivatives.kernels import conversion, solution
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
+    add_to_parent, store_efforts, store_net_wrench)
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.simd import get_int
+
+
+@kernel
+def hybrid(model, data, series, q, v, prescribed, a, tau, external):
+    """
+    Write the derivatives (r + 1, nv) of accelerations not prescribed and forces not given.
+
+    external (r + 1, B, 6) may have no rows. Returns what kernels.aba.hybrid returns.
+    """
+    if (a.shape != tau.shape or len(a) == 0 or not conversion.fits(model, external, len(a))
+            or overlap(a, tau) or overlap(a, q) or overlap(a, v) or overlap(a, external)):
+        return aba.REFUSED
+    for k in range(1, len(a)):
+        if not aba.given(model, prescribed, a[k], tau[k]):
+            return aba.REFUSED
+    loaded, size = len(external) > 0, len(a) + 1
+    code = aba.solve(model, data, q, v, prescribed, a[0], tau[0],
+                     external[0] if loaded else external.reshape(-1, 6))
+    if code != aba.DONE or len(a) == 1:
+        return code
+    conversion.store_external(model, series, external, 0, size)
+    conversion.store_poses(model, series, q, 0, size)
+    conversion.store_given(model, series, v, prescribed, a, tau, 0, size, 1)
+    solve(model, data, series, prescribed, size, 1, loaded)
+    conversion.load_sought(model, series, v, prescribed, a, tau, 0, size, 1)
+    good = joints.finite(a.reshape(-1)) and joints.finite(tau.reshape(-1))
+    return aba.DONE if good else aba.REFUSED
+
+
+@inlined
+def solve(model, data, series, prescribed, size, first, loaded):
+    """Write rates and efforts of all orders from a first on, those before being known."""
+    conversion.store_ground(model, series, size)
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        store_velocity(model, series, i, size)
+    for k in range(size - 1):
+        for i in range(1, links):
+            store_motion(model, series, i, k, size)
+            store_net_wrench(model, series, i, k, size, loaded)
+        for i in range(links - 1, 0, -1):
+            if k >= first:
+                solution.eliminate(model, data, series, prescribed, i, k, size)
+            if get_int(model, i, PARENT) > 0:
+                add_to_parent(model, series, i, k, size)
+        for i in range(1, links if k >= first else 0):
+            solution.solve(model, data, series, prescribed, i, k, size)
+            store_efforts(model, series, i, k, size)

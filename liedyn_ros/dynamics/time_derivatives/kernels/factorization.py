@@ -1,0 +1,97 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Articulated inertias of a configuration: what kernels/aba.py finds at order zero, of LANES states.
+
+They, the gains and the pivots depend on the pose alone and serve every order (Lemma 2).
+"""
+
+from liedyn_ros.dynamics.kernels import aba, articulated, joints, rigid
+from liedyn_ros.dynamics.kernels.aba import is_prescribed
+from liedyn_ros.dynamics.kernels.tables import (
+    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
+    PIVOT_MARGIN, PLACEMENT, store3, VI)
+from liedyn_ros.dynamics.time_derivatives.kernels.series import (
+    COSINE, POSITION, ROTATION, SINE, TRANSLATION)
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, get_int, get_lane, put, zero_like
+from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+
+
+@inlined
+def factor(model, data, series, prescribed, size):
+    """Write articulated inertias, gains and inverse pivots, and the margin of each pivot."""
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        articulated.store(data, i, articulated.of_rigid(rigid.load(model, i, INERTIA)))
+    for i in range(links - 1, 0, -1):
+        kind, parent, pitch = (
+            get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH))
+        body = articulated.load(data, i)  # (3.7)
+        smallest = aba.MIN_PIVOT * aba.scale(kind, pitch, body)
+        for k in range(joints.degrees(kind) - 1, -1, -1):
+            j = get_int(model, i, VI) + k
+            if not is_prescribed(prescribed, j):
+                row = coordinate_row(model, j)
+                gm, gf = aba.gain(kind, pitch, k, body)
+                pivot = joints.along(kind, pitch, k, gm, gf)  # S^T Ihat S
+                inverse_pivot = 1.0 / pivot
+                put(data, row, PIVOT_MARGIN, pivot - smallest)
+                put(data, row, INVERSE_PIVOT, inverse_pivot)
+                store3(data, row, GAIN, gm)
+                store3(data, row, GAIN + 3, gf)
+                body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
+        if parent > 0:
+            r = rotation(kind, model, series, i, i * size)
+            p = position(kind, model, series, i, i * size)
+            articulated.store(data, parent, articulated.add(
+                articulated.load(data, parent), articulated.transport(r, p, body)))  # (3.11)
+
+
+@inlined
+def singular(model, data, prescribed, lane):
+    """Return k + 1 for a coordinate k of one state that moves no inertia, 0 if all do."""
+    for j in range(get_int(model, 0, NV) - 1, -1, -1):
+        if not is_prescribed(prescribed, j) and not get_lane(
+                data, coordinate_row(model, j), PIVOT_MARGIN, lane) > 0.0:
+            return j + 1
+    return 0
+
+
+@inlined
+def rotation(kind, model, series, i, row):
+    """Return the rotation of link i in its parent."""
+    e, zero = load9(model, i, PLACEMENT), zero_like(series)
+    if kind == PRISMATIC:
+        return (zero + e[0], zero + e[1], zero + e[2], zero + e[3], zero + e[4], zero + e[5],
+                zero + e[6], zero + e[7], zero + e[8])
+    if kind >= SPHERICAL:
+        return mat3.mul(e, load9(series, row, ROTATION))
+    s, c = get(series, row, SINE), get(series, row, COSINE)
+    return (c * e[0] + s * e[1], c * e[1] - s * e[0], zero + e[2],
+            c * e[3] + s * e[4], c * e[4] - s * e[3], zero + e[5],
+            c * e[6] + s * e[7], c * e[7] - s * e[6], zero + e[8])
+
+
+@inlined
+def position(kind, model, series, i, row):
+    """Return the position of link i in its parent."""
+    e, p, zero = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9), zero_like(series)
+    if kind == FREE:
+        return vec3.add(p, mat3.apply(e, load3(series, row, POSITION)))
+    if kind == REVOLUTE or kind == SPHERICAL:
+        return zero + p[0], zero + p[1], zero + p[2]
+    return joints.advance(e, get(series, row, TRANSLATION), p)

@@ -1,0 +1,67 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Inverse dynamics and its time derivatives: Newton and Euler on series (7.6)."""
+
+from liedyn_ros.dynamics.kernels import joints
+from liedyn_ros.dynamics.kernels.tables import LINKS, NV, PARENT
+from liedyn_ros.dynamics.time_derivatives.kernels import conversion
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
+    add_to_parent, store_efforts, store_net_wrench)
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.simd import get_int
+
+
+@kernel
+def rnea(model, series, q, v, a, external, tau):
+    """
+    Write the derivatives tau (r + 1, nv) of joint forces; those of v are a (r + 1, nv).
+
+    external (r + 1, B, 6) may have no rows. Returns whether the input is acceptable, the forces
+    are finite, and tau has memory of its own.
+    """
+    if (a.shape != tau.shape or a.shape[1] != get_int(model, 0, NV)
+            or not (joints.acceptable(model, q) and joints.complete(model, v)
+                    and joints.finite(a.reshape(-1))
+                    and conversion.fits(model, external, len(a)))):
+        return False
+    if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
+        return False
+    size = len(a) + 1
+    conversion.store_external(model, series, external, 0, size)
+    conversion.store_poses(model, series, q, 0, size)
+    conversion.store_rates(model, series, v, a, 0, size)
+    solve(model, series, size, len(external) > 0)
+    conversion.load_efforts(model, series, v, tau, 0, size)
+    return joints.finite(tau.reshape(-1))
+
+
+@inlined
+def solve(model, series, size, loaded):
+    """Write all forces of the joints, the poses and all rates being known."""
+    conversion.store_ground(model, series, size)
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        store_velocity(model, series, i, size)
+        for k in range(size - 1):
+            store_motion(model, series, i, k, size)
+            store_net_wrench(model, series, i, k, size, loaded)
+    for i in range(links - 1, 0, -1):
+        for k in range(size - 1):
+            store_efforts(model, series, i, k, size)
+        if get_int(model, i, PARENT) > 0:
+            for k in range(size - 1):
+                add_to_parent(model, series, i, k, size)

@@ -1,0 +1,41 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The table of the recursions at every order in time.
+
+All that changes in time is a series of normalised Taylor coefficients x_k = x^(k) / k!: products
+are Cauchy products, without binomials (7.26). The table has, for each link and the ground, a row
+for each of the orders 0 to r + 1, row i * (r + 2) + k for coefficient k of link i. It holds one
+state, or LANES of them, see jit/simd.py. docs/theory.md, section 7.6, derives what stands in it.
+"""
+
+# Columns. "Parent's" vectors are seen from the joint frame, before the joint has moved.
+COSINE, SINE = 0, 1  # of the angle of a joint about one axis
+PARENT_VELOCITY = 2  # angular velocity of the parent
+PARENT_ACCELERATION = 5  # specific acceleration that the parent gives to the origin of the link
+RATE = 8  # of the coordinates of the joint, six at most
+VELOCITY = 14  # angular velocity w of the link
+ACCELERATION = 17  # specific acceleration: that of the origin, less gravity, in the link's axes
+SQUARE = 20  # [w]^2: xx, xy, xz, yy, yz, zz
+WRENCH = 26  # from the parent, about the origin of the link
+EFFORT = 32  # forces of the coordinates of the joint, six at most
+EXTERNAL = 38  # wrench that the environment applies; read only where there is one
+TRANSLATION = 44  # along the axis of the joint, m
+JOINT_FORCE = 45  # force from the parent, in the joint frame
+AXIS_ACCELERATION = 48  # of the parent: its acceleration tensor times the axis
+ROTATION = 51  # of a spherical or free joint, row by row
+POSITION = 60  # of a free joint, in the joint frame
+TENSOR = 63  # acceleration tensor [w'] + [w]^2 of the parent, row by row
+WIDTH = 72

@@ -1,0 +1,120 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The accelerations of one order: elimination from the leaves, solution from the root (7.7).
+
+The series hold the motion without the accelerations that are sought, and the wrenches it needs.
+Articulated inertias, gains and pivots are those of order zero, in data.
+"""
+
+from liedyn_ros.dynamics.kernels import articulated
+from liedyn_ros.dynamics.kernels.aba import is_prescribed
+from liedyn_ros.dynamics.kernels.joints import along, degrees, screw
+from liedyn_ros.dynamics.kernels.tables import (
+    add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, ORDER_CHANGE,
+    ORDER_WRENCH, PARENT, PITCH, PLACEMENT, RESIDUAL, store3, VI)
+from liedyn_ros.dynamics.time_derivatives.kernels import joints
+from liedyn_ros.dynamics.time_derivatives.kernels.series import (
+    ACCELERATION, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_ACCELERATION, PARENT_VELOCITY,
+    POSITION, RATE, TENSOR, TRANSLATION, VELOCITY, WRENCH)
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
+
+
+@inlined
+def eliminate(model, data, series, prescribed, i, k, size):
+    """Eliminate the coordinates of link i from coefficient k of its wrench (7.40)."""
+    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    row = i * size + k
+    m, f = load3(series, row, WRENCH), load3(series, row, WRENCH + 3)
+    store3(data, i, ORDER_WRENCH, m)
+    store3(data, i, ORDER_WRENCH + 3, f)
+    for j in range(degrees(kind) - 1, -1, -1):
+        if not is_prescribed(prescribed, vi + j):
+            at = coordinate_row(model, vi + j)
+            damping = get(model, at, DAMPING) * get(series, row, RATE + j)
+            residual = get(series, row, EFFORT + j) - damping - along(kind, pitch, j, m, f)
+            put(data, at, RESIDUAL, residual)
+            step = get(data, at, INVERSE_PIVOT) * residual
+            m = vec3.axpy(step, load3(data, at, GAIN), m)
+            f = vec3.axpy(step, load3(data, at, GAIN + 3), f)
+    store3(series, row, WRENCH, m)
+    store3(series, row, WRENCH + 3, f)
+
+
+@inlined
+def solve(model, data, series, prescribed, i, k, size):
+    """Solve for the coordinates of link i, and complete its motion and its wrench (7.41)."""
+    kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT)
+    dw, ds = load3(data, parent, ORDER_CHANGE), load3(data, parent, ORDER_CHANGE + 3)
+    if parent > 0:
+        dw, ds = change_from_parent(kind, model, series, i, row, k, dw, ds)
+    dw, ds = solve_joint(model, data, series, prescribed, i, k, size, dw, ds)
+    store3(data, i, ORDER_CHANGE, dw)
+    store3(data, i, ORDER_CHANGE + 3, ds)
+    add3(series, row + k + 1, VELOCITY, vec3.scale(1.0 / (k + 1.0), dw))
+    add3(series, row + k, ACCELERATION, ds)
+    m, f = articulated.apply(articulated.load(data, i), dw, ds)
+    m = vec3.add(m, load3(data, i, ORDER_WRENCH))  # Lemma 2 (7.16)
+    f = vec3.add(f, load3(data, i, ORDER_WRENCH + 3))
+    if kind != REVOLUTE and kind != SPHERICAL:
+        change = vec3.sub(f, load3(series, row + k, WRENCH + 3))
+        add3(series, row + k, JOINT_FORCE, joints.rotate_now(kind, series, row, change))
+    store3(series, row + k, WRENCH, m)
+    store3(series, row + k, WRENCH + 3, f)
+
+
+@inlined
+def change_from_parent(kind, model, series, i, row, k, dw, ds):
+    """Complete what the parent gives to link i; return what that adds to its w' and s."""
+    e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
+    ds = mat3.apply_t(e, vec3.add(ds, vec3.cross(dw, p)))
+    dw = mat3.apply_t(e, dw)
+    if kind == FREE:
+        add9(series, row + k, TENSOR, mat3.hat(dw))
+        ds = vec3.add(ds, vec3.cross(dw, load3(series, row, POSITION)))
+    elif kind != REVOLUTE and kind != SPHERICAL:
+        x, y, t = dw[1], -dw[0], get(series, row, TRANSLATION)  # w' x z
+        at = row + k
+        put(series, at, AXIS_ACCELERATION, get(series, at, AXIS_ACCELERATION) + x)
+        put(series, at, AXIS_ACCELERATION + 1, get(series, at, AXIS_ACCELERATION + 1) + y)
+        ds = (ds[0] + t * x, ds[1] + t * y, ds[2])
+    add3(series, row + k + 1, PARENT_VELOCITY, vec3.scale(1.0 / (k + 1.0), dw))
+    add3(series, row + k, PARENT_ACCELERATION, ds)
+    return (joints.rotate_back_now(kind, series, row, dw),
+            joints.rotate_back_now(kind, series, row, ds))
+
+
+@inlined
+def solve_joint(model, data, series, prescribed, i, k, size, dw, ds):
+    """Solve for the coordinates of link i; return dw and ds with what they add."""
+    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    row = i * size + k
+    for j in range(degrees(kind)):
+        if not is_prescribed(prescribed, vi + j):
+            at = coordinate_row(model, vi + j)
+            gm, gf = load3(data, at, GAIN), load3(data, at, GAIN + 3)
+            y = get(data, at, INVERSE_PIVOT) * (
+                get(data, at, RESIDUAL) - (vec3.dot(gm, dw) + vec3.dot(gf, ds)))
+            w, u = screw(kind, pitch, j)
+            dw, ds = vec3.axpy(y, w, dw), vec3.axpy(y, u, ds)
+            put(series, row + 1, RATE + j, (1.0 / (k + 1.0)) * y)
+            if kind != REVOLUTE and kind < SPHERICAL:
+                gain = joints.translation_per_unit(kind, model, i) * y
+                put(series, row, PARENT_ACCELERATION + 2,
+                    get(series, row, PARENT_ACCELERATION + 2) + gain)
+    return dw, ds

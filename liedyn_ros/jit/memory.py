@@ -1,0 +1,39 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether two arrays of a kernel's call share memory."""
+
+from typing import Any
+
+from numba import types
+from numba.extending import intrinsic
+
+from liedyn_ros.jit.decorators import inlined
+
+
+@intrinsic
+def address(typing: Any, array: Any) -> Any:
+    """Return the address of the first entry of an array."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        return builder.ptrtoint(data, context.get_value_type(types.intp))
+
+    return types.intp(array), generate
+
+
+@inlined
+def overlap(x: Any, y: Any) -> Any:
+    """Return whether two contiguous arrays of 8-byte numbers share memory."""
+    start_x, start_y = address(x), address(y)
+    return start_x < start_y + 8 * y.size and start_y < start_x + 8 * x.size
