@@ -82,6 +82,12 @@ class Node(Place):
             self.fail('an integer')
         return self.value
 
+    def truth(self) -> bool:
+        """Return true or false."""
+        if not isinstance(self.value, bool):
+            self.fail('true or false')
+        return bool(self.value)
+
     def sequence(self, length: int | None = None) -> list['Node']:
         """Return the elements of a list, which has a length if one is given."""
         return [Node(element, f'[{i}]', self) for i, element in enumerate(self._list(length))]

@@ -23,10 +23,11 @@ from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, Assem
 from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
+from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import (
-    leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, Trivialization,
-    twist_of_leg_rates)
+    leg_ends, leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, transmissions,
+    Trivialization, twist_of_leg_rates)
 from liedyn_ros.stewart.platform.limits import Margins
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
@@ -48,13 +49,14 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'Branch',
-    'BranchMonitor', 'Chart', 'Flag', 'GaussNewton', 'LegActuators', 'LegFaults', 'LegMonitor',
-    'LegNoise', 'LegSample', 'LegSimulation', 'LengthSensor', 'LevenbergMarquardt', 'Margins',
-    'Method', 'MonitorConfig', 'MonitoredPose', 'MonitoredTracker', 'MotionEstimate',
-    'MotionEstimator', 'OrientationSensor', 'PlatformMeter', 'PlatformState', 'PoseSolver',
-    'PoseTracker', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor',
-    'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status', 'StewartGeometry',
-    'TrackedPose', 'Trivialization', 'in_fixed_axes', 'joint_covariance', 'leg_lengths',
-    'leg_rates', 'length_jacobian', 'linear_first', 'squared_length_jacobian', 'time_until',
+    'BranchMonitor', 'Chart', 'Crank', 'Flag', 'GaussNewton', 'LegActuators', 'LegFaults',
+    'LegForm', 'LegMonitor', 'LegNoise', 'LegSample', 'LegSimulation', 'LengthSensor',
+    'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
+    'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'OffsetStrut', 'OrientationSensor',
+    'PlatformMeter', 'PlatformState', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'Residual',
+    'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution',
+    'Solutions', 'Start', 'Status', 'StewartGeometry', 'Strut', 'TrackedPose', 'Trivialization',
+    'in_fixed_axes', 'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates',
+    'length_jacobian', 'linear_first', 'squared_length_jacobian', 'time_until', 'transmissions',
     'twist_of_leg_rates',
 ]

@@ -34,7 +34,7 @@ from liedyn_ros.stewart.assembly.start_system import SOLUTIONS, StartSystem
 from liedyn_ros.stewart.assembly.study_coordinates import Complex, leg_system, to_pose
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import length_jacobian
-from liedyn_ros.stewart.solver.pose_solver import PoseSolver, require_lengths, Solution
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
 ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
 REFERENCES = 2  # searches at random lengths, the second where the first has a defect
@@ -130,7 +130,7 @@ class AssemblyModeSolver:
 
         lengths: (6,), m, in the geometry's order. Raises ShapeError, NotFiniteError, LimitError.
         """
-        lengths = require_lengths(checks.as_array('lengths', lengths, (6,)))
+        lengths = self.geometry.require_values(checks.as_array('lengths', lengths, (6,)))
         if reason := self._why_impossible(lengths):
             return AssemblyModes((), 0, 0, 0, 0, '', 0, reason)
         ends, real, defect = self._search(lengths)

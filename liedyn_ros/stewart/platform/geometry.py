@@ -28,6 +28,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError, NameSetError
 from liedyn_ros.common.yaml_reader import Node, read
+from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, row, Strut
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +36,17 @@ class StewartGeometry:
     """
     Six legs, each from a base joint to a platform joint; immutable.
 
+    Joints of several legs may coincide, at one end or at both ends of different legs (6-3, 3-3).
+
     leg_names: six different names; their order is the order of every array of leg values.
     base_joints: (6, 3) m, in the base frame. platform_joints: (6, 3) m, in the platform frame.
-    length_limits: (6, 2) m, the shortest and longest leg; 0 and infinity where there is none.
+    length_limits: (6, 2), the least and greatest value of each leg: m, or rad of a crank; 0, or
+    -infinity where a value may be negative, and infinity where there is none.
     base_cones, platform_cones: (6, 4), how far each joint may turn: a unit vector from the joint
     along its leg in the middle of the range, in the frame that holds the joint, and the largest
     angle (rad) of the leg from it; pi where there is no limit.
     leg_diameter: m, of the legs as cylinders; 0 where it is not known.
-    joints: (36,) m, base joints and then platform joints, as the kernels take them.
+    forms: what the drive of each leg moves, in leg order.
 
     Raises GeometryError, ShapeError, NotFiniteError or NameSetError.
     """
@@ -55,7 +59,7 @@ class StewartGeometry:
     base_cones: Array = field(default_factory=lambda: _any_direction(1.0))
     platform_cones: Array = field(default_factory=lambda: _any_direction(-1.0))
     leg_diameter: float = 0.0
-    joints: Array = field(init=False, repr=False, compare=False)
+    forms: tuple[LegForm, ...] = (Strut(),) * 6
 
     def __post_init__(self) -> None:
         """Check the parts and freeze them."""
@@ -64,14 +68,15 @@ class StewartGeometry:
             raise NameSetError(f'leg_names: expected six different names, got {list(names)}')
         base = checks.as_array('base_joints', self.base_joints, (6, 3))
         platform = checks.as_array('platform_joints', self.platform_joints, (6, 3))
-        for place, joints in (('base', base), ('platform', platform)):
-            _require_distinct(place, names, joints)
+        _require_size(base, platform)
+        _require_legs_apart(names, base, platform)
+        forms = _forms(names, self.forms)
         values = {'leg_names': names, 'base_joints': base, 'platform_joints': platform,
-                  'length_limits': _limits(names, self.length_limits),
+                  'forms': forms,
+                  'length_limits': _limits(names, forms, self.length_limits),
                   'base_cones': _cones('base_cones', names, self.base_cones),
                   'platform_cones': _cones('platform_cones', names, self.platform_cones),
-                  'leg_diameter': _diameter(self.leg_diameter),
-                  'joints': np.concatenate((base, platform)).ravel()}
+                  'leg_diameter': _diameter(self.leg_diameter)}
         for key, value in values.items():
             if isinstance(value, np.ndarray):
                 value = value.copy()
@@ -87,7 +92,8 @@ class StewartGeometry:
 
     def __hash__(self) -> int:
         """Return a hash of what two equal geometries share."""
-        return hash((self.name, self.leg_names, self.joints.tobytes()))
+        return hash((self.name, self.leg_names, self.base_joints.tobytes(),
+                     self.platform_joints.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy by building again: the arrays of the copy are read-only too."""
@@ -102,19 +108,55 @@ class StewartGeometry:
         """Return the platform joints' radius of gyration (m): what turns radians into metres."""
         return radius_of_gyration(self.platform_joints)
 
+    @property
+    def plain(self) -> bool:
+        """Return whether all legs are struts between joints whose axes meet."""
+        return all(isinstance(form, Strut) for form in self.forms)
+
+    @property
+    def with_offsets(self) -> tuple[str, ...]:
+        """Return the names of the legs on universal joints whose axes do not meet."""
+        return tuple(name for name, form in zip(self.leg_names, self.forms)
+                     if isinstance(form, OffsetStrut))
+
+    def table(self, unit: float = 1.0) -> Array:
+        """
+        Return the legs as the kernels take them, lengths in a unit (m).
+
+        The kernels write where the legs' ends are into it: one for each thread.
+        """
+        ends = np.concatenate((self.base_joints, self.platform_joints)).ravel() / unit
+        if self.plain:
+            return ends
+        rows = [row(form, base, platform, unit) for form, base, platform in zip(
+            self.forms, self.base_joints, self.platform_joints)]
+        return np.concatenate((ends, *rows))
+
+    def require_values(self, values: Array) -> Array:
+        """Return the legs' values (..., 6); raise LimitError where a strut's is not positive."""
+        struts = np.array([isinstance(form, Strut | OffsetStrut) for form in self.forms])
+        bad = np.argwhere((values <= 0.0) & struts)
+        if len(bad):
+            where = tuple(int(i) for i in bad[0])
+            raise LimitError(f'lengths{list(where)}: expected a positive length in m, '
+                             f'got {values[where]}')
+        return values
+
     def within_limits(self, lengths: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each leg length (..., 6), m, whether the leg can be that long."""
+        """Return for each value (..., 6), m or rad, whether the leg can have it."""
         lengths = np.asarray(lengths)
         return (self.length_limits[:, 0] <= lengths) & (lengths <= self.length_limits[:, 1])
 
     def require_within_limits(self, lengths: Array) -> None:
-        """Raise LimitError naming the first leg whose length (6,), m, is beyond its limits."""
+        """Raise LimitError naming the first leg whose value (6,) is beyond its limits."""
         within = self.within_limits(lengths)
         if not within.all():
             leg = int(np.argmin(within))
             least, most = self.length_limits[leg]
-            raise LimitError(f'length of {self.leg_names[leg]}: expected {least} to {most} m, '
-                             f'got {lengths[leg]}')
+            form = self.forms[leg]
+            what = {Rail: 'position', Crank: 'angle'}.get(type(form), 'length')
+            raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least} to {most} '
+                             f'{form.unit}, got {lengths[leg]}')
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> 'StewartGeometry':
@@ -139,24 +181,45 @@ def radius_of_gyration(points: Array) -> float:
     return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def _require_distinct(place: str, names: Sequence[str], joints: Array) -> None:
-    size = radius_of_gyration(joints)
-    for (i, a), (j, b) in itertools.combinations(enumerate(joints), 2):
-        if np.linalg.norm(a - b) <= 1e-9 * size:
+def _require_size(base: Array, platform: Array) -> None:
+    sizes = radius_of_gyration(base), radius_of_gyration(platform)
+    for place, size in zip(('base', 'platform'), sizes):
+        if size <= 1e-9 * sum(sizes):
+            raise GeometryError(f'{place}_joints: expected joints apart, got all six at one point')
+
+
+def _require_legs_apart(names: Sequence[str], base: Array, platform: Array) -> None:
+    """Refuse two legs between the same joints; one joint may hold several legs."""
+    near = 1e-9 * (radius_of_gyration(base) + radius_of_gyration(platform))
+    for i, j in itertools.combinations(range(6), 2):
+        if max(np.linalg.norm(base[i] - base[j]), np.linalg.norm(platform[i] - platform[j])) <= (
+                near):
             raise GeometryError(
-                f'{place}_joints: expected joints apart, '
-                f'those of {names[i]} and {names[j]} coincide at {a.tolist()}')
+                f'joints: expected legs apart at one end at least, {names[i]} and {names[j]} go '
+                f'from {base[i].tolist()} to {platform[i].tolist()} both')
 
 
-def _limits(names: Sequence[str], value: ArrayLike) -> Array:
+def _forms(names: Sequence[str], value: Sequence[LegForm]) -> tuple[LegForm, ...]:
+    forms = tuple(value)
+    if len(forms) != len(names) or not all(isinstance(form, LegForm) for form in forms):
+        raise GeometryError(f'forms: expected the form of each of {list(names)}, got {forms}')
+    return forms
+
+
+def _limits(names: Sequence[str], forms: Sequence[LegForm], value: ArrayLike) -> Array:
     limits = checks.as_numbers('length_limits', value)
     if limits.shape != (6, 2):
         raise GeometryError(f'length_limits: expected shape (6, 2), got {limits.shape}')
-    for name, (least, most) in zip(names, limits):
-        if not 0.0 <= least < most:
-            raise GeometryError(
-                f'length limits of {name}: expected 0 <= shortest < longest, got {least}, {most}')
+    for name, form, (least, most) in zip(names, forms, limits):
+        if not _least(form) <= least < most:
+            raise GeometryError(f'length limits of {name}: expected {_least(form):g} <= shortest '
+                                f'< longest, got {least}, {most}')
     return limits
+
+
+def _least(form: LegForm) -> float:
+    """Return what no value of a leg is below."""
+    return 0.0 if isinstance(form, Strut | OffsetStrut) else -math.inf
 
 
 def _any_direction(z: float) -> Array:
@@ -189,9 +252,11 @@ def _described(root: Node) -> StewartGeometry:
         raise GeometryError(f'{legs.path}: expected six legs, got {[name for name, _ in named]}')
     base, platform, limits = np.empty((6, 3)), np.empty((6, 3)), np.empty((6, 2))
     cones = {'base_cone': _any_direction(1.0), 'platform_cone': _any_direction(-1.0)}
+    forms: list[LegForm] = []
     for k, (_, leg) in enumerate(named):
         base[k], platform[k] = leg.take('base').numbers(3), leg.take('platform').numbers(3)
-        limits[k] = leg.take('length', [0.0, math.inf]).numbers(2, infinite=True)
+        form, limits[k] = _form(leg)
+        forms.append(form)
         for key, rows in cones.items():
             cone = leg.optional(key)
             if cone is not None:
@@ -202,4 +267,41 @@ def _described(root: Node) -> StewartGeometry:
     root.finish()
     return StewartGeometry(
         tuple(leg_name for leg_name, _ in named), base, platform, limits, name.text(),
-        cones['base_cone'], cones['platform_cone'], diameter.number())
+        cones['base_cone'], cones['platform_cone'], diameter.number(), tuple(forms))
+
+
+def _form(leg: Node) -> tuple[LegForm, list[float]]:
+    """Return a leg's form and the limits of its value."""
+    drives = {key: leg.optional(key) for key in ('rail', 'crank')}
+    universal = {end: leg.optional(f'{end}_universal') for end in ('base', 'platform')}
+    given = [node for node in drives.values() if node is not None]
+    if len(given) > 1 or (given and any(universal.values())):
+        leg.fail('one of rail, crank and offset universal joints at most')
+    if not given:
+        limits = leg.take('length', [0.0, math.inf]).numbers(2, infinite=True)
+        return _strut(universal), limits
+    drive = given[0]
+    with drive.context():
+        if drive is drives['rail']:
+            form: LegForm = Rail(
+                tuple(drive.take('direction').numbers(3)), drive.take('rod').number(),
+                drive.take('pushes', True).truth())
+        else:
+            form = Crank(
+                tuple(drive.take('axis').numbers(3)), tuple(drive.take('zero').numbers(3)),
+                drive.take('radius').number(), drive.take('rod').number(),
+                drive.take('pushes', True).truth())
+    limits = drive.take('travel', [-math.inf, math.inf]).numbers(2, infinite=True)
+    drive.finish()
+    return form, limits
+
+
+def _strut(universal: dict[str, Node | None]) -> LegForm:
+    """Return the form of a strut on the universal joints that a file describes."""
+    numbers: dict[str, Any] = {}
+    for end, joint in universal.items():
+        if joint is not None:
+            numbers[f'{end}_axis'] = tuple(joint.take('axis').numbers(3))
+            numbers[f'{end}_offset'] = joint.take('offset').number()
+            joint.finish()
+    return OffsetStrut(**numbers) if numbers else Strut()

@@ -12,9 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Inverse kinematics of a Stewart platform and its two Lie-derivative Jacobians."""
+"""
+Inverse kinematics of a Stewart platform and its two Lie-derivative Jacobians.
 
-from collections.abc import Callable
+What is said of the lengths of legs holds for the values of all forms: the position of a carriage
+on its rail (m), the angle of a crank (rad).
+"""
+
 from enum import IntEnum
 
 import numpy as np
@@ -22,9 +26,10 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kernels import forms, legs
 
 
 class Trivialization(IntEnum):
@@ -38,13 +43,56 @@ def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Arr
     """
     Return the leg lengths of one or many poses (Stewart 16).
 
-    pose_base_platform: (..., 4, 4), m. Returns (..., 6), m, in the geometry's order.
-    Raises ShapeError, NotFiniteError.
+    pose_base_platform: (..., 4, 4), m. Returns (..., 6), m, in the geometry's order; the angle
+    of a crank from -pi to pi. Raises ShapeError, NotFiniteError, and LimitError where the rod of
+    a rail or a crank does not reach.
     """
     pose = checks.as_trailing('pose_base_platform', pose_base_platform, (4, 4))
+    if not geometry.plain:
+        return _leg_values(geometry, pose)
     tips = np.einsum('...ij,kj->...ki', pose[..., :3, :3], geometry.platform_joints)
     legs = tips + pose[..., None, :3, 3] - geometry.base_joints
     return np.sqrt(np.einsum('...i,...i->...', legs, legs))
+
+
+def _leg_values(geometry: StewartGeometry, poses: Array) -> Array:
+    values = np.empty((*poses.shape[:-2], 6))
+    forms.values_batch(
+        geometry.table(), np.array(poses.reshape(-1, 4, 4)), values.reshape(-1, 6))
+    beyond = np.argwhere(~np.isfinite(values))
+    if len(beyond):
+        *where, leg = (int(i) for i in beyond[0])
+        raise LimitError(
+            f'pose_base_platform{where or ""}: expected one that the rod of '
+            f'{geometry.leg_names[leg]} reaches, got\n{poses[tuple(where)]}')
+    return values
+
+
+def leg_ends(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
+    """
+    Return where the legs end at a pose (4, 4), m: (2, 6, 3), on base and platform, base frame.
+
+    These are the joints of plain struts, else the second axes of offset joints, carriages and
+    crank pins. NaN where a rod does not reach.
+    """
+    pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
+    table = geometry.table()
+    forms.follow(table, *motion.split(pose))
+    base, platform = table[:forms.ENDS].reshape(2, 6, 3)
+    return np.stack((base, platform @ pose[:3, :3].T + pose[:3, 3]))
+
+
+def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
+    """
+    Return d(rod's pull)/d(drive) at a pose (4, 4), m: (6,), kappa of (14.34), m per unit of value.
+
+    1 for struts. 0 at a dead centre, where the drive holds no force; of a crank its radius at
+    most.
+    """
+    pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
+    table = geometry.table()
+    forms.follow(table, *motion.split(pose))
+    return np.array([forms.ratio(table, i) for i in range(6)])
 
 
 def squared_length_jacobian(
@@ -55,7 +103,9 @@ def squared_length_jacobian(
 
     pose_base_platform: (4, 4), m. Columns: angular (m^2/rad), then linear (m).
     """
-    return _jacobian(legs.squared_jacobian, geometry, pose_base_platform, trivialization)
+    lengths = leg_lengths(geometry, pose_base_platform)
+    return 2.0 * lengths[:, None] * length_jacobian(
+        geometry, pose_base_platform, trivialization)
 
 
 def length_jacobian(
@@ -64,9 +114,16 @@ def length_jacobian(
     """
     Return J = dL/d(twist), (6, 6): the unit wrenches along the legs (11.4).
 
-    pose_base_platform: (4, 4), m. Columns: angular (m/rad), then linear (1).
+    pose_base_platform: (4, 4), m. Columns: angular (m/rad), then linear (1). A row of a rail or
+    a crank is divided by its transmission (14.34).
     """
-    return _jacobian(legs.length_jacobian, geometry, pose_base_platform, trivialization)
+    # One compiled version serves all: a read-only array is another type to numba.
+    pose = np.require(
+        checks.as_array('pose_base_platform', pose_base_platform, (4, 4)), requirements='W')
+    jacobian = np.empty(36)
+    forms.value_jacobian(
+        geometry.table(), *motion.split(pose), int(trivialization), jacobian)
+    return jacobian.reshape(6, 6)
 
 
 def leg_rates(
@@ -89,13 +146,3 @@ def twist_of_leg_rates(
     jacobian = length_jacobian(geometry, pose_base_platform, trivialization)
     return np.asarray(np.linalg.solve(jacobian, rates), dtype=float)
 
-
-def _jacobian(
-        kernel: Callable[..., None], geometry: StewartGeometry, pose_base_platform: ArrayLike,
-        trivialization: Trivialization) -> Array:
-    # One compiled version serves all: a read-only array is another type to numba.
-    pose = np.require(
-        checks.as_array('pose_base_platform', pose_base_platform, (4, 4)), requirements='W')
-    jacobian = np.empty(36)
-    kernel(geometry.joints, *motion.split(pose), int(trivialization), jacobian)
-    return jacobian.reshape(6, 6)

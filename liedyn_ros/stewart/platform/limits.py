@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import limits as kernels
 
 PAIRS = tuple(itertools.combinations(range(6), 2))  # of legs, 15
@@ -32,7 +33,9 @@ class Margins(NamedTuple):
 
     values: (..., 33), m and rad, of which the properties are parts. Clearance is between the
     surfaces of the legs as cylinders, of each pair in the order of PAIRS; angles are to the rim
-    of each joint's cone, travel to the nearer end of each leg's.
+    of each joint's cone, travel to the nearer end of each leg's, in rad of a crank. Legs that
+    share a joint have infinite clearance. Where a rod does not reach its platform joint, all are
+    -infinity.
     """
 
     values: Array
@@ -64,6 +67,23 @@ class Margins(NamedTuple):
     def exceeded(self, names: tuple[str, ...]) -> list[str]:
         """Return the limits that one pose exceeds, to be read, with the legs' names."""
         return [limit_name(k, names) for k in np.flatnonzero(self.values < 0.0).tolist()]
+
+
+def limits_of(geometry: StewartGeometry) -> Array:
+    """Return the limits (75,) of a platform as the kernels take them."""
+    return np.concatenate([part.ravel() for part in (
+        geometry.length_limits, geometry.base_cones, geometry.platform_cones,
+        _least_distances(geometry))])
+
+
+def _least_distances(geometry: StewartGeometry) -> Array:
+    """Return how near two legs' axes may come (15,), m; legs that share a joint as they like."""
+    first, second = np.array(PAIRS).T
+    shared = np.zeros(len(PAIRS), dtype=bool)
+    for joints in (geometry.base_joints, geometry.platform_joints):
+        apart = np.linalg.norm(joints[first] - joints[second], axis=1)
+        shared |= apart <= 1e-9 * geometry.characteristic_length
+    return np.where(shared, -np.inf, geometry.leg_diameter)
 
 
 def limit_name(index: int, names: tuple[str, ...]) -> str:

@@ -32,7 +32,7 @@ from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import limits as limit_kernels
 from liedyn_ros.stewart.platform.kernels import state as kernels
-from liedyn_ros.stewart.platform.limits import Margins
+from liedyn_ros.stewart.platform.limits import limits_of, Margins
 
 SINGULARITY_WARNING = 0.05  # smallest singular value at which a pose is near a singularity
 NONE = Flag(0)
@@ -45,8 +45,9 @@ class PlatformState:
 
     pose: (4, 4), platform in base, m. signed_value: the smallest singular value of J in units of
     the characteristic length, with the determinant's sign, so that it goes smoothly through zero
-    where a path crosses a singularity. slope: the change of signed_value along the null twist;
-    two poses of the same lengths lie about 2 signed_value / slope apart.
+    where a path crosses a singularity; of rods that a drive moves, J is here that of their
+    lengths. slope: the change of signed_value along the null twist; two poses of the same lengths
+    lie about 2 signed_value / slope apart.
     """
 
     def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:
@@ -131,11 +132,9 @@ class PlatformMeter:
         self.singularity_warning = singularity_warning
         self.characteristic_length = geometry.characteristic_length
         self.units = np.array([self.characteristic_length] * 3 + [1.0] * 3)  # of a twist
-        self._joints = geometry.joints
-        self._scaled_joints = geometry.joints / self.characteristic_length
-        self._limits = np.concatenate([
-            part.ravel() for part in (geometry.length_limits, geometry.base_cones,
-                                      geometry.platform_cones, np.array([geometry.leg_diameter]))])
+        self._joints = geometry.table()
+        self._scaled_joints = geometry.table(self.characteristic_length)
+        self._limits = limits_of(geometry)
         self._work = np.empty(kernels.WORK)
 
     def measure(self, pose_base_platform: ArrayLike) -> PlatformState:

@@ -49,9 +49,11 @@ class Solution(NamedTuple):
     """
     A pose and how well it is known.
 
-    pose: (4, 4), platform in base, m. residual: largest leg length error, m.
-    smallest_singular_value: of dL/d(body twist), the angular part of the twist in units of the
-    characteristic length, so dimensionless: 0 at a singular pose.
+    pose: (4, 4), platform in base, m. residual: largest leg length error, m, of a rod that a
+    rail or a crank drives likewise. smallest_singular_value: of dL/d(body twist), the angular
+    part of the twist in units of the characteristic length, so dimensionless: 0 at a singular
+    pose. Where a drive's transmission (forms.least_drive) is less, it is that: 0 at a dead
+    centre.
     """
 
     pose: Array
@@ -112,7 +114,7 @@ class PoseSolver:
         self._solve = kernels.solve_six if six else kernels.solve_seven
         self._scale = (geometry.characteristic_length if scale is None
                        else checks.as_positive('scale', scale))
-        self._joints = geometry.joints / self._scale
+        self._joints = geometry.table(self._scale)
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
         self._lengths, self._guess = np.empty(6), np.empty((4, 4))
         self._state, self._work = np.empty(platform.COUNT), np.empty(kernels.WORK)
@@ -122,24 +124,24 @@ class PoseSolver:
         """
         Return the pose of six leg lengths that the method reaches from a guess.
 
-        lengths: (6,), m, in the geometry's order. guess: (4, 4), platform in base, m. state:
-        where the numbers of PlatformMeter.state at that pose are wanted, the array for them.
-        Raises ShapeError, NotFiniteError, LimitError or NotInGroupError.
+        lengths: (6,), m (rad of a crank), in the geometry's order. guess: (4, 4), platform in
+        base, m. state: where the numbers of PlatformMeter.state at that pose are wanted, the
+        array for them. Raises ShapeError, NotFiniteError, LimitError or NotInGroupError.
         """
         try:
             lengths, guess = np.asarray(lengths), np.asarray(guess)
             np.copyto(self._lengths, lengths, casting='same_kind')
             np.copyto(self._guess, guess, casting='same_kind')
         except (TypeError, ValueError) as error:  # no numbers, or of another shape
-            raise why_refused(lengths, guess) from error
+            raise self._why_refused(lengths, guess) from error
         if lengths.shape != (6,) or guess.shape != (4, 4):
-            raise why_refused(lengths, guess)
+            raise self._why_refused(lengths, guess)
         pose = np.empty((4, 4))
         status, iterations, residual, smallest = self._solve(
             self._joints, self._scale, self._lengths, self._guess, self._settings, pose,
             self._state if state is None else state, self._work)
         if status == problem.INVALID:
-            raise why_refused(lengths, guess)
+            raise self._why_refused(lengths, guess)
         return Solution(pose, STATUSES[status], iterations, residual, smallest)
 
     def solve_batch(self, lengths: ArrayLike, guesses: ArrayLike) -> Solutions:
@@ -149,7 +151,7 @@ class PoseSolver:
         guesses: (n, 4, 4) or (4, 4), platform in base, m. Raises as `solve` does, before
         anything is solved.
         """
-        lengths = require_lengths(checks.as_array('lengths', lengths, (-1, 6)))
+        lengths = self.geometry.require_values(checks.as_array('lengths', lengths, (-1, 6)))
         guesses = se3.require_pose('guesses', guesses)
         guesses = np.array(np.broadcast_to(guesses, (len(lengths), 4, 4)))
         poses, outcome = np.empty((len(lengths), 4, 4)), np.empty((len(lengths), 4))
@@ -159,23 +161,12 @@ class PoseSolver:
         return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),
                          outcome[:, 2], outcome[:, 3])
 
-
-def require_lengths(lengths: Array) -> Array:
-    """Return leg lengths (..., 6), m; raise LimitError where one is not positive."""
-    bad = np.argwhere(lengths <= 0.0)
-    if len(bad):
-        where = tuple(int(i) for i in bad[0])
-        raise LimitError(f'lengths{list(where)}: expected a positive length in m, '
-                         f'got {lengths[where]}')
-    return lengths
-
-
-def why_refused(lengths: ArrayLike, guess: ArrayLike) -> LiedynError:
-    """Return the error of lengths or a guess that the kernel refused."""
-    try:
-        require_lengths(checks.as_array('lengths', lengths, (6,)))
-        se3.require_pose('guess', checks.as_array('guess', guess, (4, 4)))
-    except LiedynError as error:
-        return error
-    return LimitError(f'lengths and guess: expected sizes that can be squared, '
-                      f'got {lengths!r} and {guess!r}')
+    def _why_refused(self, lengths: ArrayLike, guess: ArrayLike) -> LiedynError:
+        """Return the error of lengths or a guess that the kernel refused."""
+        try:
+            self.geometry.require_values(checks.as_array('lengths', lengths, (6,)))
+            se3.require_pose('guess', checks.as_array('guess', guess, (4, 4)))
+        except LiedynError as error:
+            return error
+        return LimitError(f'lengths and guess: expected sizes that can be squared, '
+                          f'got {lengths!r} and {guess!r}')

@@ -24,7 +24,6 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import legs
-from liedyn_ros.stewart.solver.pose_solver import require_lengths
 
 
 class Sample(NamedTuple):
@@ -68,7 +67,7 @@ class SampleGate:
             given = checks.as_array('lengths', lengths, (6,)).copy()
         if not legs.all_within(given, self._limits):
             checks.require_finite('lengths', given)
-            require_lengths(given)
+            self._geometry.require_values(given)
             self._geometry.require_within_limits(given)
         if rates is not None:
             rates = checks.as_array('rates', rates, (6,))

@@ -57,8 +57,8 @@ def test_geometries_are_equal_by_their_parts(geometry):
     copy.deepcopy, copy.copy, lambda geometry: pickle.loads(pickle.dumps(geometry))])
 def test_a_copy_is_as_immutable_as_the_geometry(geometry, duplicate):
     other = duplicate(geometry)
-    assert other == geometry and np.array_equal(other.joints, geometry.joints)
-    for array in (other.base_joints, other.joints, other.base_cones):
+    assert other == geometry and np.array_equal(other.base_joints, geometry.base_joints)
+    for array in (other.base_joints, other.platform_joints, other.base_cones):
         with pytest.raises(ValueError, match='read-only'):
             array[0] = 1.0
 
@@ -71,8 +71,8 @@ def test_a_copy_is_as_immutable_as_the_geometry(geometry, duplicate):
      r"leg_2/base\[2\]: expected a number .* got 'x'"),
     (lambda d: d['legs']['leg_3'].update(platform=[0.0, float('nan'), 0.0]),
      r'leg_3/platform\[1\]: expected a finite number, got nan'),
-    (lambda d: d['legs']['leg_4'].update(base=d['legs']['leg_3']['base']),
-     'leg_3 and leg_4 coincide'),
+    (lambda d: d['legs'].update(leg_4=d['legs']['leg_3']),
+     'expected legs apart at one end at least, leg_3 and leg_4 go from'),
     (lambda d: d['legs']['leg_5'].update(length=[0.9, 0.3]), 'leg_5.*shortest < longest'),
     (lambda d: d['legs']['leg_5'].update(colour='red'), r"leg_5: expected keys of .*\['colour'\]"),
     (lambda d: d['legs']['leg_5'].pop('base'), 'leg_5: expected a key base'),
@@ -109,9 +109,16 @@ def test_a_missing_file_is_named(tmp_path):
         StewartGeometry.from_yaml(tmp_path / 'nowhere.yaml')
 
 
-def test_coinciding_platform_joints_are_refused(geometry):
-    with pytest.raises(GeometryError, match='platform_joints'):
-        dataclasses.replace(geometry, platform_joints=np.zeros((6, 3)))
+@pytest.mark.parametrize('place', ['base_joints', 'platform_joints'])
+def test_joints_at_one_point_are_refused(geometry, place):
+    with pytest.raises(GeometryError, match=f'{place}: expected joints apart'):
+        dataclasses.replace(geometry, **{place: np.zeros((6, 3))})
+
+
+def test_joints_may_hold_two_legs(geometry):
+    joints = np.repeat(geometry.base_joints[::2], 2, axis=0)
+    shared = dataclasses.replace(geometry, base_joints=joints)
+    assert np.array_equal(shared.base_joints, joints)
 
 
 def test_six_different_names_are_needed(geometry):

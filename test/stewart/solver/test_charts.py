@@ -39,7 +39,7 @@ def equations_at(geometry, pose, lengths, chart, residual):
     x = np.zeros(charts.STATE)
     charts.store(int(chart), *predict.split(pose), x)
     return problem.Equations(
-        geometry.joints, lengths ** 2, int(chart), int(residual), unknowns), x
+        geometry.table(), lengths ** 2, int(chart), int(residual), unknowns), x
 
 
 @pytest.mark.parametrize(('chart', 'residual'), FORMS)

@@ -15,11 +15,12 @@
 """What J^-1 makes of the legs: a twist of their rates, a covariance of their noise."""
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kernels import forms, legs
 
-WORK = 72  # numbers in a workspace: J and its inverse
+WORK = 108  # numbers in a workspace: J, its inverse, and a J nearby
+STEP = 1e-5  # of differences, rad and m
 
 
 @kernel
@@ -49,6 +50,10 @@ def twist_by_pose(joints, pose, twist, out, work):
     if not inverse_jacobian(joints, pose, work):
         return False
     r, p = split(pose)
+    if len(joints) > forms.ENDS:
+        rates_change(joints, r, p, twist, work[0:36], work[72:108])
+        multiply_negative(inverse, work[0:36], out)
+        return True
     change, w, v = work[0:36], vec3.load(twist, 0), vec3.load(twist, 3)
     for i in range(6):
         b, leg = legs.platform_joint(joints, i), mat3.apply_t(r, legs.leg_vector(joints, i, r, p))
@@ -58,13 +63,36 @@ def twist_by_pose(joints, pose, twist, out, work):
             1.0 / square ** 0.5, vec3.axpy(-vec3.dot(leg, s) / square, leg, s))
         vec3.store(change, 6 * i, vec3.cross(vec3.sub(b, leg), across))
         vec3.store(change, 6 * i + 3, across)
+    multiply_negative(inverse, change, out)
+    return True
+
+
+@kernel
+def multiply_negative(a, b, out):
+    """Write -A B, 6 by 6, of flat arrays."""
     for i in range(6):
         for j in range(6):
             total = 0.0
             for k in range(6):
-                total += inverse[6 * i + k] * change[6 * k + j]
+                total += a[6 * i + k] * b[6 * k + j]
             out[i, j] = -total
-    return True
+
+
+@kernel
+def rates_change(joints, r, p, twist, change, jacobian):
+    """Write d(J twist)/d(pose) by differences, of legs whose ends move with the pose."""
+    for k in range(6):
+        for i in range(6):
+            change[6 * i + k] = 0.0
+        for side in (-1.0, 1.0):
+            step = side * STEP
+            w = (step * (k == 0), step * (k == 1), step * (k == 2))
+            v = (step * (k == 3), step * (k == 4), step * (k == 5))
+            moved_r, moved_p = se3.compose(r, p, *se3.exp(w, v))
+            forms.value_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
+            for i in range(6):
+                for j in range(6):
+                    change[6 * i + k] += 0.5 / step * jacobian[6 * i + j] * twist[j]
 
 
 @kernel
@@ -91,7 +119,7 @@ def covariance(joints, pose, variances, out, work):
 def inverse_jacobian(joints, pose, work):
     """Write the inverse of J into the workspace's second half; return False without one."""
     r, p = split(pose)
-    legs.length_jacobian(joints, r, p, legs.BODY, work[0:36])
+    forms.value_jacobian(joints, r, p, legs.BODY, work[0:36])
     return invert(work[0:36], work[36:72])
 
 

@@ -15,9 +15,10 @@
 """
 What is left of a platform's limits at a pose: travel, joint cones, clearance between legs.
 
-The limits are one flat array of 61 numbers: shortest and longest of each leg, six base and six
-platform cones (a unit vector and an angle each), and the legs' diameter. What is left are 33:
-six of travel, six of base and six of platform angles, fifteen of clearance between legs.
+The limits are one flat array of 75 numbers: least and greatest value of each leg, six base and six
+platform cones (a unit vector and an angle each), and the least distance of each pair of axes.
+What is left are 33: six of travel, six of base and six of platform angles, fifteen of clearance
+between legs.
 """
 
 import math
@@ -27,11 +28,11 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kernels import forms, legs
 
 COUNT = 33  # of margins of one pose
 ANGLES, CLEARANCES = 6, 18  # where their margins begin
-BASE_CONES, PLATFORM_CONES, DIAMETER = 12, 36, 60  # where these limits begin
+BASE_CONES, PLATFORM_CONES, DISTANCES = 12, 36, 60  # where these limits begin
 PARALLEL = 1e-12  # of sin^2 between two legs, below which they count as parallel
 
 
@@ -44,10 +45,13 @@ def margins(joints, limits, pose, out):
     """
     r, p = split(pose)
     least = np.inf
+    if not forms.follow(joints, r, p):
+        for k in range(COUNT):
+            out[k] = -np.inf
+        return -np.inf
     for i in range(6):
-        leg = legs.leg_vector(joints, i, r, p)
-        length = vec3.dot(leg, leg) ** 0.5
-        out[i] = min(length - limits[2 * i], limits[2 * i + 1] - length)
+        leg, value = legs.leg_vector(joints, i, r, p), forms.value(joints, i, r, p)
+        out[i] = min(value - limits[2 * i], limits[2 * i + 1] - value)
         out[ANGLES + i] = to_rim(limits, BASE_CONES + 4 * i, leg)
         out[ANGLES + 6 + i] = to_rim(
             limits, PLATFORM_CONES + 4 * i, vec3.neg(mat3.apply_t(r, leg)))
@@ -56,7 +60,8 @@ def margins(joints, limits, pose, out):
         for j in range(i + 1, 6):
             out[k] = distance(
                 legs.base_joint(joints, i), legs.leg_vector(joints, i, r, p),
-                legs.base_joint(joints, j), legs.leg_vector(joints, j, r, p)) - limits[DIAMETER]
+                legs.base_joint(joints, j), legs.leg_vector(joints, j, r, p))
+            out[k] -= limits[DISTANCES + k - CLEARANCES]
             k += 1
     for k in range(COUNT):
         least = min(least, out[k])

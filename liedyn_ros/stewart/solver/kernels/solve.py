@@ -18,7 +18,7 @@ import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import motion, so3
-from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kernels import forms, legs
 from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels import charts, problem
 from liedyn_ros.stewart.solver.kernels.gauss_newton import gauss_newton
@@ -49,14 +49,15 @@ def solve(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
     """
     Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4); write the state there.
 
-    The joints are in units of `scale` (m), as a rule the characteristic length. The settings are
-    (method, chart, form of the residual, tau or alpha, max iterations, residual and step
-    tolerance, smallest singular value allowed). Returns (status, iterations, largest length
-    error in m, smallest singular value of dL/d(twist) with lengths in units of the scale).
+    The joints, a platform's table, are in units of `scale` (m), as a rule the characteristic
+    length. The settings are (method, chart, form of the residual, tau or alpha, max iterations,
+    residual and step tolerance, smallest singular value allowed). Returns (status, iterations,
+    largest length error in m, smallest singular value of dL/d(twist) with lengths in units of
+    the scale, or the least transmission).
     """
     method, chart, form, parameter, limit, tolerance, step_tolerance, singular = settings
     x, squared = problem.state(work)
-    if not load(lengths, guess, scale, chart, x, squared):
+    if not load(joints, lengths, guess, scale, chart, x, squared):
         return problem.INVALID, 0, np.nan, np.nan
     equations = problem.Equations(joints, squared, chart, form, unknowns)
     tolerance *= problem.rounding_scale(equations)
@@ -67,9 +68,9 @@ def solve(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
         status, iterations = gauss_newton(
             equations, x, work, parameter, limit, tolerance, step_tolerance)
     r, p = charts.pose(chart, x)
-    residual = length_error(joints, squared, r, p, work)
+    residual, transmission = length_error(joints, squared, r, p, work)
     platform.examine(joints, r, p, state, work[problem.WORK:])
-    smallest = abs(state[platform.VALUE])
+    smallest = min(abs(state[platform.VALUE]), transmission)
     if not smallest > singular:
         status = problem.SINGULAR
     store(r, p, scale, pose)
@@ -88,12 +89,17 @@ def solve_batch(
 
 
 @kernel
-def load(lengths, guess, scale, chart, x, squared):
-    """Write the scaled state and squared lengths; return whether all of them can be used."""
+def load(joints, lengths, guess, scale, chart, x, squared):
+    """Write the scaled state, driven ends and squared lengths; return whether all can be used."""
     usable = True
-    for i in range(6):
-        squared[i] = (lengths[i] / scale) ** 2
-        usable &= 0.0 < lengths[i] and squared[i] < np.inf
+    if len(joints) == forms.ENDS:
+        for i in range(6):
+            squared[i] = (lengths[i] / scale) ** 2
+            usable &= 0.0 < lengths[i] and squared[i] < np.inf
+    else:
+        forms.drive(joints, lengths, squared)
+        for i in range(6):
+            usable &= squared[i] < np.inf
     r, p = motion.split(guess)
     p = (p[0] / scale, p[1] / scale, p[2] / scale)
     rotation = so3.normalize(r)
@@ -109,12 +115,13 @@ def load(lengths, guess, scale, chart, x, squared):
 
 @kernel
 def length_error(joints, squared, r, p, work):
-    """Return the largest length error of a pose."""
+    """Return the largest length error of a pose, and the least transmission of a drive."""
     error = problem.views(work, charts.SIX)[3]
+    forms.settle_all(joints, r, p)
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5
-    return problem.largest(error, charts.SIX)
+    return problem.largest(error, charts.SIX), forms.least_drive(joints, r, p)
 
 
 @kernel

@@ -1,0 +1,162 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The forms of a leg: what its drive moves, and where its joints lie.
+
+A leg of every form has one value, which its drive sets and its sensor reads: the length of a
+strut (m), the position of a carriage on its rail (m), the angle of a crank (rad).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import GeometryError
+from liedyn_ros.stewart.platform.kernels import forms as kernels
+
+
+@dataclass(frozen=True)
+class Strut:
+    """A leg of variable length between joints whose axes meet: the leg of the textbooks."""
+
+    kind: ClassVar[int] = kernels.STRUT
+    unit: ClassVar[str] = 'm'
+
+
+@dataclass(frozen=True)
+class OffsetStrut:
+    """
+    A leg of variable length on universal joints whose two axes do not meet.
+
+    base_axis: (3,), the direction of the first axis, fixed to the base and through the base
+    joint, base frame. base_offset: m, from there to the second axis, 0 where they meet.
+    platform_axis, platform_offset: likewise on the platform, platform frame. The length is from
+    second axis to second axis (14.38). Raises GeometryError.
+    """
+
+    base_axis: tuple[float, ...] = (1.0, 0.0, 0.0)
+    base_offset: float = 0.0
+    platform_axis: tuple[float, ...] = (1.0, 0.0, 0.0)
+    platform_offset: float = 0.0
+
+    kind: ClassVar[int] = kernels.OFFSET
+    unit: ClassVar[str] = 'm'
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        for end in ('base', 'platform'):
+            _set_direction(self, f'{end}_axis')
+            offset = checks.as_number(f'{end}_offset', getattr(self, f'{end}_offset'))
+            if offset < 0.0:
+                raise GeometryError(f'{end}_offset: expected 0 m or more, got {offset}')
+
+
+@dataclass(frozen=True)
+class Rail:
+    """
+    A rod of fixed length from a carriage on a rail: the leg of a hexaglide.
+
+    direction: (3,), of the rail, base frame; the carriage is on the base joint at position 0.
+    rod: m. pushes: whether a motion along the direction pushes the platform joint through the
+    rod, else pulls it: of two positions of the carriage for a pose, the one behind the platform
+    joint or the one ahead (14.36). Raises GeometryError.
+    """
+
+    direction: tuple[float, ...]
+    rod: float
+    pushes: bool = True
+
+    kind: ClassVar[int] = kernels.RAIL
+    unit: ClassVar[str] = 'm'
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        _set_direction(self, 'direction')
+        _require_positive('rod', self.rod)
+
+
+@dataclass(frozen=True)
+class Crank:
+    """
+    A rod of fixed length from a crank: the leg of a rotary hexapod.
+
+    axis: (3,), of the motor, through the base joint, base frame. zero: (3,), the direction of
+    the crank at angle 0, across the axis. radius: m, of the crank. rod: m. pushes: whether a
+    positive turn pushes the platform joint through the rod, else pulls it: one of the crank's
+    two angles for a pose (14.37). Raises GeometryError.
+    """
+
+    axis: tuple[float, ...]
+    zero: tuple[float, ...]
+    radius: float
+    rod: float
+    pushes: bool = True
+
+    kind: ClassVar[int] = kernels.CRANK
+    unit: ClassVar[str] = 'rad'
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        for name in ('axis', 'zero'):
+            _set_direction(self, name)
+        lean = float(np.dot(self.axis, self.zero))
+        if abs(lean) > 1e-6:
+            raise GeometryError(f'crank: expected zero across the axis, got {list(self.zero)} and '
+                                f'{list(self.axis)}')
+        for name in ('radius', 'rod'):
+            _require_positive(name, getattr(self, name))
+
+
+LegForm = Strut | OffsetStrut | Rail | Crank
+
+
+def row(form: LegForm, base: Array, platform: Array, unit: float) -> Array:
+    """Return a leg's row of the kernels' table, lengths in a unit (m); see kernels.forms."""
+    numbers = np.zeros(kernels.ROW)
+    numbers[kernels.KIND] = form.kind
+    numbers[kernels.BASE:kernels.BASE + 3] = base / unit
+    numbers[kernels.PLATFORM:kernels.PLATFORM + 3] = platform / unit
+    numbers[kernels.UNIT] = numbers[kernels.SIZE] = unit
+    first, second = numbers[kernels.FIRST:][:3], numbers[kernels.SECOND:][:3]
+    if isinstance(form, OffsetStrut):
+        first[:], second[:] = form.base_axis, form.platform_axis
+        numbers[kernels.LENGTH] = form.base_offset / unit
+        numbers[kernels.OTHER] = form.platform_offset / unit
+    elif isinstance(form, Rail):
+        first[:] = form.direction
+        numbers[kernels.LENGTH] = form.rod / unit
+    elif isinstance(form, Crank):
+        first[:], second[:] = form.zero, np.cross(form.axis, form.zero)
+        numbers[kernels.LENGTH], numbers[kernels.OTHER] = form.rod / unit, form.radius / unit
+        numbers[kernels.UNIT] = 1.0
+    if isinstance(form, Rail | Crank):
+        numbers[kernels.SIDE] = 1.0 if form.pushes else -1.0
+    return numbers
+
+
+def _set_direction(form: LegForm, name: str) -> None:
+    """Replace a vector by its unit vector."""
+    vector = checks.as_array(name, np.asarray(getattr(form, name)), (3,))
+    size = float(np.linalg.norm(vector))
+    if size == 0.0:
+        raise GeometryError(f'{name}: expected a direction, got {vector.tolist()}')
+    object.__setattr__(form, name, tuple((vector / size).tolist()))
+
+
+def _require_positive(name: str, value: float) -> None:
+    if not checks.as_number(name, value) > 0.0:
+        raise GeometryError(f'{name}: expected more than 0 m, got {value}')

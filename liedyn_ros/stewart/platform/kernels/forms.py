@@ -1,0 +1,229 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Legs of other forms than the textbook's: at a pose, each is a plain leg between two points.
+
+The platform's table begins with 36 numbers, the ends of the legs: six on the base, then six on the
+platform, each in its own frame. Of plain struts these are the joints and the whole table. Else a
+row of each leg follows, and the ends move: `follow` writes where a pose puts them, `drive` where
+the drives' values do. A rod from end to end then has the length and the rates of a plain leg
+(14.34), so that what is computed of plain legs holds for all. The ratio is u . A', the rod's unit
+vector times the motion of its end by the drive's value: 1 for struts, 0 at a dead centre.
+"""
+
+import math
+
+import numpy as np
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.stewart.platform.kernels import legs
+
+ENDS = 36  # numbers of the legs' ends: all there are of plain struts
+
+STRUT, OFFSET, RAIL, CRANK = 0, 1, 2, 3
+
+# A row: kind, joints as they are built, the value's unit in m (1 of angles), the table's unit in
+# m, two unit vectors (axes of the offset joints; the rail; the crank at 0 and at 90 degrees),
+# offset on the base or the rod's length, offset on the platform or the crank's radius, side; then
+# of the pose that was followed, the value and the ratio (m per m or rad).
+KIND, BASE, PLATFORM, UNIT, SIZE, FIRST, SECOND, LENGTH, OTHER, SIDE, VALUE, RATIO = (
+    0, 1, 4, 7, 8, 9, 12, 15, 16, 17, 18, 19)
+ROW = 20
+
+MAX_TURNS = 40  # of the iteration for offset joints, whose error falls by e e' / l^2 each
+SETTLED = 1e-32  # of the square of a leg's length, by which its ends move in the last
+
+
+@kernel
+def follow(table, r, p):
+    """Write the ends of the legs at a pose. Returns whether every rod reaches; else NaN."""
+    if len(table) == ENDS:
+        return True
+    reached = True
+    for i in range(6):
+        at = ENDS + ROW * i
+        row = table[at:at + ROW]
+        if row[KIND] == OFFSET:
+            settle(table, row, i, r, p)
+        elif row[KIND] == RAIL:
+            reached &= place_carriage(table, row, i, r, p)
+        elif row[KIND] == CRANK:
+            reached &= turn_crank(table, row, i, r, p)
+        if row[KIND] == STRUT or row[KIND] == OFFSET:
+            leg = legs.leg_vector(table, i, r, p)
+            row[VALUE], row[RATIO] = vec3.dot(leg, leg) ** 0.5, 1.0
+    return reached
+
+
+@kernel
+def settle(table, row, i, r, p):
+    """Write the second axes of offset joints (14.38): each lies towards the other one."""
+    a, b = vec3.load(row, BASE), vec3.load(row, PLATFORM)
+    s, t = vec3.load(row, FIRST), vec3.load(row, SECOND)
+    foot, tip = a, vec3.add(mat3.apply(r, b), p)
+    for _ in range(MAX_TURNS):
+        m = across(vec3.sub(tip, a), s)
+        new_foot = vec3.axpy(row[LENGTH], m, a)
+        seen = mat3.apply_t(r, vec3.sub(new_foot, p))
+        end = vec3.axpy(row[OTHER], across(vec3.sub(seen, b), t), b)
+        new_tip = vec3.add(mat3.apply(r, end), p)
+        step, side, leg = (vec3.sub(new_foot, foot), vec3.sub(new_tip, tip),
+                           vec3.sub(new_tip, new_foot))
+        foot, tip = new_foot, new_tip
+        vec3.store(table, 3 * i, foot)
+        vec3.store(table, 18 + 3 * i, end)
+        if vec3.dot(step, step) + vec3.dot(side, side) <= SETTLED * vec3.dot(leg, leg):
+            break
+
+
+@kernel
+def across(d, axis):
+    """Return the unit vector of what a vector has across a unit axis."""
+    part = vec3.axpy(-vec3.dot(d, axis), axis, d)
+    return vec3.scale(1.0 / vec3.dot(part, part) ** 0.5, part)
+
+
+@kernel
+def place_carriage(table, row, i, r, p):
+    """Write where a pose puts the carriage of a rail (14.36)."""
+    a, s, rod = vec3.load(row, BASE), vec3.load(row, FIRST), row[LENGTH]
+    w = vec3.sub(vec3.add(mat3.apply(r, vec3.load(row, PLATFORM)), p), a)
+    along = vec3.dot(w, s)
+    square = rod * rod - vec3.dot(w, w) + along * along
+    ahead = row[SIDE] * (square ** 0.5 if square >= 0.0 else math.nan)
+    vec3.store(table, 3 * i, vec3.axpy(along - ahead, s, a))
+    row[VALUE], row[RATIO] = along - ahead, ahead / rod
+    return square >= 0.0
+
+
+@kernel
+def turn_crank(table, row, i, r, p):
+    """Write where a pose turns a crank (14.37), within half a turn of its zero."""
+    rod, radius = row[LENGTH], row[OTHER]
+    e1, e2 = vec3.load(row, FIRST), vec3.load(row, SECOND)
+    w = vec3.sub(vec3.add(mat3.apply(r, vec3.load(row, PLATFORM)), p), vec3.load(row, BASE))
+    x, y = 2.0 * radius * vec3.dot(w, e1), 2.0 * radius * vec3.dot(w, e2)
+    cosine = (vec3.dot(w, w) + radius * radius - rod * rod) / (x * x + y * y) ** 0.5
+    if not abs(cosine) <= 1.0:
+        cosine = math.nan
+    angle = math.atan2(y, x) - row[SIDE] * math.acos(cosine)
+    angle -= 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
+    row[VALUE] = angle
+    put_pin(table, row, i, angle)
+    leg = vec3.sub(w, vec3.sub(legs.base_joint(table, i), vec3.load(row, BASE)))
+    tangent = vec3.axpy(math.cos(angle), e2, vec3.scale(-math.sin(angle), e1))
+    row[RATIO] = row[SIZE] * radius * vec3.dot(leg, tangent) / rod
+    return abs(cosine) <= 1.0
+
+
+@kernel
+def put_pin(table, row, i, angle):
+    """Write the end of a crank."""
+    e1, e2, radius = vec3.load(row, FIRST), vec3.load(row, SECOND), row[OTHER]
+    vec3.store(table, 3 * i, vec3.axpy(
+        radius * math.cos(angle), e1,
+        vec3.axpy(radius * math.sin(angle), e2, vec3.load(row, BASE))))
+
+
+@kernel
+def drive(table, values, squared):
+    """Write the ends that the values of all legs give, and the squared lengths between them."""
+    for i in range(6):
+        at = ENDS + ROW * i
+        row = table[at:at + ROW]
+        value = values[i] / row[UNIT]
+        if row[KIND] == RAIL:
+            vec3.store(table, 3 * i, vec3.axpy(value, vec3.load(row, FIRST), vec3.load(row, BASE)))
+        elif row[KIND] == CRANK:
+            put_pin(table, row, i, value)
+        if row[KIND] == RAIL or row[KIND] == CRANK:
+            squared[i] = row[LENGTH] * row[LENGTH] if abs(value) < np.inf else math.nan
+        else:
+            squared[i] = value * value if value > 0.0 else math.nan
+
+
+@kernel
+def settle_all(table, r, p):
+    """Write the ends that a pose gives offset joints; others stay where drives put them."""
+    if len(table) == ENDS:
+        return
+    for i in range(6):
+        at = ENDS + ROW * i
+        if table[at + KIND] == OFFSET:
+            settle(table, table[at:at + ROW], i, r, p)
+
+
+@kernel
+def least_drive(table, r, p):
+    """
+    Return the least of the drives' transmissions at driven ends, infinite where all are struts.
+
+    It is the cosine of the angle between the rod and the motion of its end, negative where a
+    drive has gone through its dead centre.
+    """
+    least = np.inf
+    if len(table) == ENDS:
+        return least
+    for i in range(6):
+        at = ENDS + ROW * i
+        row = table[at:at + ROW]
+        if row[KIND] == RAIL or row[KIND] == CRANK:
+            leg = legs.leg_vector(table, i, r, p)
+            motion = vec3.load(row, FIRST)
+            if row[KIND] == CRANK:
+                arm = vec3.sub(legs.base_joint(table, i), vec3.load(row, BASE))
+                e1, e2 = vec3.load(row, FIRST), vec3.load(row, SECOND)
+                motion = vec3.scale(1.0 / row[OTHER], vec3.axpy(
+                    vec3.dot(arm, e1), e2, vec3.scale(-vec3.dot(arm, e2), e1)))
+            size = vec3.dot(leg, leg) ** 0.5
+            least = min(least, row[SIDE] * vec3.dot(leg, motion) / size)
+    return least
+
+
+@kernel
+def value(table, i, r, p):
+    """Return the value of a leg at the pose that was followed."""
+    if len(table) == ENDS:
+        leg = legs.leg_vector(table, i, r, p)
+        return vec3.dot(leg, leg) ** 0.5
+    return table[ENDS + ROW * i + VALUE]
+
+
+@kernel
+def ratio(table, i):
+    """Return the ratio of a leg at the pose that was followed."""
+    return 1.0 if len(table) == ENDS else table[ENDS + ROW * i + RATIO]
+
+
+@kernel
+def value_jacobian(table, r, p, trivialization, out):
+    """Write d(value)/d(twist), 6 by 6, row by row, at a pose: J V = ratio q' (14.34)."""
+    follow(table, r, p)
+    legs.length_jacobian(table, r, p, trivialization, out)
+    for i in range(6):
+        scale = 1.0 / ratio(table, i)
+        for k in range(6):
+            out[6 * i + k] *= scale
+
+
+@kernel
+def values_batch(table, poses, out):
+    """Write the values of n poses (4 by 4), (n, 6); NaN where a rod does not reach."""
+    for n in range(poses.shape[0]):
+        r, p = split(poses[n])
+        follow(table, r, p)
+        for i in range(6):
+            out[n, i] = value(table, i, r, p)

@@ -1,0 +1,269 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Legs of every form, against root finders, differences and each other."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+from scipy.spatial.transform import Rotation
+from support.leg_forms import example, HOMES, poses_about, reference_values
+import yaml
+
+from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    leg_ends, leg_lengths, LegNoise, length_jacobian, PlatformMeter, PoseSolver, Status,
+    StewartGeometry, transmissions)
+from liedyn_ros.stewart.platform.forms import Crank, OffsetStrut, Rail, Strut
+from liedyn_ros.stewart.tracking.covariance import of_measured
+
+EXAMPLES = list(HOMES)
+NEAR = {'turn': 0.15, 'shift': 0.02}  # within reach of every example
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_values_are_those_of_root_finders(name):
+    geometry, home = example(name)
+    for pose in poses_about(home, 10, 1, **NEAR):
+        assert leg_lengths(geometry, pose) == pytest.approx(
+            reference_values(geometry, pose), abs=1e-11)
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_jacobians_are_differences_of_references(name):
+    geometry, home = example(name)
+    step = 1e-5
+    for pose in poses_about(home, 3, 2, **NEAR):
+        ahead, behind = (np.array([
+            reference_values(geometry, se3.compose(pose, se3.exp(sign * step * e)))
+            for e in np.eye(6)]) for sign in (1.0, -1.0))
+        difference = (ahead - behind).T / (2.0 * step)
+        jacobian = length_jacobian(geometry, pose)
+        assert jacobian == pytest.approx(difference, abs=1e-7 * np.abs(jacobian).max())
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_poses_of_reference_values_are_found_from_home(name):
+    geometry, home = example(name)
+    solver = PoseSolver(geometry)
+    for pose in poses_about(home, 20, 3, **NEAR):
+        solution = solver.solve(reference_values(geometry, pose), home)
+        assert solution.converged and solution.residual < 1e-14
+        assert np.abs(solution.pose - pose).max() < 1e-12
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_a_pose_is_that_of_scipys_least_squares(name):
+    geometry, home = example(name)
+    pose = poses_about(home, 1, 4, **NEAR)[0]
+    values = leg_lengths(geometry, pose)
+
+    def at(x):
+        moved = np.eye(4)
+        moved[:3, :3], moved[:3, 3] = Rotation.from_rotvec(x[:3]).as_matrix(), x[3:]
+        return moved
+    found = least_squares(
+        lambda x: reference_values(geometry, at(x)) - values, np.append(np.zeros(3), home[:3, 3]),
+        xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    assert np.abs(at(found.x) - PoseSolver(geometry).solve(values, home).pose).max() < 1e-9
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_covariances_are_those_of_solves_with_noise(name):
+    geometry, home = example(name)
+    pose, solver, sigma = poses_about(home, 1, 5, **NEAR)[0], PoseSolver(geometry), 1e-6
+    expected = LegNoise(geometry, np.full(6, sigma)).covariance(pose)
+    jacobian = length_jacobian(geometry, pose)
+    assert expected == pytest.approx(
+        sigma ** 2 * np.linalg.inv(jacobian.T @ jacobian), rel=1e-8)
+    values = leg_lengths(geometry, pose)
+    noisy = values + np.random.default_rng(5).normal(0.0, sigma, (4000, 6))
+    errors = se3.log(se3.compose(se3.inverse(pose), solver.solve_batch(noisy, pose).poses))
+    whitened = np.linalg.solve(np.linalg.cholesky(expected), errors.T)
+    assert np.abs(whitened @ whitened.T / 4000.0 - np.eye(6)).max() < 0.12
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_a_measured_twist_changes_with_its_pose_as_differences_say(name):
+    geometry, home = example(name)
+    pose, twist = poses_about(home, 1, 6, **NEAR)[0], np.array([0.3, -0.2, 0.1, 0.05, 0.1, -0.2])
+    rates, step = length_jacobian(geometry, pose) @ twist, 1e-5
+
+    def twist_at(change):
+        moved = se3.compose(pose, se3.exp(change))
+        return np.linalg.solve(length_jacobian(geometry, moved), rates)
+    change = np.array([twist_at(step * e) - twist_at(-step * e) for e in np.eye(6)]).T / (2 * step)
+    covariance, cross = of_measured(geometry, pose, twist, np.eye(6), np.zeros((6, 6)))
+    assert cross == pytest.approx(change.T, abs=1e-5)
+    assert covariance == pytest.approx(change @ change.T, abs=1e-4)
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_null_twists_and_signs_are_those_of_the_ends(name):
+    geometry, home = example(name)
+    meter = PlatformMeter(geometry)
+    for pose in poses_about(home, 5, 7, **NEAR):
+        foot, tip = leg_ends(geometry, pose)
+        lines = (tip - foot) / np.linalg.norm(tip - foot, axis=1, keepdims=True)
+        turned = lines @ pose[:3, :3]
+        arms = (tip - pose[:3, 3]) @ pose[:3, :3] / geometry.characteristic_length
+        jacobian = np.hstack((np.cross(arms, turned), turned))
+        singularity = meter.measure(pose)
+        assert singularity.smallest_singular_value == pytest.approx(
+            np.linalg.svd(jacobian)[1][-1], rel=1e-9)
+        assert singularity.determinant_sign == np.sign(np.linalg.det(jacobian))
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_states_have_the_jacobian_and_the_slope_of_differences(name):
+    geometry, home = example(name)
+    meter, step = PlatformMeter(geometry), 1e-5
+    for pose in poses_about(home, 5, 10, **NEAR):
+        state = meter.measure(pose)
+        jacobian = length_jacobian(geometry, pose)
+        assert state.jacobian == pytest.approx(jacobian, abs=1e-12 * np.abs(jacobian).max())
+        assert state.inverse == pytest.approx(np.linalg.inv(jacobian), abs=1e-9)
+        twist = state.null_twist * ([1.0] * 3 + [geometry.characteristic_length] * 3)
+        ahead, behind = meter.signed_values([
+            se3.compose(pose, se3.exp(sign * step * twist)) for sign in (1.0, -1.0)])
+        assert state.slope == pytest.approx((ahead - behind) / (2.0 * step), abs=2e-3)
+
+
+def test_no_offset_is_a_plain_strut(geometry, random_poses):
+    bent = dataclasses.replace(geometry, forms=(OffsetStrut((0.0, 1.0, 0.0)),) * 6)
+    for pose in random_poses[:20]:
+        assert leg_lengths(bent, pose) == pytest.approx(leg_lengths(geometry, pose), abs=1e-15)
+        assert length_jacobian(bent, pose) == pytest.approx(
+            length_jacobian(geometry, pose), abs=1e-14)
+
+
+def test_offset_of_the_base_alone_has_a_closed_form(geometry, random_poses):
+    axis, e = np.array([0.0, 0.6, 0.8]), 0.03
+    bent = dataclasses.replace(geometry, forms=(OffsetStrut(tuple(axis), e),) * 6)
+    for pose in random_poses[:20]:
+        w = geometry.platform_joints @ pose[:3, :3].T + pose[:3, 3] - geometry.base_joints
+        along = w @ axis
+        across = np.linalg.norm(w - along[:, None] * axis, axis=1)
+        assert leg_lengths(bent, pose) == pytest.approx(np.hypot(across - e, along), abs=1e-14)
+
+
+def test_forms_can_be_mixed():
+    geometry, home = example('hexaglide')
+    mixed = dataclasses.replace(
+        geometry, forms=(Strut(), OffsetStrut(base_offset=0.02), *geometry.forms[2:]),
+        length_limits=np.tile([0.0, np.inf], (6, 1)))
+    for pose in poses_about(home, 10, 8, **NEAR):
+        values = reference_values(mixed, pose)
+        assert leg_lengths(mixed, pose) == pytest.approx(values, abs=1e-12)
+        assert np.abs(PoseSolver(mixed).solve(values, home).pose - pose).max() < 1e-12
+
+
+@pytest.mark.parametrize('name', ['hexaglide', 'cranks'])
+def test_a_drive_pulls_where_it_does_not_push(name):
+    geometry, home = example(name)
+    pulled = dataclasses.replace(
+        geometry, forms=tuple(dataclasses.replace(form, pushes=False) for form in geometry.forms),
+        length_limits=np.tile([-np.inf, np.inf], (6, 1)))
+    for pose in poses_about(home, 5, 9, **NEAR):
+        assert (transmissions(geometry, pose) > 0.0).all()
+        assert transmissions(pulled, pose) == pytest.approx(-transmissions(geometry, pose))
+        values = reference_values(pulled, pose)
+        assert leg_lengths(pulled, pose) == pytest.approx(values, abs=1e-11)
+        solution = PoseSolver(pulled).solve(values, home)
+        assert solution.converged and np.abs(solution.pose - pose).max() < 1e-12
+
+
+def test_a_drive_beyond_its_dead_centre_is_singular():
+    geometry, home = example('hexaglide')
+    other_side = dataclasses.replace(
+        geometry, forms=tuple(dataclasses.replace(form, pushes=False) for form in geometry.forms))
+    solution = PoseSolver(other_side).solve(leg_lengths(geometry, home), home)
+    assert solution.status is Status.SINGULAR and solution.smallest_singular_value < 0.0
+    assert np.abs(solution.pose - home).max() < 1e-12
+
+
+def test_what_a_rod_does_not_reach_is_named():
+    geometry, home = example('hexaglide')
+    far = home.copy()
+    far[0, 3] = 2.0
+    with pytest.raises(LimitError, match='the rod of leg_1 reaches'):
+        leg_lengths(geometry, far)
+    margins = PlatformMeter(geometry).measure(far).margins
+    assert not margins.kept and (margins.values < 0.0).all()
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_limits_of_examples_are_kept_at_home(name):
+    geometry, home = example(name)
+    margins = PlatformMeter(geometry).measure(home).margins
+    assert margins.kept
+    values = leg_lengths(geometry, home)
+    assert margins.travel == pytest.approx(
+        np.minimum(values - geometry.length_limits[:, 0], geometry.length_limits[:, 1] - values))
+
+
+def test_legs_that_share_a_joint_do_not_collide():
+    geometry, home = example('octahedron')
+    thick = dataclasses.replace(geometry, leg_diameter=0.03)
+    margins = PlatformMeter(thick).measure(home).margins
+    assert margins.kept and np.isinf(margins.clearance).sum() == 6
+    assert np.isfinite(margins.clearance).sum() == 9
+
+
+def test_limits_are_named_in_their_units():
+    geometry, _ = example('cranks')
+    with pytest.raises(LimitError, match=r'angle of leg_2: expected -1.2 to 1.2 rad, got 2\.0'):
+        geometry.require_within_limits(np.array([0.0, 2.0, 0.0, 0.0, 0.0, 0.0]))
+
+
+def hexaglide_document():
+    """Return the hexaglide's file as a mapping."""
+    return yaml.safe_load(config_file('stewart_hexaglide.yaml').read_text(encoding='utf-8'))
+
+
+@pytest.mark.parametrize(('change', 'message'), [
+    (lambda leg: leg['rail'].pop('rod'), 'rail: expected a key rod'),
+    (lambda leg: leg['rail'].update(rod=-1.0), 'rail: rod: expected more than 0 m'),
+    (lambda leg: leg['rail'].update(direction=[0, 0, 0]), 'direction: expected a direction'),
+    (lambda leg: leg['rail'].update(pushes='yes'), 'rail/pushes: expected true or false'),
+    (lambda leg: leg['rail'].update(speed=1.0), r"rail: expected keys of .*\['speed'\]"),
+    (lambda leg: leg.update(crank={}), 'one of rail, crank'),
+    (lambda leg: leg.update(base_universal={'axis': [1, 0, 0], 'offset': 0.1}), 'one of rail'),
+    (lambda leg: leg.update(length=[0.1, 0.2]), r"expected keys of .*\['length'\]"),
+    (lambda leg: leg['rail'].update(travel=[0.4, 0.1]), 'leg_1.*shortest < longest'),
+])
+def test_bad_drives_are_named(change, message):
+    content = hexaglide_document()
+    change(content['legs']['leg_1'])
+    with pytest.raises(LiedynError, match=message):
+        StewartGeometry.from_mapping(content)
+
+
+@pytest.mark.parametrize(('make', 'message'), [
+    (lambda: OffsetStrut(base_offset=-0.1), 'base_offset: expected 0 m or more'),
+    (lambda: Crank((0, 0, 1), (0, 0, 1), 0.1, 0.2), 'zero across the axis'),
+    (lambda: Crank((0, 0, 1), (1, 0, 0), 0.0, 0.2), 'radius: expected more than 0 m'),
+    (lambda: Rail((0, 0, np.nan), 0.1), r'direction\[2\]: expected a finite number'),
+])
+def test_bad_forms_are_named(make, message):
+    with pytest.raises(LiedynError, match=message):
+        make()
+
+
+def test_a_form_is_needed_for_each_leg(geometry):
+    with pytest.raises(GeometryError, match='forms: expected the form of each'):
+        dataclasses.replace(geometry, forms=(Strut(),) * 5)

@@ -1,0 +1,79 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Platforms of every form tracked at 1 kHz, by values that root finders give along a motion."""
+
+import numpy as np
+import pytest
+from support.leg_forms import example, HOMES, reference_values
+
+from liedyn_ros.stewart import (
+    leg_ends, leg_rates, MonitorConfig, MonitoredTracker, PoseTracker, SmoothTrajectory, Start)
+
+SAMPLES = 400
+PERIOD_NS = 1_000_000
+
+
+@pytest.fixture(scope='module', params=list(HOMES))
+def motion(request):
+    """Return a platform, its home, and stamps, poses, twists and values of a motion at 1 kHz."""
+    geometry, home = example(request.param)
+    size = 1.0 if request.param != 'cranks' else 0.4
+    trajectory = SmoothTrajectory(
+        home, size * np.array([0.1, 0.1, 0.15, 0.03, 0.03, 0.03]), np.array(
+            [0.8, 1.0, 0.6, 0.9, 0.7, 1.2]), np.arange(6.0), 0.4)
+    times = np.arange(SAMPLES) * 1e-9 * PERIOD_NS
+    poses = trajectory.pose(times)
+    values = np.array([reference_values(geometry, pose) for pose in poses])
+    return geometry, home, poses, trajectory.twist(times), values
+
+
+def test_every_sample_gives_its_pose(motion):
+    geometry, home, poses, _, values = motion
+    tracker = PoseTracker(geometry, home)
+    for k, (pose, value) in enumerate(zip(poses, values)):
+        tracked = tracker.update(k * PERIOD_NS, value)
+        assert tracked.converged
+        assert tracked.start is (Start.PREDICTED if k else Start.HOME)
+        assert np.abs(tracked.pose - pose).max() < 1e-11
+
+
+def test_measured_rates_give_the_twist(motion):
+    geometry, home, poses, twists, values = motion
+    tracker = PoseTracker(geometry, home)
+    for k in range(0, SAMPLES, 10):
+        # The rates are those of the rods' ends, from which differences of references are taken.
+        rates = leg_rates(geometry, poses[k], twists[k])
+        if 0 < k < SAMPLES - 1:
+            difference = (values[k + 1] - values[k - 1]) / (2e-9 * PERIOD_NS)
+            assert rates == pytest.approx(difference, abs=2e-3 * max(1.0, np.abs(rates).max()))
+        tracked = tracker.update(k * PERIOD_NS, values[k], rates)
+        assert tracked.twist == pytest.approx(twists[k], abs=1e-9)
+
+
+def test_a_watched_motion_raises_no_flag(motion):
+    geometry, home, poses, _, values = motion
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_acceleration=50.0))
+    for k, value in enumerate(values[:200]):
+        safe = tracker.update(k * PERIOD_NS, value)
+        assert safe.converged and not safe.flags
+        assert np.abs(safe.pose - poses[k]).max() < 1e-11
+
+
+def test_rods_keep_their_length_along_the_motion(motion):
+    geometry, _, poses, _, values = motion
+    for pose, value in zip(poses[::40], values[::40]):
+        foot, tip = leg_ends(geometry, pose)
+        lengths = np.linalg.norm(tip - foot, axis=1)
+        rods = [getattr(form, 'rod', length) for form, length in zip(geometry.forms, value)]
+        assert lengths == pytest.approx(rods, abs=1e-12)
