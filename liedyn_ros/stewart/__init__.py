@@ -20,6 +20,8 @@ the order of the geometry's leg names.
 """
 
 from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
+from liedyn_ros.stewart.certificate.path import PathProof, PathProver
+from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
 from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
@@ -49,14 +51,14 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'Branch',
-    'BranchMonitor', 'Chart', 'Crank', 'Flag', 'GaussNewton', 'LegActuators', 'LegFaults',
-    'LegForm', 'LegMonitor', 'LegNoise', 'LegSample', 'LegSimulation', 'LengthSensor',
-    'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
+    'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Flag', 'GaussNewton', 'LegActuators',
+    'LegFaults', 'LegForm', 'LegMonitor', 'LegNoise', 'LegSample', 'LegSimulation',
+    'LengthSensor', 'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
     'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'OffsetStrut', 'OrientationSensor',
-    'PlatformMeter', 'PlatformState', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'Residual',
-    'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution',
-    'Solutions', 'Start', 'Status', 'StewartGeometry', 'Strut', 'TrackedPose', 'Trivialization',
-    'in_fixed_axes', 'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates',
-    'length_jacobian', 'linear_first', 'squared_length_jacobian', 'time_until', 'transmissions',
-    'twist_of_leg_rates',
+    'PathProof', 'PathProver', 'PlatformMeter', 'PlatformState', 'PoseCertifier', 'PoseSolver',
+    'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit',
+    'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status',
+    'StewartGeometry', 'Strut', 'TrackedPose', 'Trivialization', 'in_fixed_axes',
+    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
+    'squared_length_jacobian', 'time_until', 'transmissions', 'twist_of_leg_rates',
 ]

@@ -1,0 +1,157 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Proofs over all poses of a ball, and of a path by balls along it (14.8 to 14.12).
+
+A ball is |w| <= hw, |v| <= hv in the chart of curvature, units of rho. A piece of a path is a motion
+at constant body twist from a start, whose poses lie in the ball about its middle.
+"""
+
+import math
+
+from liedyn_ros.jit.decorators import kernel, long_kernel
+from liedyn_ros.lie.kernels import mat3, motion, se3, so3, vec3
+from liedyn_ros.stewart.certificate.kernels import curvature
+from liedyn_ros.stewart.certificate.kernels.curvature import (
+    A, CENTRE, COLUMN, LEG, LENGTH, PLATFORM, WORK)
+from liedyn_ros.stewart.certificate.kernels.pose import SKEW
+from liedyn_ros.stewart.platform.kernels import legs, limits
+
+PROVED = -1
+SINGULAR = limits.COUNT  # else the index of a margin
+SPACE = WORK + 6 + limits.COUNT  # numbers in a workspace
+ROUNDING = 1e-12  # of a margin, m and rad: what is nearer than this to a limit is not proved
+
+
+@kernel
+def regular(table, r, p, hw, hv, work):
+    """
+    Return a lower bound of the smallest singular value of J in a ball; 0 where there is none.
+
+    J is regular, with one sign of the determinant, where the bound is above 0.
+    """
+    squared = work[WORK:WORK + 6]
+    for i in range(6):
+        leg = legs.leg_vector(table, i, r, p)
+        squared[i] = vec3.dot(leg, leg)
+    if not curvature.examine(table, r, p, squared, work):
+        return 0.0
+    beta = curvature.inverse_error(work)
+    turning, mixed, moving = curvature.squares(work)
+    k3, k4, shrink = 0.0, 0.0, 1.0
+    for i in range(6):
+        length, b = work[LEG + LENGTH + i], work[LEG + PLATFORM + i]
+        share = work[LEG + COLUMN + i] / length
+        k3 += share * b * (work[LEG + CENTRE + i] + SKEW)
+        k4 += share * b
+        shrink = min(shrink, length / (length + hw * b + hv))
+    radius = (hw * hw + hv * hv) ** 0.5
+    k = ((turning + mixed) ** 0.5 * hw + (mixed + moving) ** 0.5 * hv
+         + 0.5 * (k3 + k4 * radius) * radius * radius)  # (14.8)
+    if not k + beta < 1.0:
+        return 0.0
+    size = 0.0
+    for i in range(36):
+        size += work[A + i] * work[A + i]
+    return (1.0 - beta - k) * shrink / size ** 0.5  # (14.9), sigma_min being 1 / |A| at least
+
+
+@kernel
+def first_limit(table, real_table, bounds, pose, scale, hw, hv, margins, work):
+    """
+    Return the first limit that is not proved to be kept in a ball (14.11), or PROVED.
+
+    pose: 4 by 4, m. It is examined already: the legs' numbers are in the workspace.
+    """
+    limits.margins(real_table, bounds, pose, margins)
+    for i in range(6):
+        length, b, c = (work[LEG + LENGTH + i], work[LEG + PLATFORM + i], work[LEG + CENTRE + i])
+        travel, across = hw * b + hv, hw * c + hv
+        if not margins[i] > scale * travel + ROUNDING:
+            return i
+        for k, way in ((limits.ANGLES + i, travel), (limits.ANGLES + 6 + i, across)):
+            turn = math.asin(way / length) if way < length else math.pi
+            if not margins[k] > turn + ROUNDING:
+                # A cone that is open all round is no limit.
+                free = bounds[(limits.BASE_CONES if k < limits.ANGLES + 6 else
+                               limits.PLATFORM_CONES) + 4 * i + 3] >= math.pi
+                if not free:
+                    return k
+    k = limits.CLEARANCES
+    for i in range(6):
+        for j in range(i + 1, 6):
+            both = 2.0 * hv + hw * (work[LEG + PLATFORM + i] + work[LEG + PLATFORM + j])
+            if bounds[limits.DISTANCES + k - limits.CLEARANCES] > 0.0 and not (
+                    margins[k] > scale * both + ROUNDING):
+                return k
+            k += 1
+    return PROVED
+
+
+@long_kernel
+def prove_screw(
+        table, real_table, bounds, scale, centre, start, twist, tube, threshold, shortest, pose,
+        ends, work):
+    """
+    Prove the poses start exp(s twist), s from 0 to 1, and all within a tube about them.
+
+    twist: (6,), of the platform frame's origin, rad and m. tube: (2,), rad and m. threshold: that
+    the smallest singular value is to exceed. shortest: the piece, of 1, that is halved no more.
+    pose: (4, 4), space. ends: (2,), where the first piece begins and ends that is not proved. Returns (what is not
+    proved there, or PROVED; the least bound of the smallest singular value; tests).
+    """
+    margins = work[WORK + 6:SPACE]
+    w = vec3.load(twist, 0)
+    v = vec3.add(vec3.load(twist, 3), vec3.cross(w, vec3.load(centre, 0)))
+    speed_w, speed_v = vec3.dot(w, w) ** 0.5, vec3.dot(v, v) ** 0.5 / scale
+    begin, size, least, tests = 0.0, 1.0, math.inf, 0
+    while begin < 1.0:
+        half = 0.5 * size
+        r, p = at(start, twist, begin + half, pose)
+        hw, hv = speed_w * half + tube[0], speed_v * half + tube[1] / scale
+        p = vec3.scale(1.0 / scale, vec3.add(mat3.apply(r, vec3.load(centre, 0)), p))
+        smallest, fault = regular(table, r, p, hw, hv, work), SINGULAR
+        tests += 1
+        if smallest > threshold:
+            fault = first_limit(
+                table, real_table, bounds, pose, scale, hw, hv, margins, work)
+        if fault == PROVED:
+            least = min(least, smallest)
+            begin += size
+            # Twice as long, where that ends on the grid of its length.
+            if begin < 1.0 and begin / (2.0 * size) == math.floor(begin / (2.0 * size)):
+                size *= 2.0
+        elif half < shortest:
+            ends[0], ends[1] = begin, begin + size
+            return fault, least, tests
+        else:
+            size = half
+    return PROVED, least, tests
+
+
+@kernel
+def at(start, twist, share, pose):
+    """Write start exp(share twist), 4 by 4, and return its rotation and position."""
+    r, p = motion.split(start)
+    dr, dp = se3.exp(vec3.scale(share, vec3.load(twist, 0)),
+                     vec3.scale(share, vec3.load(twist, 3)))
+    r, p = se3.compose(r, p, dr, dp)
+    r = so3.normalize(r)
+    for i in range(3):
+        for j in range(3):
+            pose[i, j] = r[3 * i + j]
+        pose[i, 3] = p[i]
+        pose[3, i] = 0.0
+    pose[3, 3] = 1.0
+    return r, p

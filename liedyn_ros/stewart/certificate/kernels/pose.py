@@ -1,0 +1,101 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The certificate of a pose by Newton and Kantorovich (14.1 to 14.7), units as in curvature."""
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import motion, vec3
+from liedyn_ros.stewart.certificate.kernels import curvature
+from liedyn_ros.stewart.certificate.kernels.curvature import (
+    A, BASE, CENTRE, COLUMN, G, LEG, LENGTH, MEASURED, PLATFORM, ROUNDING, WORK)
+from liedyn_ros.stewart.platform.kernels import forms
+
+SKEW = 2.0 / 3.0 ** 0.5
+
+
+@kernel
+def certify(table, scale, centre, values, pose, bounds, out, work):
+    """
+    Write the certificate of a pose (4 by 4, m) for the legs' values; return whether there is one.
+
+    scale: rho, m. centre: (3,), m, of the platform joints in the platform frame. bounds: (18,), in
+    units of rho, of the lengths and of the joints' centres on base and platform. out: (9,), the
+    radii r_minus, r_plus, r_reg and the half widths of the box, all in units of rho.
+    """
+    squared = work[WORK:WORK + 6]
+    if len(table) == forms.ENDS:
+        for i in range(6):
+            squared[i] = (values[i] / scale) ** 2
+    else:
+        forms.drive(table, values, squared)
+    r, p = motion.split(pose)
+    p = (p[0] + r[0] * centre[0] + r[1] * centre[1] + r[2] * centre[2],
+         p[1] + r[3] * centre[0] + r[4] * centre[1] + r[5] * centre[2],
+         p[2] + r[6] * centre[0] + r[7] * centre[1] + r[8] * centre[2])
+    p = (p[0] / scale, p[1] / scale, p[2] / scale)
+    if not curvature.examine(table, r, p, squared, work):
+        return False
+    leg, error = work[LEG:WORK], work[WORK + 6:WORK + 12]
+    uneven = curvature.not_orthonormal(r)
+    position = vec3.dot(p, p) ** 0.5
+    beta, eta = curvature.inverse_error(work), 0.0
+    plain, extra, k3, k4 = 0.0, 0.0, 0.0, 0.0
+    for i in range(6):
+        length, measured, share = leg[LENGTH + i], leg[MEASURED + i], leg[COLUMN + i]
+        b, c = leg[PLATFORM + i], leg[CENTRE + i]
+        delta, of_base, of_platform = bounds[i], bounds[6 + i], bounds[12 + i]
+        of_joints, size, turn = of_base + of_platform, leg[BASE + i] + b + position, 1.0 + b * b
+        rounding = (length / measured * (uneven * b + 6.0 * ROUNDING * size)
+                    + 4.0 * ROUNDING * (length * length + measured * measured) / measured)
+        error[i] = (delta + 0.5 * delta * delta / measured
+                    + of_joints * (length + 0.5 * of_joints) / measured + rounding)  # (14.2)
+        eta += share * error[i]
+        share /= measured
+        beta += share * (of_joints * turn ** 0.5 + (length + of_joints) * of_platform
+                         + 2.0 * uneven * b * length + 12.0 * ROUNDING * size * turn ** 0.5)
+        far_b, far_l = b + of_platform, length + of_joints
+        plain += share * (1.0 + far_b * far_b + far_l * far_b)
+        extra += share * (of_platform + of_platform * (c + of_base) + b * of_base)  # (14.5)
+        k3 += share * far_b * (c + of_joints + SKEW)
+        k4 += share * far_b
+    turning, mixed, moving = curvature.squares(work)
+    k0 = min((turning + 2.0 * mixed + moving) ** 0.5, plain) + extra
+    r0 = 4.0 / (k0 + (k0 * k0 + 4.0 * k3) ** 0.5)
+    return conclude(eta, beta, k0 + 0.5 * (k3 + k4 * r0) * r0, r0, error, out, work)
+
+
+@kernel
+def conclude(eta, beta, k, r0, error, out, work):
+    """Write radii and box, where the test (14.6) holds; return whether it does."""
+    shift = 0.0
+    for j in range(6):
+        total, width = 0.0, 0.0
+        for i in range(6):
+            total += work[A + 6 * j + i] * work[LEG + G + i]
+            width += abs(work[A + 6 * j + i]) * error[i]
+        shift += total * total
+        out[3 + j] = abs(total) + width
+    eta += shift ** 0.5
+    left = 1.0 - beta
+    square = left * left - 2.0 * k * eta
+    if not (left > 0.0 and square >= 0.0):
+        return False
+    root = square ** 0.5
+    out[0] = 2.0 * eta / (left + root)
+    out[1] = min(r0, (left + root) / k)
+    out[2] = left / k
+    if not out[0] < r0:
+        return False
+    for j in range(6):
+        out[3 + j] += beta * out[0] + 0.5 * k * out[0] * out[0]  # (14.7)
+    return True

@@ -1,0 +1,122 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A proof of a whole path: no singularity and no limit between its poses, or where that is not shown.
+
+Between two poses the platform moves along one screw, and anywhere within a tube about it. The proof
+covers the path with balls in which J is regular and no limit can be reached (14.8 to 14.12); what a
+ball does not show is halved, down to a ten thousandth of the path.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import GeometryError, LimitError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.certificate.kernels import path as kernels
+from liedyn_ros.stewart.certificate.pose import centred
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.limits import limit_name, limits_of
+
+SHORTEST = 1e-4  # of the path, that is halved no more
+
+
+class PathProof(NamedTuple):
+    """
+    What is proved of a path; times run from 0 at the first pose, 1 from pose to pose.
+
+    proved: whether all of it is. begin, end: the first piece that is not; NaN where there is none.
+    reason: why not, to be read, or empty. smallest_singular_value: a lower bound of it on what was
+    proved before. tests: balls that were tried.
+    """
+
+    proved: bool
+    begin: float
+    end: float
+    reason: str
+    smallest_singular_value: float
+    tests: int
+
+
+class PathProver:
+    """Proves paths of one platform; owns its workspace, so one for each thread."""
+
+    def __init__(self, geometry: StewartGeometry, threshold: float = 0.0) -> None:
+        """
+        Take a geometry and the smallest singular value that a path is to exceed.
+
+        Raises LimitError for a threshold below 0, and GeometryError for other legs than struts
+        whose joint axes meet: their ends move with the pose, for which there are no bounds here.
+        """
+        if not geometry.plain:
+            raise GeometryError('path: expected struts whose joint axes meet, got '
+                                f'{sorted({type(form).__name__ for form in geometry.forms})}')
+        self._threshold = checks.as_number('threshold', threshold)
+        if self._threshold < 0.0:
+            raise LimitError(f'threshold: expected 0 or more, got {threshold}')
+        self.geometry = geometry
+        self._scale = geometry.characteristic_length
+        self._table, self._centre = centred(geometry)
+        self._real_table, self._bounds = geometry.table(), limits_of(geometry)
+        self._pose, self._ends = np.empty((4, 4)), np.empty(2)
+        self._work = np.empty(kernels.SPACE)
+
+    def prove(
+            self, poses_base_platform: ArrayLike, tube_angle: float = 0.0,
+            tube_radius: float = 0.0) -> PathProof:
+        """
+        Return what is proved of the path through poses (n, 4, 4), m, n from 2 on.
+
+        tube_angle (rad), tube_radius (m): by how much the platform may leave the screws between
+        them, measured at the platform joints' centre. Raises ShapeError, NotFiniteError,
+        NotInGroupError, or LimitError for fewer poses or a negative tube.
+        """
+        poses = se3.require_pose(
+            'poses_base_platform', checks.as_array('poses_base_platform', poses_base_platform,
+                                                   (-1, 4, 4)))
+        tube = np.array([checks.as_number('tube_angle', tube_angle),
+                         checks.as_number('tube_radius', tube_radius)])
+        if len(poses) < 2 or (tube < 0.0).any():
+            raise LimitError('path: expected two poses or more and a tube of 0 or more, got '
+                             f'{len(poses)} and {tube.tolist()}')
+        least, tests = np.inf, 0
+        pieces = len(poses) - 1
+        for k in range(pieces):
+            start, twist = np.array(poses[k]), se3.log(
+                se3.compose(se3.inverse(poses[k]), poses[k + 1]))
+            fault, smallest, tried = kernels.prove_screw(
+                self._table, self._real_table, self._bounds, self._scale, self._centre, start,
+                np.array(twist), tube, self._threshold, SHORTEST * pieces, self._pose,
+                self._ends, self._work)
+            least, tests = min(least, smallest), tests + tried
+            if fault != kernels.PROVED:
+                begin, end = k + self._ends
+                return PathProof(
+                    False, float(begin), float(end), self._reason(fault), float(least), tests)
+        return PathProof(True, np.nan, np.nan, '', float(least), tests)
+
+    def _reason(self, fault: int) -> str:
+        if fault == kernels.SINGULAR:
+            return 'a singularity, or one too near, is not excluded'
+        return f'{limit_name(fault, self.geometry.leg_names)} is not shown to be kept'
+
+
+def times_of(proof: PathProof, stamps: Array) -> tuple[float, float]:
+    """Return when the piece that is not proved begins and ends, by the times of the poses (n,)."""
+    begin, end = np.interp((proof.begin, proof.end), np.arange(len(stamps)), stamps)
+    return float(begin), float(end)

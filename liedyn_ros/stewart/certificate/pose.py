@@ -1,0 +1,118 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A proof that a pose is right: a radius within which the true pose lies, one without a second pose.
+
+By Newton and Kantorovich (14.1): the squared lengths have closed bounds on their second
+derivatives, so that the residual and J^-1 at a computed pose prove what lies about it, whatever
+solver it came from. It says nothing of a leg that is biased by more than its stated bound.
+"""
+
+from dataclasses import replace
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
+from liedyn_ros.stewart.certificate.kernels import curvature
+from liedyn_ros.stewart.certificate.kernels import pose as kernels
+from liedyn_ros.stewart.platform.forms import Crank, Rail
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+
+
+class Certificate(NamedTuple):
+    """
+    What is proved of a pose; NaN and False where nothing is, as near a singularity.
+
+    Distances are of the platform joints' centre and their turn together: the root of
+    rho^2 w^2 + v^2, rho the characteristic length, m. error_radius: the true pose is nearer, for
+    all lengths and joints within their bounds. uniqueness_radius: no other pose of the lengths is
+    nearer. regular_radius: nor is a singularity. bounds: (6,), the largest error of each
+    coordinate: rotation about the platform's axes (rad), then the joints' centre along them (m).
+    """
+
+    certified: bool
+    error_radius: float
+    uniqueness_radius: float
+    regular_radius: float
+    bounds: Array
+
+
+class PoseCertifier:
+    """Proves poses of one platform; owns its workspace, so one for each thread."""
+
+    def __init__(
+            self, geometry: StewartGeometry, length_bound: ArrayLike = 0.0,
+            joint_bound: float = 0.0) -> None:
+        """
+        Take a geometry and what is known of its errors.
+
+        length_bound: of each leg's value or of all, m (rad of a crank), the greatest error.
+        joint_bound: m, of a joint's centre on base or platform, and of a rod's length. With 0 for
+        both, only the solver's and rounding errors are in the radii. Raises LimitError, and
+        GeometryError for offset universal joints, whose curvature has no bound here.
+        """
+        if geometry.with_offsets:
+            raise GeometryError('certificate: expected legs whose joint axes meet, got offset '
+                                f'universal joints of {list(geometry.with_offsets)}')
+        lengths = np.broadcast_to(checks.as_numbers('length_bound', length_bound), (6,))
+        joints = checks.as_number('joint_bound', joint_bound)
+        if not (np.isfinite(lengths).all() and (lengths >= 0.0).all() and joints >= 0.0):
+            raise LimitError('length_bound, joint_bound: expected numbers from 0 on, got '
+                             f'{lengths.tolist()}, {joints}')
+        self._scale = geometry.characteristic_length
+        self._table, self._centre = centred(geometry)
+        self._bounds = np.concatenate(error_bounds(geometry, lengths, joints)) / self._scale
+        self._values, self._pose = np.empty(6), np.empty((4, 4))
+        self._out, self._work = np.empty(9), np.empty(curvature.WORK + 12)
+
+    def certify(self, pose_base_platform: ArrayLike, lengths: ArrayLike) -> Certificate:
+        """Return what is proved of a pose (4, 4), m, for leg lengths (6,). Raises ShapeError."""
+        try:
+            np.copyto(self._pose, pose_base_platform)
+            np.copyto(self._values, lengths)
+        except ValueError as error:
+            raise ShapeError('pose_base_platform, lengths: expected shapes (4, 4) and (6,), got '
+                             f'{np.shape(pose_base_platform)}, {np.shape(lengths)}') from error
+        if not kernels.certify(self._table, self._scale, self._centre, self._values, self._pose,
+                               self._bounds, self._out, self._work):
+            return NOTHING
+        error, unique, regular, w0, w1, w2, v0, v1, v2 = self._out.tolist()
+        rho = self._scale
+        return Certificate(True, rho * error, rho * unique, rho * regular, np.array(
+            (w0, w1, w2, rho * v0, rho * v1, rho * v2)))
+
+
+NOTHING = Certificate(False, math.nan, math.nan, math.nan, np.full(6, math.nan))
+NOTHING.bounds.setflags(write=False)
+
+
+def centred(geometry: StewartGeometry) -> tuple[Array, Array]:
+    """Return the table about the platform joints' centre in units of rho, and the centre, m."""
+    centre = geometry.platform_joints.mean(axis=0)
+    about = replace(geometry, platform_joints=geometry.platform_joints - centre)
+    return about.table(geometry.characteristic_length), centre
+
+
+def error_bounds(
+        geometry: StewartGeometry, lengths: Array, joints: float) -> tuple[Array, Array, Array]:
+    """Return the bounds of rods, base joints and platform joints (6,) each, m."""
+    driven = np.array([isinstance(form, Rail | Crank) for form in geometry.forms])
+    arms = np.array([form.radius if isinstance(form, Crank) else 1.0 for form in geometry.forms])
+    return (np.where(driven, joints, lengths), np.where(driven, joints + arms * lengths, joints),
+            np.full(6, joints))
