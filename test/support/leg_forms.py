@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Leg values of every form by scipy's root finders: none of the package's formulas is used."""
 
 from itertools import pairwise

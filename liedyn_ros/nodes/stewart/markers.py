@@ -22,6 +22,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.stewart import leg_ends
 
 LINE = 0.04  # width of lines in units of the characteristic length
 JOINT = 0.1  # diameter of joints in the same units
@@ -39,8 +40,7 @@ class StewartMarkers:
 
     def at(self, stamp: Time, pose: Array, lengths: Array) -> MarkerArray:
         """Return the markers of a pose (4, 4), m, with leg lengths (6,), m."""
-        base = self._geometry.base_joints
-        tips = self._geometry.platform_joints @ pose[:3, :3].T + pose[:3, 3]
+        base, tips = leg_ends(self._geometry, pose)
         joints = self._marker(stamp, 'joints', Marker.SPHERE_LIST, np.concatenate((base, tips)),
                               JOINT, GREY)
         joints.scale.y = joints.scale.z = joints.scale.x

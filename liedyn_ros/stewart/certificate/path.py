@@ -11,12 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 A proof of a whole path: no singularity and no limit between its poses, or where that is not shown.
 
-Between two poses the platform moves along one screw, and anywhere within a tube about it. The proof
-covers the path with balls in which J is regular and no limit can be reached (14.8 to 14.12); what a
-ball does not show is halved, down to a ten thousandth of the path.
+Between two poses the platform moves along one screw, and anywhere within a tube about it. The
+proof covers the path with balls in which J is regular and no limit can be reached (14.8 to 14.12);
+what a ball does not show is halved, down to a ten thousandth of the path.
 """
 
 from typing import NamedTuple

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 A proof that a pose is right: a radius within which the true pose lies, one without a second pose.
 
@@ -92,9 +93,9 @@ class PoseCertifier:
         if not kernels.certify(self._table, self._scale, self._centre, self._values, self._pose,
                                self._bounds, self._out, self._work):
             return NOTHING
-        error, unique, regular, w0, w1, w2, v0, v1, v2 = self._out.tolist()
+        radius, unique, regular, w0, w1, w2, v0, v1, v2 = self._out.tolist()
         rho = self._scale
-        return Certificate(True, rho * error, rho * unique, rho * regular, np.array(
+        return Certificate(True, rho * radius, rho * unique, rho * regular, np.array(
             (w0, w1, w2, rho * v0, rho * v1, rho * v2)))
 
 

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Proofs of paths, against many poses of each, crossings, and interval arithmetic."""
 
 import dataclasses
@@ -24,6 +25,7 @@ from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, PathProver, PlatformMeter, ScrewMotion)
+import itertools
 
 
 def poses_along(path, count=200):
@@ -31,7 +33,7 @@ def poses_along(path, count=200):
     shares = np.linspace(0.0, 1.0, count)
     return np.concatenate([
         [se3.compose(a, se3.exp(s * se3.log(se3.compose(se3.inverse(a), b)))) for s in shares]
-        for a, b in zip(path[:-1], path[1:])])
+        for a, b in itertools.pairwise(path)])
 
 
 def test_paths_in_the_good_workspace_are_proved(geometry, random_poses):
@@ -155,7 +157,7 @@ def test_intervals_prove_what_the_prover_does(geometry, home):
     path = [pose_at(home, displacement, s) for s in np.linspace(0.0, 1.0, 33)]
     assert PathProver(geometry).prove(path, 1e-4, 1e-4).proved
     pieces = np.linspace(0.0, 1.0, 65)
-    for low, high in zip(pieces[:-1], pieces[1:]):
+    for low, high in itertools.pairwise(pieces):
         rows = interval_matrix(iv, geometry, home, displacement, low, high)
         exact = interval_matrix(
             iv, geometry, home, displacement, 0.5 * (low + high), 0.5 * (low + high))

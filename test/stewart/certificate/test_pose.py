@@ -11,7 +11,8 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Certificates of poses: the true pose lies within, no other one does, and hardly more is claimed."""
+
+"""Certificates of poses: the true pose lies within, no other one, and hardly more is claimed."""
 
 import dataclasses
 

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Platforms of every form tracked at 1 kHz, by values that root finders give along a motion."""
 
 import numpy as np

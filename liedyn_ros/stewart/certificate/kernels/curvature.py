@@ -11,13 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 J^-1 and how J changes about a pose: what all proofs are made of.
 
 The table's platform joints are about their centroid, in units of their radius of gyration, so that
-rho of (14.1) is 1 and a twist (w, v) has the norm of six numbers. The chart at a pose is R exp(w),
-p + R v. Of each leg's second derivative H_i (14.5) ten numbers differ: six of the symmetric part of
-w with w, three of w with v, one of v with v.
+rho of (14.1) is 1 and a twist (w, v) has the norm of six numbers. The chart at a pose is
+R exp(w), p + R v. Of each leg's second derivative H_i (14.5) ten numbers differ: six of the
+symmetric part of w with w, three of w with v, one of v with v.
 """
 
 from liedyn_ros.jit.decorators import kernel

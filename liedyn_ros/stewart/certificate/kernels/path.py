@@ -11,11 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 Proofs over all poses of a ball, and of a path by balls along it (14.8 to 14.12).
 
-A ball is |w| <= hw, |v| <= hv in the chart of curvature, units of rho. A piece of a path is a motion
-at constant body twist from a start, whose poses lie in the ball about its middle.
+A ball is |w| <= hw, |v| <= hv in the chart of curvature, units of rho. A piece of a path is a
+motion at constant body twist from a start, whose poses lie in the ball about its middle.
 """
 
 import math
@@ -108,8 +109,9 @@ def prove_screw(
 
     twist: (6,), of the platform frame's origin, rad and m. tube: (2,), rad and m. threshold: that
     the smallest singular value is to exceed. shortest: the piece, of 1, that is halved no more.
-    pose: (4, 4), space. ends: (2,), where the first piece begins and ends that is not proved. Returns (what is not
-    proved there, or PROVED; the least bound of the smallest singular value; tests).
+    pose: (4, 4), space. ends: (2,), where the first piece begins and ends that is not proved.
+    Returns (what is not proved there, or PROVED; the least bound of the smallest singular value;
+    tests).
     """
     margins = work[WORK + 6:SPACE]
     w = vec3.load(twist, 0)

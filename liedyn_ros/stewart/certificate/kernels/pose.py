@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """The certificate of a pose by Newton and Kantorovich (14.1 to 14.7), units as in curvature."""
 
 from liedyn_ros.jit.decorators import kernel
