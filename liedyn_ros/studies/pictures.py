@@ -22,15 +22,14 @@ from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import leg_ends, StewartGeometry
 
 matplotlib.use('Agg')
 
 
 def draw_platform(axes: Axes, geometry: StewartGeometry, pose: Array, title: str) -> None:
     """Draw base, platform and legs into axes in space; pose (4, 4), platform in base, m."""
-    base = geometry.base_joints
-    tips = geometry.platform_joints @ pose[:3, :3].T + pose[:3, 3]
+    base, tips = leg_ends(geometry, pose)
     for a, b in zip(base, tips):
         axes.plot(*np.stack((a, b)).T, color='tab:orange', linewidth=1.5)
     for joints, color in ((base, '0.3'), (tips, 'tab:blue')):

@@ -145,4 +145,3 @@ def twist_of_leg_rates(
     rates = checks.as_array('rates', rates, (6,))
     jacobian = length_jacobian(geometry, pose_base_platform, trivialization)
     return np.asarray(np.linalg.solve(jacobian, rates), dtype=float)
-

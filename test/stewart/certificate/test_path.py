@@ -15,6 +15,7 @@
 """Proofs of paths, against many poses of each, crossings, and interval arithmetic."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -25,7 +26,6 @@ from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, PathProver, PlatformMeter, ScrewMotion)
-import itertools
 
 
 def poses_along(path, count=200):
