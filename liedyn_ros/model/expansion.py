@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.geometry import axis_frame
 from liedyn_ros.model.inertia import stacked_parameters
@@ -43,7 +44,23 @@ def numbered(joints: Sequence[Joint]) -> tuple[Joint, ...]:
 
 
 def expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> LinkTable:
-    """Return the link table of numbered joints, parents first; joint i moves body i."""
+    """
+    Return the link table of numbered joints, parents first; joint i moves body i.
+
+    Raises LimitError naming the body whose numbers are too large to compute with.
+    """
+    with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
+        table = _expand(bodies, joints, gravity)
+    finite = np.isfinite(table.body_placement).all(axis=1)
+    finite &= np.append(np.isfinite(table.inertia).all(axis=1), True)[table.body_link]
+    if not finite.all():
+        name = bodies[int(finite.argmin())].name
+        raise LimitError(f'body {name}: expected placements and masses whose products are finite, '
+                         'got larger numbers')
+    return table
+
+
+def _expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> LinkTable:
     links = _Links()
     place: dict[str | None, tuple[int, Array]] = {None: (-1, np.eye(4))}  # link and pose in it
     for body, joint in zip(bodies, joints):

@@ -108,7 +108,7 @@ def unphysical(mass: float, inertia: Array) -> str | None:
         return None
     if not inertia.any():
         return None
-    moments = np.linalg.eigvalsh(inertia)
+    moments = np.linalg.eigvalsh(inertia).tolist()
     if moments[0] <= 0.0:
         return ('inertia_about_com: expected a positive definite matrix, '
                 f'got principal moments {_short(moments)} kg m^2')

@@ -20,7 +20,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.checks import Array, listed, require_finite
 from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, InertiaError, LiedynError)
 from liedyn_ros.common.xml_reader import Element, read
@@ -60,7 +60,8 @@ def load_urdf(
     _require_expanded(robot)
     try:
         builder = ModelBuilder(robot.text('name'), gravity)
-        _add_links(robot, builder, strict)
+        with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
+            _add_links(robot, builder, strict)
         for joint in robot.each('joint'):
             _add_joint(joint, builder)
         _add_couplings(robot, builder, strict)
@@ -113,9 +114,10 @@ def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
     placement = _origin(inertial)
     rotation = placement[:3, :3]
     inertia = rotation @ inertia @ rotation.T
-    inertia = 0.5 * (inertia + inertia.T)
-    fault = unphysical(mass, inertia)
+    inertia = 0.5 * inertia + 0.5 * inertia.T
     with inertial.context():
+        require_finite('inertia', inertia)
+        fault = unphysical(mass, inertia)
         if fault is None:
             return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
         if strict or mass < 0.0:

@@ -38,7 +38,8 @@ def load_yaml(path: str | os.PathLike[str]) -> Model:
     Raises DescriptionError naming the file, the place in it, what was expected and what came.
     """
     try:
-        return _model(read(path, 'model'))
+        with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
+            return _model(read(path, 'model'))
     except LiedynError as error:
         raise DescriptionError(f'{path}: {error}') from error
 

@@ -26,7 +26,6 @@ from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import String
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_model, SOURCES
 from liedyn_ros.ros.lifecycle import ManagedNode
@@ -53,7 +52,7 @@ class DynamicsServerNode(ManagedNode):
         """Declare the parameters and open the services. Options: of a Node."""
         self._answers: DynamicsAnswers | None = None
         self._description: str | None = None  # of the topic
-        self._next: Model | None = None
+        self._next: DynamicsAnswers | None = None
         super().__init__('dynamics_server', DYNAMICS_SERVER, **options)
         self.add_on_set_parameters_callback(self._judge_model)
         for name, fill in ALGORITHMS.items():
@@ -129,28 +128,41 @@ class DynamicsServerNode(ManagedNode):
             state += ' yet: its kernels are being compiled'
         return f'expected the node to be active, got {state}'
 
-    def _read(self, changed: Mapping[str, Any], description: str | None) -> Model | None:
-        """Return the model of the parameters with changes, or of a description."""
-        return read_model(
-            {p.name: changed.get(p.name, self.parameters[p.name]) for p in DYNAMICS_SERVER},
-            description)
+    def _read(self, changed: Mapping[str, Any], description: str | None) -> DynamicsAnswers | None:
+        """
+        Return the answers of the model of the parameters with changes, or of a description.
 
-    def _adopt(self, model: Model | None) -> None:
+        Raises LiedynError, whatever a file or text holds, and changes nothing.
+        """
+        values = {p.name: changed.get(p.name, self.parameters[p.name]) for p in DYNAMICS_SERVER}
+        try:
+            model = read_model(values, description)
+            return None if model is None else DynamicsAnswers(
+                model, dissipation=values['dissipation'])
+        except LiedynError:
+            raise
+        except Exception as error:  # a fault of this package, which must not end the server
+            self.complain(traceback.format_exc())
+            raise LiedynError(f'internal fault: {error!r}') from error
+
+    def _adopt(self, answers: DynamicsAnswers | None) -> None:
         """Serve a model from now on, or none where the parameters name none any more."""
-        self._answers = None if model is None else DynamicsAnswers(
-            model, dissipation=self.parameters['dissipation'])
+        self._answers = answers
+        model = None if answers is None else answers.model
         self.get_logger().info(f'serving {model or "no model yet"}')
+        for warning in model.warnings if model else ():
+            self.get_logger().warning(warning)
 
     def _take_description(self, message: String) -> None:
         """Keep the topic's model if it can be read; serve it unless the parameters name one."""
         try:
-            model = self._read(dict.fromkeys(SOURCES, ''), message.data)
+            answers = self._read(dict.fromkeys(SOURCES, ''), message.data)
         except LiedynError as error:
             self.complain(f'{error}; the model stays as it was')
             return
         self._description = message.data
         if not any(self.parameters[name] for name in SOURCES):
-            self._adopt(model)
+            self._adopt(answers)
 
     def _judge_model(self, changes: Sequence[RosParameter]) -> SetParametersResult:
         """Refuse a change of parameters by which no model can be read."""

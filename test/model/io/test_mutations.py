@@ -1,0 +1,43 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Spoilt model files, by the hundred: each loads or is refused with the package's own error."""
+
+from pathlib import Path
+
+import pytest
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.model import ModelBuilder, SpatialInertia
+from tools import mutations
+
+
+def test_spoilt_files_load_or_are_refused(tmp_path: Path) -> None:
+    outcomes = [mutations.read_case(tmp_path, suffix, text)
+                for suffix, text in mutations.cases(300, 150, seed=2)]
+    assert outcomes.count('loads') > 20 and outcomes.count('refused') > 200
+
+
+def test_the_sources_of_the_run_load(tmp_path: Path) -> None:
+    for suffix in ('urdf', 'yaml'):
+        assert mutations.read_case(tmp_path, suffix, mutations.source(suffix)) == 'loads'
+
+
+@pytest.mark.filterwarnings('error')
+def test_what_overflows_is_refused_by_name() -> None:
+    builder = ModelBuilder('r')
+    builder.add_body('a', SpatialInertia(1e308, (1e10, 0, 0), [[0] * 3] * 3))
+    builder.add_joint('j', 'free', None, 'a')
+    with pytest.raises(LiedynError, match='body a: expected placements and masses whose products'):
+        builder.build()
