@@ -12,7 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
+import os
 from pathlib import Path
+import sys
 
 from setuptools import find_packages, setup
 
@@ -25,6 +27,17 @@ def files(folder):
     return sorted(str(path) for path in Path(folder).glob('*') if path.is_file())
 
 
+def warn_of_missing_interfaces():
+    """Say how to build the nested package where a ROS 2 build of this one does not find it."""
+    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    marker = 'share/ament_index/resource_index/packages/liedyn_interfaces'
+    if prefixes != [''] and not any(Path(prefix, marker).exists() for prefix in prefixes):
+        print('liedyn_ros: the nodes need liedyn_interfaces, which colcon does not find by '
+              'itself; build both: colcon build --base-paths src '
+              'src/liedyn_ros/liedyn_interfaces', file=sys.stderr)
+
+
+warn_of_missing_interfaces()
 setup(
     name=NAME,
     version='0.1.0',

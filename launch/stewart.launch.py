@@ -25,7 +25,7 @@ def generate_launch_description() -> LaunchDescription:
         *common_arguments('stewart.yaml'),
         switch('simulator', 'false', 'play the leg lengths of a moving platform'),
         switch('rviz', 'false', 'show the platform in RViz'),
-        node('stewart_pose'),
-        node('stewart_simulator', when='simulator'),
-        rviz('stewart.rviz'),
+        node('stewart_pose', prefixed=True),
+        node('stewart_simulator', when='simulator', prefixed=True),
+        rviz('stewart.rviz', fixed_frame='stewart_base'),
     ])

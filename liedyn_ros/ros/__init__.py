@@ -13,3 +13,11 @@
 # limitations under the License.
 
 """What all nodes share: lifecycle, parameters, messages, launch files."""
+
+from importlib.util import find_spec
+
+if find_spec('liedyn_interfaces') is None:
+    raise ModuleNotFoundError(
+        'liedyn_interfaces: expected the package that is nested in liedyn_ros, found none; build '
+        'both: colcon build --base-paths src src/liedyn_ros/liedyn_interfaces',
+        name='liedyn_interfaces')

@@ -14,6 +14,7 @@
 
 """The gate of stamped input: age, lead, order, silence, and a clock that was set."""
 
+from collections import deque
 from collections.abc import Callable
 import math
 
@@ -21,6 +22,8 @@ from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.stamps import Timeline
 
 ClockReader = Callable[[], int]
+STEPS = 16  # of simulated time that are remembered: of these a sparse input sees the least
+MAX_STEP = 1.0  # s
 
 
 class ClockMonitor:
@@ -44,14 +47,21 @@ class InputGate(ClockMonitor):
     Judges the stamps of one input, and tells for how long none was accepted.
 
     max_age: s, 0 for stamps of any age or lead. max_lead: s that a stamp may be ahead of the
-    clock; None: as max_age. timeout: s without accepted input that are silence; 0: never. A clock
-    that has not started refuses nothing.
+    clock; None: as max_age. Simulated time stands still between two messages of /clock: a stamp
+    may be ahead by one step of it, however short max_lead is. timeout: s without accepted
+    input that are silence; 0: never. A clock that has not started refuses nothing.
     """
 
     def __init__(self, read: ClockReader, *, max_age: float = 0.0,
-                 max_lead: float | None = None, timeout: float = 0.0) -> None:
-        """Take what reads the clock; the bounds may be changed at any time."""
+                 max_lead: float | None = None, timeout: float = 0.0,
+                 simulated: Callable[[], bool] = lambda: False) -> None:
+        """
+        Take what reads the clock; the bounds may be changed at any time.
+
+        simulated: tells whether the clock is that of a simulation or a bag.
+        """
         super().__init__(read)
+        self._simulated, self._steps_ns = simulated, deque[int](maxlen=STEPS)
         self.max_age, self.max_lead, self.timeout = max_age, max_lead, timeout
         self._timeline = Timeline()
         self._accepted_ns = self.now_ns
@@ -65,6 +75,8 @@ class InputGate(ClockMonitor):
     def look(self) -> int:
         """Return the time; where the clock has just started or was set, silence starts again."""
         before_ns, now_ns = self.now_ns, super().look()
+        if 0 < before_ns < now_ns and self._simulated():
+            self._steps_ns.append(now_ns - before_ns)
         if self.was_set or before_ns == 0:
             self._accepted_ns = now_ns
         return now_ns
@@ -74,7 +86,7 @@ class InputGate(ClockMonitor):
         if self.max_age <= 0.0 or self.now_ns == 0:
             return
         age = 1e-9 * (self.now_ns - stamp_ns)
-        lead = self.max_age if self.max_lead is None else self.max_lead
+        lead = max(self.max_age if self.max_lead is None else self.max_lead, self.clock_step)
         if not -lead <= age <= self.max_age:
             bound, side = (self.max_age, 'ago') if age > 0.0 else (lead, 'ahead')
             raise StampError(
@@ -93,6 +105,17 @@ class InputGate(ClockMonitor):
     def accept(self) -> None:
         """Count silence from the last look on: input was accepted."""
         self._accepted_ns = self.now_ns
+
+    @property
+    def clock_step(self) -> float:
+        """
+        Return the step of simulated time, s: the least of those last seen, 0 by a real clock.
+
+        It is MAX_STEP at most, and that before the first step is seen.
+        """
+        if not self._simulated():
+            return 0.0
+        return min([MAX_STEP, *(1e-9 * step for step in self._steps_ns)])
 
     @property
     def silence(self) -> float:

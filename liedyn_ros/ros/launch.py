@@ -14,14 +14,19 @@
 
 """What the launch files share: their common arguments, and nodes that take them."""
 
-from ament_index_python.packages import get_package_share_path
-from launch.actions import DeclareLaunchArgument
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_path, get_packages_with_prefixes
+from launch import LaunchContext
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 CONFIG = get_package_share_path('liedyn_ros') / 'config'
+NAMESPACE = LaunchConfiguration('namespace')
+PREFIX = PythonExpression(['("', NAMESPACE, '".strip("/") + "/").lstrip("/")'])  # of frames
 
 
 def switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
@@ -32,8 +37,13 @@ def switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
 
 def common_arguments(
         params_file: str, *, about_params_file: str = 'parameters of the nodes (YAML)',
-        about_use_sim_time: str = 'take the time from /clock') -> list[DeclareLaunchArgument]:
-    """Return the arguments of every launch file; params_file: one of the config folder."""
+        about_use_sim_time: str = 'take the time from /clock'
+) -> list[DeclareLaunchArgument | OpaqueFunction]:
+    """
+    Return the arguments of every launch file, and a look whether params_file is there.
+
+    params_file: the default, one of the config folder.
+    """
     return [
         DeclareLaunchArgument(
             'namespace', default_value='', description='namespace of all nodes and topics'),
@@ -43,30 +53,50 @@ def common_arguments(
         switch('use_sim_time', 'false', about_use_sim_time),
         switch('autostart', 'true',
                'configure and activate the nodes; otherwise a lifecycle manager does'),
+        OpaqueFunction(function=_require_params_file),
     ]
 
 
-def node(executable: str, *, when: str = '', clock: str = 'use_sim_time') -> Node:
+def node(executable: str, *, when: str = '', clock: str = 'use_sim_time',
+         prefixed: bool = False) -> Node:
     """
     Return a node of this package with the parameters and the namespace of the arguments.
 
     when: the switch without which it is not started. clock: the parameter that the argument
-    use_sim_time sets. The node is named, as its entries in params_file would otherwise outweigh
-    the arguments.
+    use_sim_time sets. prefixed: whether its frames get the namespace as a prefix. The
+    node is named, as its entries in params_file would otherwise outweigh the arguments.
     """
     return Node(
         package='liedyn_ros', executable=executable, name=executable, output='screen',
-        namespace=LaunchConfiguration('namespace'), condition=_condition(when),
+        namespace=NAMESPACE, condition=_condition(when),
         parameters=[LaunchConfiguration('params_file'),
-                    {clock: _value('use_sim_time'), 'autostart': _value('autostart')}])
+                    {clock: _value('use_sim_time'), 'autostart': _value('autostart')},
+                    *([{'frame_prefix': ParameterValue(PREFIX, value_type=str)}] * prefixed)])
 
 
-def rviz(config: str) -> Node:
-    """Return RViz with a file of the config folder, in the namespace, if its switch is on."""
+def rviz(config: str, fixed_frame: str = '') -> Node | LogInfo:
+    """
+    Return RViz with a file of the config folder, in the namespace, if its switch is on.
+
+    fixed_frame: one that gets the namespace as a prefix, instead of that of the file. Where RViz
+    is not installed a message takes its place, and the other nodes run.
+    """
+    if 'rviz2' not in get_packages_with_prefixes():
+        return LogInfo(condition=_condition('rviz'), msg='rviz: expected the package rviz2, found '
+                       'none; the other nodes start without it')
     return Node(
-        package='rviz2', executable='rviz2', arguments=['-d', str(CONFIG / config)],
-        namespace=LaunchConfiguration('namespace'), condition=_condition('rviz'),
+        package='rviz2', executable='rviz2',
+        arguments=['-d', str(CONFIG / config), *(
+            ['-f', [PREFIX, fixed_frame]] if fixed_frame else [])],
+        namespace=NAMESPACE, condition=_condition('rviz'),
         parameters=[{'use_sim_time': _value('use_sim_time')}])
+
+
+def _require_params_file(context: LaunchContext) -> None:
+    """Refuse a file that is not there: launch would start the nodes with their defaults."""
+    path = LaunchConfiguration('params_file').perform(context)
+    if not Path(path).is_file():
+        raise FileNotFoundError(f'params_file: expected a file, got {path!r}')
 
 
 def _value(name: str) -> ParameterValue:

@@ -147,6 +147,10 @@ class ManagedNode(LifecycleNode):
         """Return the time of the node's clock, ns."""
         return self.get_clock().now().nanoseconds
 
+    def time_is_simulated(self) -> bool:
+        """Return whether the node's clock is that of /clock."""
+        return bool(self.get_clock().ros_time_is_active)
+
     def complain(self, reason: object) -> None:
         """Log a fault of the input, at most once in a period."""
         self.get_logger().error(str(reason), throttle_duration_sec=LOG_PERIOD)

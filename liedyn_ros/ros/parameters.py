@@ -24,6 +24,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.ros.parameter_files import unknown_parameters
 
 KINDS: Mapping[type, str] = {bool: 'bool', int: 'integer', float: 'double', str: 'string'}
 
@@ -124,6 +125,10 @@ class ParameterSet:
         self._faults: dict[str, str] = {}
         for parameter in parameters:
             self._declare(parameter)
+        # What was given is known to rclpy alone, under a name that is not public.
+        for line in unknown_parameters(
+                list(node._parameter_overrides), list(self._parameters)):
+            node.get_logger().warning(line)
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._apply)
 

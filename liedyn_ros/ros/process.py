@@ -17,6 +17,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 import signal
+import sys
 import time
 
 import rclpy
@@ -24,6 +25,8 @@ from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+
+from liedyn_ros.ros.parameter_files import files_of_others
 
 RCLError = rclpy_implementation.RCLError
 
@@ -62,6 +65,9 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
         rclpy.init(args=args)  # which takes the signals over, and calls this too
         with until_shutdown(context):
             node = node_class()
+            for line in files_of_others(
+                    node.get_fully_qualified_name(), sys.argv if args is None else args):
+                node.get_logger().warning(line)
             building = False
             try:
                 rclpy.spin(node)

@@ -52,7 +52,8 @@ class TreeMessages:
         order = self.names.order(message.joint_names)
         q, v = np.empty(self.model.nq), np.empty(self.model.nv)
         q[order.q] = _sized('positions', message.positions, order.q)
-        v[order.v] = _sized('velocities', message.velocities, order.v)
+        v[order.v] = (_sized('velocities', message.velocities, order.v) if message.velocities
+                      else 0.0)
         if self.base is not None:
             q[:7] = self._read_base(self.base, message.base_pose)
             v[:6] = conversions.from_twist(message.base_twist)

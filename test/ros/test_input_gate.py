@@ -55,6 +55,33 @@ def test_the_lead_is_that_of_the_age_where_none_is_given(clock):
         gate.require_recent(round(100.6 * S))
 
 
+def test_a_stamp_may_be_ahead_of_simulated_time_by_a_step_of_it(clock):
+    """As of a bag whose /clock comes ten times a second, and its samples a thousand times."""
+    gate = gate_of(clock, max_age=1.0, max_lead=0.05, simulated=lambda: True)
+    gate.require_recent(round(100.9 * S))  # the step is not known yet
+    for _ in range(3):
+        clock.now += S // 10
+        gate.look()
+    gate.require_recent(clock.now + round(0.0999 * S))
+    with pytest.raises(StampError, match=r'within 0\.1 s of now, got 0\.11 s ahead'):
+        gate.require_recent(clock.now + round(0.11 * S))
+
+
+def test_a_sparse_input_sees_the_least_step_of_simulated_time(clock):
+    gate = gate_of(clock, max_age=9.0, max_lead=0.05, simulated=lambda: True)
+    for step in (3 * S, S // 4, 2 * S):
+        clock.now += step
+        gate.look()
+    assert gate.clock_step == 0.25
+
+
+def test_a_real_clock_has_no_step(clock):
+    gate = gate_of(clock)
+    clock.now += S
+    gate.look()
+    assert gate.clock_step == 0.0
+
+
 def test_without_a_greatest_age_any_stamp_passes(clock):
     for stamp in (1, 1000 * S):
         gate_of(clock, max_age=0.0, max_lead=0.05).require_recent(stamp)

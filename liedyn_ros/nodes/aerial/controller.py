@@ -90,7 +90,8 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._feedback = law(self._machine.model, Gains())
         self._tree = TreeMessages(self._machine.model)
         self._world_frame = parameters['world_frame']
-        self._gate, self._jumps = InputGate(self.now_ns), JumpDetector()
+        self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._jumps = JumpDetector()
         self._outputs = AerialControlOutputs(self, self._machine, self._tree, self._world_frame)
         self._calls = InverseDynamicsCalls(self, self._answered)
         self._start_over()

@@ -17,6 +17,7 @@
 from collections.abc import Callable
 import time
 
+from builtin_interfaces.msg import Time
 from liedyn_interfaces.msg import (
     BodyWrench, DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
@@ -40,9 +41,13 @@ class DynamicsAnswers:
     Every method raises LiedynError naming what was wrong, and has written nothing then.
     """
 
-    def __init__(self, model: Model, *, dissipation: bool) -> None:
-        """Take the model; with dissipation its joints feel their damping and friction."""
-        self.model = model
+    def __init__(self, model: Model, *, dissipation: bool, stamp: Time | None = None) -> None:
+        """
+        Take the model; with dissipation its joints feel their damping and friction.
+
+        stamp: when the server took it, which describe_model tells.
+        """
+        self.model, self._stamp = model, stamp or Time()
         self._dynamics = Dynamics(model, dissipation=dissipation)
         self._messages = TreeMessages(model)
         self._zero = np.zeros(model.nv)
@@ -73,6 +78,8 @@ class DynamicsAnswers:
         except LiedynError as error:
             raise explain(self._messages.names, Question(
                 q, v, self._zero, self._zero, self._all, None), error) from error
+        response.header.stamp = request.header.stamp
+        response.header.frame_id = self._messages.names.base_body
         response.coordinate_names = list(self.model.coordinate_names)
         response.mass_matrix, response.coriolis_matrix = doubles(mass), doubles(coriolis)
         response.gravity, response.resistance = doubles(gravity), doubles(resistance)
@@ -81,6 +88,7 @@ class DynamicsAnswers:
             self, _: DescribeModel.Request, response: DescribeModel.Response) -> None:
         """Tell what the model is made of."""
         model, names = self.model, self._messages.names
+        response.header.stamp, response.header.frame_id = self._stamp, names.base_body
         types = [JOINT_TYPES[joint.type_name] for joint in names.others.values()]
         response.name, response.base_body = model.name, names.base_body
         response.body_names, response.joint_names = list(model.bodies), list(names.others)
@@ -119,6 +127,7 @@ class DynamicsAnswers:
         except LiedynError as error:
             raise explain(messages.names, question, error) from error
         answer.header.frame_id = messages.names.base_body
+        answer.joint_names = query.state.joint_names
         answer.accelerations = [messages.to_acceleration(row, order) for row in np.atleast_2d(a)]
         answer.efforts = [messages.to_effort(row, order) for row in np.atleast_2d(tau)]
 

@@ -97,7 +97,7 @@ class DynamicsServerNode(ManagedNode):
 
     def _answer_query(
             self, fill: Fill, query: DynamicsQuery, answer: DynamicsAnswer) -> DynamicsAnswer:
-        answer.header.stamp = query.header.stamp
+        answer.header.stamp, answer.request_id = query.header.stamp, query.request_id
         return self._serve(fill, query, answer)
 
     def _serve(self, fill: Fill, request: Any, response: Any) -> Any:
@@ -138,7 +138,8 @@ class DynamicsServerNode(ManagedNode):
         try:
             model = read_model(values, description)
             return None if model is None else DynamicsAnswers(
-                model, dissipation=values['dissipation'])
+                model, dissipation=values['dissipation'],
+                stamp=self.get_clock().now().to_msg())
         except LiedynError:
             raise
         except Exception as error:  # a fault of this package, which must not end the server

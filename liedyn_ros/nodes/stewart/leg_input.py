@@ -66,6 +66,11 @@ class LegInput:
         """Forget readings that wait for the rest of their set."""
         self._sets.clear()
 
+    def publishers(self) -> set[str]:
+        """Return the names of the nodes that publish what is subscribed to."""
+        return {info.node_name for subscription in self._subscriptions
+                for info in self._node.get_publishers_info_by_topic(subscription.topic_name)}
+
     def why_silent(self) -> str:
         """Return what is known of why no set comes: publishers missing or of another type."""
         reasons = []

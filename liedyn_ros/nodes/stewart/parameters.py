@@ -24,11 +24,15 @@ INPUTS = (JOINT_STATE, JOINT_STATE_TOPICS, FLOAT64_TOPICS)
 LEVENBERG_MARQUARDT = 'levenberg_marquardt'
 GAUSS_NEWTON = 'gauss_newton'
 
+SIMULATOR_NAME = 'stewart_simulator'
+
 PLATFORM = (
     Parameter('geometry_file', '', "path of the platform's geometry (YAML); empty for the "
               "package's config/stewart_geometry.yaml"),
     Parameter('base_frame', 'stewart_base', 'frame id of the base'),
     Parameter('platform_frame', 'stewart_platform', 'frame id of the platform'),
+    Parameter('frame_prefix', '', 'put before both frame ids, so that the frames of several '
+              'platforms differ; the launch file gives its namespace and a slash'),
     Parameter('home_position', [0.0, 0.0, 0.5], 'position of the platform in the base at home, '
               'x, y, z; it must lie on the assembly mode of the machine', 'm', size=3),
     Parameter('home_orientation', [0.0, 0.0, 0.0, 1.0], 'orientation of the platform in the base '

@@ -53,12 +53,19 @@ class Platform:
             LegActuators(
                 geometry.leg_names if names == [''] else tuple(names),
                 parameters['actuator_scale'], parameters['actuator_offset'], ignore_others),
-            parameters['base_frame'], parameters['platform_frame'])
+            parameters['frame_prefix'] + parameters['base_frame'],
+            parameters['frame_prefix'] + parameters['platform_frame'])
 
     def lengths_of(self, names: Sequence[str], values: Sequence[float]) -> Array:
         """Return lengths (6,), m, in leg order; raise LiedynError where a request has others."""
         order = checks.order_of('leg_names', self.geometry.leg_names, names)
         lengths = checks.as_array('lengths', values, (6,))[order]
+        self.geometry.require_within_limits(lengths)
+        return lengths
+
+    def lengths_of_actuators(self, names: Sequence[str], positions: Sequence[float]) -> Array:
+        """Return lengths (6,), m, in leg order of actuator positions; raises as lengths_of."""
+        lengths = self.actuators.lengths(names, positions)
         self.geometry.require_within_limits(lengths)
         return lengths
 

@@ -24,7 +24,7 @@ from liedyn_ros.nodes.stewart.diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart.leg_input import LegInput
 from liedyn_ros.nodes.stewart.modes import StewartModes
 from liedyn_ros.nodes.stewart.outputs import describe, StewartOutputs
-from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT, POSE
+from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT, POSE, SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.prediction import StewartPrediction
 from liedyn_ros.nodes.stewart.sensor import RedundantInput, sensor_of
@@ -58,7 +58,8 @@ class StewartPoseNode(ManagedNode):
         self._tracker = MonitoredTracker(platform.geometry, platform.home, method, config)
         require_home(platform, method)
         self._last: TrackedPose | None = None
-        self._gate = InputGate(self.now_ns)
+        self._geometry_is_doubtful = not parameters['geometry_file']
+        self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._outputs = StewartOutputs(self, platform)
         self._sensor = None if sensor is None else RedundantInput(self, parameters, sensor)
         self._diagnostics = StewartDiagnostics(self, platform, self._sensor)
@@ -135,6 +136,12 @@ class StewartPoseNode(ManagedNode):
 
     def _look_for_silence(self) -> None:
         self._look_at_clock()
+        if self._geometry_is_doubtful and (publishers := self._input.publishers()):
+            self._geometry_is_doubtful = False
+            if publishers != {SIMULATOR_NAME}:
+                self.get_logger().warning(
+                    'geometry_file: expected the file of this platform, got none: the pose is '
+                    "that of the package's example, config/stewart_geometry.yaml")
         if self.active and self._gate.silent:
             self._refuse(self._gate.now_ns, LiedynError(
                 f'expected leg lengths every {self._gate.timeout:g} s, got none for '

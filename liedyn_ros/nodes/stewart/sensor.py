@@ -58,7 +58,7 @@ class RedundantInput:
     def __init__(self, node: ManagedNode, parameters: ParameterSet, sensor: Sensor) -> None:
         """Subscribe; a reading that is refused is logged with the reason."""
         self._on_fault = node.complain
-        self._gate = InputGate(node.now_ns)
+        self._gate = InputGate(node.now_ns, simulated=node.time_is_simulated)
         self._tolerance_ns = round(1e9 * parameters['sensor_tolerance'])
         self._mounting = so3.inverse(so3.from_quaternion(
             checks.as_array('orientation_mounting', parameters['orientation_mounting'], (4,))))

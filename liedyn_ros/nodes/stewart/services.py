@@ -17,13 +17,14 @@
 from collections.abc import Callable
 import time
 
+from geometry_msgs.msg import PoseStamped
 from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
 import numpy as np
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, NotFiniteError
+from liedyn_ros.common.errors import LiedynError, NameSetError, NotFiniteError
 from liedyn_ros.nodes.stewart.outputs import describe, fill_refusal, fill_status, UNKNOWN
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
@@ -55,10 +56,10 @@ class StewartServices:
             response: SolveStewartPose.Response) -> SolveStewartPose.Response:
         start = Start.HOME
         try:
-            lengths = self._platform.lengths_of(request.leg_names, request.lengths)
+            lengths = self._lengths(request)
             guess = self._platform.home
             if request.use_guess:
-                guess, start = conversions.from_pose(request.guess), Start.GUESS
+                guess, start = self._pose('guess', request.guess), Start.GUESS
             begin = time.perf_counter()
             solution = self._solver.solve(lengths, guess)
             seconds = time.perf_counter() - begin
@@ -89,7 +90,7 @@ class StewartServices:
             response: StewartInverseKinematics.Response) -> StewartInverseKinematics.Response:
         geometry = self._platform.geometry
         try:
-            lengths = leg_lengths(geometry, conversions.from_pose(request.pose))
+            lengths = leg_lengths(geometry, self._pose('pose', request.pose))
             if not np.isfinite(lengths).all():
                 raise NotFiniteError('pose: expected leg lengths that are numbers, '
                                      f'got {lengths.tolist()}')
@@ -100,7 +101,28 @@ class StewartServices:
         response.leg_names = list(geometry.leg_names)
         response.lengths = lengths.tolist()
         response.within_limits = geometry.within_limits(lengths).tolist()
+        response.actuator_names = list(self._platform.actuators.names)
+        response.actuator_positions = self._platform.actuators.positions(lengths).tolist()
         return response
+
+    def _lengths(self, request: SolveStewartPose.Request) -> Array:
+        """Return the lengths of a request, given by the legs or by their actuators."""
+        by_legs = bool(request.leg_names or request.lengths)
+        by_actuators = bool(request.actuator_names or request.actuator_positions)
+        if by_legs and by_actuators:
+            raise LiedynError('request: expected leg lengths or actuator positions, got both')
+        if by_actuators:
+            return self._platform.lengths_of_actuators(
+                request.actuator_names, request.actuator_positions)
+        return self._platform.lengths_of(request.leg_names, request.lengths)
+
+    def _pose(self, name: str, message: PoseStamped) -> Array:
+        """Return a pose (4, 4) in the base frame; an empty frame id stands for it."""
+        frame = self._platform.base_frame
+        if message.header.frame_id not in ('', frame):
+            raise NameSetError(f'{name}.header.frame_id: expected {frame!r}, the base frame, or '
+                               f'none, got {message.header.frame_id!r}')
+        return conversions.from_pose(message.pose)
 
     def _start_over(
             self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -22,7 +22,8 @@ from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
-from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE, SIMULATOR
+from liedyn_ros.nodes.stewart.parameters import (
+    FLOAT64_TOPICS, JOINT_STATE, SIMULATOR, SIMULATOR_NAME)
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
 from liedyn_ros.ros import conversions
@@ -42,7 +43,7 @@ class StewartSimulatorNode(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        super().__init__('stewart_simulator', SIMULATOR, **options)
+        super().__init__(SIMULATOR_NAME, SIMULATOR, **options)
 
     def configure(self) -> None:
         """Check the parameters, compute the first sample, open the topics."""

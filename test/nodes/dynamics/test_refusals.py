@@ -65,9 +65,6 @@ STATES = {
     'too many velocities': (
         lambda s: setattr(s, 'velocities', [*s.velocities, 0.0]),
         'velocities: expected 6 numbers for the joints named, got 7'),
-    'no velocities': (
-        lambda s: setattr(s, 'velocities', []),
-        'velocities: expected 6 numbers for the joints named, got 0'),
     'NaN position': (
         lambda s: s.positions.__setitem__(s.joint_names.index('left_elbow'), np.nan),
         'position of left_elbow: expected a finite number, got nan'),

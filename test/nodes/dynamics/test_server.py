@@ -14,13 +14,16 @@
 
 """The dynamics server's answers against the core's: every service, every topic, every joint."""
 
+from builtin_interfaces.msg import Time
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeState
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from std_msgs.msg import Header
 from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, ServerBench
 
+from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.tree_messages import TreeMessages
 
 pytestmark = pytest.mark.ros
@@ -79,8 +82,11 @@ def test_hybrid_does_not_read_what_is_not_given(server, path):
 
 def test_equations_of_motion(server, path):
     x = Motion(path)
-    found = server.call(EquationsOfMotion, 'equations_of_motion', state=x.state())
+    stamp = Time(sec=5, nanosec=6)
+    found = server.call(EquationsOfMotion, 'equations_of_motion', state=x.state(),
+                        header=Header(stamp=stamp))
     assert (found.success, found.message) == (True, '')
+    assert found.header == Header(stamp=stamp, frame_id='' if x.base is None else x.base.child)
     assert found.coordinate_names == list(x.model.coordinate_names)
     assert_allclose(matrix(found.mass_matrix, x.model), x.dynamics.mass_matrix(x.q), **CLOSE)
     coriolis = matrix(found.coriolis_matrix, x.model)
@@ -97,6 +103,8 @@ def test_describe_model(server, path):
     found = server.call(DescribeModel, 'describe_model')
     assert (found.success, found.message, found.name) == (True, '', x.model.name)
     assert found.base_body == ('' if x.base is None else x.base.child)
+    assert found.header.frame_id == found.base_body
+    assert 0 < nanoseconds(found.header.stamp) <= server.node.now_ns()
     assert found.body_names == list(x.model.bodies)
     assert sorted(found.joint_names) == sorted(x.names)
     joints = [x.model.joint(name) for name in found.joint_names]
@@ -121,7 +129,7 @@ def test_topics_answer_as_services_do(bench, algorithm):
     given = {'inverse_dynamics': (True, False), 'forward_dynamics': (False, True),
              'hybrid_dynamics': (True, True)}[algorithm]
     query = x.query(*given, True, prescribed=['left_elbow'] if all(given) else [])
-    query.header.stamp.sec, query.header.stamp.nanosec = 12, 34
+    query.header.stamp.sec, query.header.stamp.nanosec, query.request_id = 12, 34, 56
     answers = bench.collect(DynamicsAnswer, f'dynamics_server/{algorithm}/answer')
     queries = bench.publisher(DynamicsQuery, f'dynamics_server/{algorithm}/query')
     bench.until(lambda: answers, 'an answer', act=lambda: queries.publish(query))
@@ -130,6 +138,8 @@ def test_topics_answer_as_services_do(bench, algorithm):
     assert answer.solve_time > 0.0
     answer.solve_time = other.solve_time = 0.0
     assert answer == other
+    assert answer.request_id == query.request_id
+    assert answer.joint_names == query.state.joint_names
     assert answer.header.stamp == query.header.stamp
     assert answer.header.frame_id == 'base'
     answers.clear()
@@ -138,6 +148,16 @@ def test_topics_answer_as_services_do(bench, algorithm):
     bench.until(lambda: not answers[-1].success, 'a refusal')
     assert "unknown ['tail']" in answers[-1].message
     assert answers[-1].header.stamp == query.header.stamp
+    assert answers[-1].request_id == query.request_id
+
+
+def test_empty_velocities_are_zero(server, path):
+    x = Motion(path)
+    x.v = np.zeros_like(x.v)
+    query, silent = x.query(), x.query()
+    silent.state.velocities = []
+    expected, found = (x.found(server.ask('inverse_dynamics', each)) for each in (query, silent))
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize('dissipation', [False, True])

@@ -16,13 +16,13 @@
 
 from threading import enumerate as enumerate_threads, Event
 
-from geometry_msgs.msg import Point, Pose, Quaternion
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
 import numpy as np
 import pytest
 from std_srvs.srv import Trigger
-from support.pose_bench import FAR, GEOMETRY, HOME, LEGS, matrix, NEAR
+from support.pose_bench import FAR, GEOMETRY, HOME, LEGS, matrix, NEAR, PoseBench
 from transforms3d.quaternions import mat2quat
 import yaml
 
@@ -34,11 +34,19 @@ pytestmark = pytest.mark.ros
 LENGTHS = leg_lengths(GEOMETRY, FAR).tolist()
 
 
-def message_of(pose):
+def message_of(pose, frame=''):
     """Return a pose (4, 4) as a message."""
     w, x, y, z = mat2quat(pose[:3, :3])
     px, py, pz = pose[:3, 3].tolist()
-    return Pose(position=Point(x=px, y=py, z=pz), orientation=Quaternion(x=x, y=y, z=z, w=w))
+    return stamped(Pose(
+        position=Point(x=px, y=py, z=pz), orientation=Quaternion(x=x, y=y, z=z, w=w)), frame)
+
+
+def stamped(pose, frame=''):
+    """Return a PoseStamped in a frame."""
+    message = PoseStamped(pose=pose)
+    message.header.frame_id = frame
+    return message
 
 
 def solve(node, lengths=LENGTHS, names=LEGS, **guess):
@@ -84,6 +92,21 @@ def test_solve_from_a_guess_with_names_in_another_order(tracking):
     np.testing.assert_allclose(matrix(response.pose.pose), FAR, atol=1e-9)
 
 
+def test_solve_takes_actuator_positions_and_inverse_kinematics_gives_them(bench):
+    names = [f'motor_{k}' for k in range(6)]
+    node = PoseBench(bench, actuator_names=names, actuator_scale=[-0.5] * 6,
+                     actuator_offset=[0.2] * 6)
+    found = invert(node, message_of(FAR, 'stewart_base'))
+    assert found.actuator_names == names
+    np.testing.assert_allclose(0.2 - 0.5 * np.array(found.actuator_positions), LENGTHS)
+    response = node.bench.call(
+        SolveStewartPose, 'stewart_pose/solve', actuator_names=names[::-1],
+        actuator_positions=found.actuator_positions[::-1])
+    np.testing.assert_allclose(matrix(response.pose.pose), FAR, atol=1e-9)
+    both = solve(node, actuator_names=names, actuator_positions=found.actuator_positions)
+    assert both.message == 'request: expected leg lengths or actuator positions, got both'
+
+
 def test_solve_leaves_the_tracking_alone(tracking):
     node = tracking()
     node.status_at(node.send_pose(NEAR, velocities=[0.0] * 6))
@@ -104,9 +127,12 @@ def test_solve_leaves_the_tracking_alone(tracking):
     ({'lengths': []}, 'lengths: expected shape (6,), got (0,)'),
     ({'lengths': [*LENGTHS[:5], np.nan]}, 'lengths[5]: expected a finite number, got nan'),
     ({'lengths': [*LENGTHS[:5], 1.2]}, 'length of leg_6: expected 0.25 to 0.95 m, got 1.2'),
-    ({'use_guess': True, 'guess': Pose(orientation=Quaternion(w=2.0))},
+    ({'use_guess': True, 'guess': stamped(Pose(orientation=Quaternion(w=2.0)))},
      'quaternion: expected norm 1'),
-    ({'use_guess': True, 'guess': Pose(position=Point(x=np.nan), orientation=Quaternion(w=1.0))},
+    ({'use_guess': True, 'guess': stamped(Pose(), 'world')},
+     "guess.header.frame_id: expected 'stewart_base', the base frame, or none, got 'world'"),
+    ({'use_guess': True, 'guess': stamped(
+        Pose(position=Point(x=np.nan), orientation=Quaternion(w=1.0)))},
      'position[0]: expected a finite number, got nan'),
 ])
 def test_bad_solve(tracking, request_, reason):
@@ -179,7 +205,7 @@ def test_inverse_kinematics(tracking):
 
 def test_inverse_kinematics_of_a_pose_out_of_reach(tracking):
     """Which is no fault of the request: the lengths are told, and which of them are beyond."""
-    response = invert(tracking(), Pose(position=Point(x=0.75, z=0.5)))
+    response = invert(tracking(), stamped(Pose(position=Point(x=0.75, z=0.5))))
     assert response.success
     within = [0.25 <= length <= 0.95 for length in response.lengths]
     assert list(response.within_limits) == within
@@ -194,7 +220,7 @@ def test_inverse_kinematics_of_a_pose_out_of_reach(tracking):
     (Pose(position=Point(z=1e200)), 'expected leg lengths that are numbers'),
 ])
 def test_bad_inverse_kinematics(tracking, pose, reason):
-    response = invert(tracking(), pose)
+    response = invert(tracking(), stamped(pose))
     assert not response.success
     assert reason in response.message
     assert list(response.lengths) == []
