@@ -79,11 +79,11 @@ class Data:
         return self.series
 
     def pose(self, body: str) -> Array:
-        """Return the pose (4, 4) of a body in the ground."""
+        """Return the 4 by 4 pose of a body in the ground."""
         return self._link_pose(self._row(body, tables.POSES)) @ self.constants.placement(body)
 
     def twist(self, body: str) -> Array:
-        """Return the body twist (6,)."""
+        """Return the six numbers of the body twist."""
         return self._motion(body, tables.TWIST, tables.TWISTS)
 
     def acceleration(self, body: str) -> Array:
@@ -95,7 +95,7 @@ class Data:
 
     def wrench(self, body: str) -> Array:
         """
-        Return the wrench (6,) that the joint of a body transmits from its parent.
+        Return what the joint of a body transmits from its parent, (6,).
 
         A body behind fixed joints has that of the first joint before it that moves.
         """
@@ -112,7 +112,7 @@ class Data:
         return self._to_body(body).T @ wrench
 
     def inertia(self, body: str) -> Array:
-        """Return the spatial inertia (6, 6) of all that is fixed to the link of a body."""
+        """Return the 6 by 6 spatial inertia of all that is fixed to the link of a body."""
         row = self.constants.row(body)
         return self._in_body(body, rigid(self.constants.table[row], tables.INERTIA))
 

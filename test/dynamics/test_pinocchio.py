@@ -20,13 +20,12 @@ import numpy as np
 import pytest
 from support.dynamics_cases import Case
 from support.example_robots import example_robot, example_urdfs
+from tools import example_robots
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import (
-    DescriptionError, DescriptionWarning, SingularError)
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, SingularError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_urdf, Model
-from tools import example_robots
 
 pin = pytest.importorskip('pinocchio')
 pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
