@@ -17,10 +17,10 @@
 from pathlib import Path
 
 import pytest
+from tools import mutations
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from tools import mutations
 
 
 def test_spoilt_files_load_or_are_refused(tmp_path: Path) -> None:

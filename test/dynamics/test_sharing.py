@@ -1,0 +1,237 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One object in threads, in forked processes, interrupted; constants, copies, shared memory."""
+
+from concurrent.futures import ThreadPoolExecutor
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from threading import Barrier
+
+import numpy as np
+import pytest
+from support.dynamics_cases import Case, make_case
+
+from liedyn_ros.common.errors import LiedynError, ModelError, ShapeError
+from liedyn_ros.dynamics import Data, Names
+
+ORDER = 3
+
+
+@pytest.fixture
+def tree() -> Case:
+    """Return a floating machine with every type of joint."""
+    return make_case(1, True, dissipation=True)
+
+
+def calls(case: Case) -> dict:
+    """Return calls of all kinds on one object, some with wrenches, some with a mask."""
+    d, q, v, a, external = case.dynamics, case.q, case.v, case.a, case.external
+    rng = np.random.default_rng(0)
+    which, rows = rng.random(len(v)) < 0.5, rng.normal(size=(ORDER + 1, len(v)))
+    more = rng.normal(size=(ORDER + 1, *external.shape))
+    many = [np.repeat(x[None], 40, axis=0) for x in (q, v, a)]
+    return {
+        'inverse': lambda: d.inverse(q, v, a),
+        'inverse, loaded': lambda: d.inverse(q, v, a, external),
+        'forward': lambda: d.forward(q, v, a),
+        'forward, loaded': lambda: d.forward(q, v, a, external),
+        'hybrid': lambda: d.hybrid(q, v, which, a, a),
+        'hybrid, loaded': lambda: d.hybrid(q, v, ~which, a, a, external),
+        'derivatives': lambda: d.inverse.time_derivatives(q, v, rows),
+        'derivatives, loaded': lambda: d.inverse.time_derivatives(q, v, rows, more),
+        'lower derivatives': lambda: d.forward.time_derivatives(q, v, rows[:2]),
+        'hybrid derivatives': lambda: d.hybrid.time_derivatives(q, v, which, rows, rows, more),
+        'batch': lambda: d.inverse.batch(*many),
+        'mass matrix': lambda: d.mass_matrix(q),
+        'coriolis': lambda: d.coriolis_matrix(q, v),
+        'energy': lambda: d.kinetic_energy(q, v)}
+
+
+def test_threads_share_an_object(tree: Case) -> None:
+    """Every thread makes every call, in an order of its own, and finds what one thread finds."""
+    every = calls(tree)
+    wanted = {name: np.array(call()) for name, call in every.items()}
+    start = Barrier(4)
+
+    def work(seed: int) -> list[str]:
+        rng, wrong = np.random.default_rng(seed), []
+        start.wait()
+        for _ in range(150):
+            for name in rng.permutation(list(every)).tolist():
+                if not np.array_equal(every[name](), wanted[name]):
+                    wrong.append(name)
+        return wrong
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(work, range(4))) == [[]] * 4
+    finally:
+        sys.setswitchinterval(interval)
+
+
+class Interrupt(Exception):
+    """What a handler of signals raises, as KeyboardInterrupt."""
+
+
+@pytest.mark.skipif(not hasattr(signal, 'setitimer'), reason='needs interval timers')
+def test_an_interrupt_leaves_nothing_behind(tree: Case) -> None:
+    """A timer interrupts calls with masks and wrenches at moments of all kinds."""
+    every = calls(tree)
+    wanted = {name: np.array(call()) for name, call in every.items()}
+    rng, interrupted = np.random.default_rng(0), 0
+
+    def handler(*_: object) -> None:
+        raise Interrupt
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for _ in range(200):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-4 * rng.random() + 1e-6)
+                while True:
+                    for name in ('hybrid, loaded', 'inverse, loaded', 'hybrid derivatives'):
+                        every[name]()
+            except Interrupt:
+                interrupted += 1
+            for name in ('inverse', 'forward', 'hybrid', 'derivatives'):
+                np.testing.assert_array_equal(every[name](), wanted[name])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted == 200
+
+
+@pytest.mark.skipif(not hasattr(os, 'fork'), reason='needs fork')
+def test_a_forked_child_makes_batches(tree: Case) -> None:
+    code = """
+import os, signal, sys
+import numpy as np
+from support.dynamics_cases import make_case
+case = make_case(1, True)
+many = [np.repeat(x[None], 200, axis=0) for x in (case.q, case.v, case.a)]
+wanted = case.dynamics.inverse.batch(*many)
+child = os.fork()
+if child == 0:
+    signal.alarm(120)  # ends a child that hangs
+    os._exit(0 if np.array_equal(case.dynamics.inverse.batch(*many), wanted) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                            env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize('copied', [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_after_a_batch(tree: Case, copied) -> None:
+    tree.dynamics.inverse.batch([tree.q], [tree.v], [tree.a])
+    names = Names(tree.model)
+    names.prescribed(list(names.others))
+    other = copied(tree.dynamics)
+    for name, call in calls(tree._replace(dynamics=other)).items():
+        np.testing.assert_array_equal(call(), calls(tree)[name](), err_msg=name)
+    np.testing.assert_array_equal(
+        copied(names).prescribed(list(names.others)), names.prescribed(list(names.others)))
+
+
+def test_constants_never_change(tree: Case) -> None:
+    constants = tree.dynamics.constants
+    before = constants.table.copy()
+    for call in calls(tree).values():
+        call()
+    np.testing.assert_array_equal(constants.table, before)
+    with pytest.raises(ValueError, match='read-only'):
+        constants.view[0, 0] = 1.0
+
+
+@pytest.mark.parametrize('name', ['q', 'v', 'a', 'external'])
+def test_out_shares_no_memory_with_an_input(tree: Case, name: str) -> None:
+    d, nv = tree.dynamics, tree.model.nv
+    room = np.zeros(tree.external.size + nv)
+    given = {'q': tree.q, 'v': tree.v, 'a': tree.a, 'external': tree.external}
+    shared = room[1:1 + given[name].size].reshape(given[name].shape)
+    shared[...] = given[name]
+    given[name] = shared
+    for call in (d.inverse, d.forward):
+        arguments = list(given.values())
+        with pytest.raises(ShapeError, match=r'^out: expected memory of its own'):
+            call(*arguments, out=room[:nv])
+    np.testing.assert_array_equal(shared, getattr(tree, name))  # and nothing was written
+
+
+def test_neighbours_share_no_memory(tree: Case) -> None:
+    nv = tree.model.nv
+    room = np.concatenate([tree.v, np.zeros(nv)])
+    np.testing.assert_array_equal(
+        tree.dynamics.inverse(tree.q, room[:nv], tree.a, out=room[nv:]),
+        tree.dynamics.inverse(tree.q, tree.v, tree.a))
+
+
+def test_data_hold_what_a_call_has_computed(tree: Case) -> None:
+    d, (q, v, a) = tree.dynamics, (tree.q, tree.v, tree.a)
+    motion = d.kinematics(q, v, a)
+    data = Data(d.constants)
+    tau = d.inverse(q, v, a, tree.external, data=data)
+    d.inverse(tree.model.neutral(), 0.0 * v, 0.0 * a)  # in data of its own
+    kept, pickled = data.copy(), pickle.loads(pickle.dumps(data))
+    d.forward(q, v, tau, tree.external, data=data)
+    moved = [body for body in tree.model.bodies if d.constants.row(body) > 0]
+    assert len(moved) > 8
+    for results in (data, kept, pickled):
+        for body in moved:
+            i = tree.model.body_index(body)
+            np.testing.assert_allclose(results.pose(body), motion.poses[i], atol=1e-12)
+            np.testing.assert_allclose(results.twist(body), motion.twists[i], atol=1e-11)
+            np.testing.assert_allclose(
+                results.acceleration(body), motion.accelerations[i], atol=1e-9)
+            np.testing.assert_allclose(results.wrench(body), kept.wrench(body), atol=1e-9)
+
+
+def test_wrenches_of_joints_do_the_work_of_joint_forces(tree: Case) -> None:
+    """The wrench on the floating base, seen through its screws, is the force of its joint."""
+    d = make_case(1, True).dynamics
+    tau = d.inverse(tree.q, tree.v, tree.a, tree.external)
+    np.testing.assert_allclose(d.data.wrench('base'), tau[:6], atol=1e-11 * abs(tau).max())
+
+
+def test_articulated_inertia_is_what_a_wrench_feels(tree: Case) -> None:
+    """The base's is the inverse of the first block of M^-1."""
+    d = make_case(1, True).dynamics
+    inverse = np.linalg.inv(d.mass_matrix(tree.q))
+    composite = d.data.composite_inertia('base')
+    np.testing.assert_allclose(composite, d.mass_matrix(tree.q)[:6, :6], atol=1e-11)
+    d.forward(tree.q, tree.v, tree.a)
+    np.testing.assert_allclose(
+        d.data.articulated_inertia('base'), np.linalg.inv(inverse[:6, :6]), rtol=1e-8, atol=1e-9)
+
+
+def test_data_say_what_they_do_not_hold(tree: Case) -> None:
+    d = tree.dynamics
+    with pytest.raises(LiedynError, match='expected a successful call of any call with a config'):
+        d.data.pose('base')
+    d.inverse(tree.q, tree.v, tree.a)
+    with pytest.raises(LiedynError, match='expected a successful call of forward or hybrid'):
+        d.data.articulated_inertia('base')
+    with pytest.raises(ModelError, match='body: expected one of'):
+        d.data.twist('tail')
+    with pytest.raises(LiedynError, match='expected numbers'):
+        d.inverse(tree.q, 1e200 * tree.v, tree.a)
+    with pytest.raises(LiedynError, match=r'^data: expected data of .* of another model'):
+        d.inverse(tree.q, tree.v, tree.a, data=make_case(1, True).dynamics.data)
