@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Write docs/figures.md from what the benchmarks have kept: python -m benchmarks.document."""
+"""Write docs/figures.md from the results of the benchmarks: python -m benchmarks.document."""
 
 from collections.abc import Sequence
 import json
@@ -24,16 +24,16 @@ from benchmarks.record import FOLDER
 PAGE = Path('docs/figures.md')
 TITLE = """# Figures
 
-Written by `python -m benchmarks.document` from what `make bench` has measured; both work on your
-machine too. Other libraries ran in the same run, taking turns with ours, so read the ratios. Those
-of the tracker and its safety are in [stewart.md](stewart.md).
+Written by `python -m benchmarks.document` from the results of `make bench`; both work on your
+machine too. Other libraries ran in the same run, in turns with this package, so read the ratios.
+Figures of the tracker and its safety are in [stewart.md](stewart.md).
 """
 DYNAMICS = """
 ## Inverse and forward dynamics beside Pinocchio
 
-Pinocchio {pinocchio}, called from Python with arrays of numpy. A kernel is our compiled function
-on tables that are ready; a call is that of `Dynamics`, which checks its input and makes the array
-it returns. Times in us; a state of a batch is one of 1000 on all cores.
+Pinocchio {pinocchio}, called from Python with arrays of numpy. A kernel is the compiled function
+alone. A call is that of `Dynamics`, which checks its input and allocates the result. Times are in
+us; a state of a batch is one of 1000 on all cores.
 """
 HIGHER = """
 ## Time derivatives
@@ -53,8 +53,8 @@ SERVICES = """
 ## Services
 
 Round trips of `dynamics_server` about the aerial manipulator ({rmw}), us, from the client's call
-to its answer, {rounds} each. The handler is what is ours of it; the echo is an empty
-std_srvs/Trigger.
+to its answer, {rounds} each. The handler is the part in this package; the echo is an
+empty std_srvs/Trigger.
 """
 MODES = """
 ## Assembly modes
@@ -93,7 +93,7 @@ def _higher(data: dict[str, Any]) -> list[str]:
     return [HIGHER.format(**data), _table((
         'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'batch'),
         rows), CASADI, _table((
-            'machine', 'algorithm', 'order', 'CasADi, us', 'times our call'), casadi),
+            'machine', 'algorithm', 'order', 'CasADi, us', 'times this package'), casadi),
         GROWTH, _table(('algorithm', 'exponent in bodies', 'in r + 1, from 8', 'us', 'off'),
                        growth), _origin(data)]
 
@@ -105,7 +105,7 @@ def _services(data: dict[str, Any]) -> list[str]:
                  f'{100.0 * row["share"]:.0f} %'))) for row in data['rows']]
     return [SERVICES.format(**data), _table((
         'service', 'median', '99th percentile', 'handler, median', '99th percentile',
-        'share that is ours'), rows), _origin(data)]
+        'share of the handler'), rows), _origin(data)]
 
 
 def _modes(data: dict[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The machines that are measured, each as our model and as a URDF for other libraries."""
+"""The machines that are measured, each as a model and as a URDF for other libraries."""
 
 from importlib import metadata
 from pathlib import Path

@@ -13,15 +13,15 @@
 # limitations under the License.
 
 """
-Round trips of the dynamics server's services, and the share of them that is ours.
+Round trips of the dynamics server's services, and the share of the handler in them.
 
 The server runs in a process of its own, with an empty std_srvs/Trigger beside it: the echo is what
 any service costs here. All are asked in turn, one request at a time, about the aerial manipulator.
 The columns are the round trip as the client sees it at the median and the 99th percentile, the
 same of the handler in the server (reading the request, the dynamics, writing the response), its
 share of the round trip, and how much longer than the echo's the round trip is (us). The handler
-is all that is ours; the rest of what is over the echo is the conversion by rclpy of messages
-larger than the echo's, in client and server.
+is the part in this package. The rest above the echo is rclpy's conversion of larger messages, in
+client and server.
 
 The client spins an executor that keeps its node, until the future is done. A client that calls
 rclpy.spin_until_future_complete adds its node to the global executor and removes it again every

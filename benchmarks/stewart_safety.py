@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-How well the tracker knows when it may be wrong: covariance, crossings, false alarms, leg faults.
+How well the tracker detects its own faults: covariance, crossings, false alarms, leg faults.
 
     python -m benchmarks.stewart_safety
 
@@ -109,7 +109,7 @@ def error(pose: Array, truth: Array) -> float:
 
 
 def crossings() -> list[Figures]:
-    """Drive through singularities: where it is told, and who is right at the end."""
+    """Cross singularities: where that is reported, and which tracker is right at the end."""
     print(f'paths through a singularity, 1 kHz: {len(PATHS)} paths, {len(DURATIONS)} durations, '
           f'{len(SEEDS)} seeds a row')
     rows, figures = [], []
@@ -229,7 +229,7 @@ def crossing_of(name: str) -> float:
 
 
 def unsaid(safe: MonitoredPose, truth: Array) -> bool:
-    """Return whether a pose is wrong and no flag says that it may be."""
+    """Return whether a pose is wrong without a flag."""
     return bool(safe.converged
                 and not safe.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
                 and error(safe.pose, truth) > WRONG)
@@ -257,7 +257,7 @@ class Slowed:
 
 
 def alarms() -> list[Figures]:
-    """Count flags where there is nothing to flag: 60 s at 1 kHz in the good workspace."""
+    """Count false alarms: 60 s at 1 kHz in the good workspace."""
     print('false alarms in 60 s at 1 kHz in the good workspace')
     figures = []
     for noise, step, slower in ((0.0, 0.0, 1), (1e-5, 0.0, 1), (1e-4, 0.0, 1), *(
@@ -279,7 +279,7 @@ def alarms() -> list[Figures]:
 
 
 def faults() -> list[Figures]:
-    """Spoil a leg for a while and see whether it is named, and what it does to the pose."""
+    """Corrupt one leg and measure whether it is named, and the error of the pose."""
     print('faults of one leg, noise 10 um, 60 runs a row: each leg, moments at random')
     rng, rows, figures = np.random.default_rng(3), [], []
     for kind, size in (('outlier', 2e-4), ('outlier', 1e-3), ('outlier', 1e-2), ('step', 1e-3),
@@ -330,7 +330,7 @@ def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures
 
 
 def update_time() -> Figures:
-    """Time one sample of the plain tracker and of the one under watch."""
+    """Time one sample of the plain and of the monitored tracker."""
     lengths = [values for _, _, values in samples(good_motion(1), 4.0, 1e-5, 1)]
     result = {}
     for name, tracker in (

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Actuators whose forces follow their commands with a lag, and commands that are ahead of it."""
+"""Actuators with a first-order lag, and commands that compensate it."""
 
 from dataclasses import dataclass
 
@@ -28,8 +28,8 @@ class Lags:
     """
     The time constants of a vehicle's actuators, s: force' = (command - force) / lag (8.6).
 
-    rotors is that of the thrusts, which are as the squares of the speeds. All rotors have the
-    same, so it is that of their wrench, too. joints is that of the torques. 0 for none. Raises
+    rotors: of the thrusts, which are proportional to the squares of the speeds. All rotors have
+    the same constant, so their wrench has it too. joints: of the torques. 0 for none. Raises
     LimitError.
     """
 
@@ -49,7 +49,7 @@ class Lags:
         return lags
 
     def lead(self, tau: Array) -> Array:
-        """Return what makes actuators follow forces: tau (2, nv) are these and their rates."""
+        """Return the commands that produce forces: tau (2, nv) are the forces and their rates."""
         return tau[0] + self.of(tau.shape[1]) * tau[1]  # (8.8)
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Feedback on SE(3) and the joints: the acceleration that leads back to a reference."""
+"""Feedback on SE(3) and the joints: the acceleration that tracks a reference."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,11 +30,11 @@ from liedyn_ros.model import Model
 
 class TrackingError(NamedTuple):
     """
-    The difference of a machine from its reference, in its base frame and joint by joint.
+    The tracking error of a vehicle, in its base frame and joint by joint.
 
     error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. velocity
-    (nv,) is that of the reference, carried into the base frame, and rate (nv,) the machine's
-    beyond it. acceleration (nv,) and its derivative jerk (nv,) keep the rate as it is.
+    (nv,) is that of the reference, in the base frame, and rate (nv,) the vehicle's
+    velocity minus that. acceleration (nv,) and its derivative jerk (nv,) keep the rate as it is.
     """
 
     error: Array
@@ -49,9 +49,9 @@ class Gains:
     """
     How fast errors vanish: each as (s + pole)^3, poles in rad/s.
 
-    rotation, position and joints are the poles; the slower, the more delay the loop bears: 0.41 /
-    pole from state to force, 0.33 / pole with RateFeedback. The third power is the integral's,
-    which takes away what a wrong mass would leave; integral_limit bounds what it adds, rad/s^2
+    rotation, position and joints are the poles; a slower pole tolerates more delay of the loop:
+    0.41 / pole from state to force, 0.33 / pole with RateFeedback. The third power comes from the
+    integral, which removes the error of a wrong mass; integral_limit bounds its share, rad/s^2
     or m/s^2. Raises LimitError.
     """
 
@@ -104,7 +104,7 @@ class Feedback:
         self.reset()
 
     def use(self, gains: Gains) -> None:
-        """Take other gains; what the integral has gathered stays."""
+        """Change the gains and keep the integral."""
         self._limit = gains.integral_limit
         joints = [gains.joints] * (self._size - 6)
         self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
@@ -115,7 +115,7 @@ class Feedback:
 
     def acceleration(self, error: TrackingError, dt: float) -> Array:
         """
-        Return what to command, (nv,), dt (s) after it was last asked for.
+        Return the acceleration to command, (nv,), dt (s) after the last call.
 
         With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3.
         """
@@ -146,7 +146,7 @@ class RateFeedback(Feedback):
 
     def acceleration(self, error: TrackingError, dt: float) -> Array:
         """
-        Return what to command and its derivative, (2, nv), dt (s) after they were last asked for.
+        Return the acceleration to command and its derivative, (2, nv), dt (s) after the last call.
 
         The derivative is that along a motion with the acceleration that is commanded.
         """

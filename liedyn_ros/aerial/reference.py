@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The reference of Ali, Gabellieri and Franchi: a circle, a swinging yaw, arms that sweep."""
+"""The reference of Ali, Gabellieri and Franchi: a circle, sinusoidal yaw, moving arms."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,7 +42,7 @@ class ReferenceMotion(NamedTuple):
 @dataclass(frozen=True)
 class Reference:
     """
-    The motion (8.4) of a base and its joints, begun at rest.
+    The motion (8.4) of a base and its joints, which starts at rest.
 
     The base flies a circle of a radius about the z axis at a height, m, in a period, s, with yaw
     as a sinusoid, rad and Hz; the joints sweep by half a cosine a period, rad, from joint_start

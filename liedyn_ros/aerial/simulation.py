@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A machine in flight, a fixed step at a time, under commands that are held in between."""
+"""Simulation of a vehicle with a fixed step and commands held between updates."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,10 +27,10 @@ from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 
 class Simulation:
     """
-    The state q (nq,), v (nv,) of a machine at a time (s).
+    The state q (nq,), v (nv,) of a vehicle at a time (s).
 
-    Until the base and the joints have had their first command the machine is held where it is,
-    as on a stand, its actuators ready to hold it. A command that is refused changes nothing.
+    Until the base and the joints have had their first command the vehicle is held in place, as
+    on a stand, with actuators that already hold its weight. A refused command changes nothing.
     Joints have no stops: a position may pass its limits.
     """
 
@@ -51,7 +51,7 @@ class Simulation:
 
     @property
     def flies(self) -> bool:
-        """Return whether the machine has left its stand."""
+        """Return whether the vehicle has left its stand."""
         return self._base_commanded and self._joints_commanded
 
     def command_rotors(self, speeds: ArrayLike) -> None:
@@ -70,9 +70,9 @@ class Simulation:
 
     def step(self) -> None:
         """
-        Go on by dt.
+        Advance by dt.
 
-        Raises NotFiniteError where the motion has left all numbers.
+        Raises NotFiniteError where the motion diverged.
         """
         if self.flies:
             forces = self._actuators.step(self._command)
@@ -81,5 +81,5 @@ class Simulation:
         self.time += self.dt
 
     def poses(self) -> Array:
-        """Return where all bodies are, (B, 4, 4), in the order of model.bodies."""
+        """Return the poses of all bodies, (B, 4, 4), in the order of model.bodies."""
         return self._dynamics.kinematics(self.q).poses

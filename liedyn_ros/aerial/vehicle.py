@@ -30,11 +30,11 @@ JOINTS = slice(6, None)
 @dataclass(frozen=True)
 class Command:
     """
-    What the actuators are told, within their limits.
+    Commands of the actuators, within their limits.
 
     rotors: speeds and what they give. torques: (n,), N m or N, in the order of
     AerialManipulator.joints.
-    at_limit: the names of all rotors and joints that stand at a bound.
+    at_limit: the names of all rotors and joints at a limit.
     """
 
     rotors: RotorCommand
@@ -82,7 +82,7 @@ class AerialManipulator:
         return torques
 
     def command(self, tau: ArrayLike) -> Command:
-        """Return what gives forces tau (nv,), or the nearest to it that the actuators can do."""
+        """Return the command that gives forces tau (nv,), or the nearest feasible one."""
         tau = as_array('tau', tau, (self.model.nv,))
         rotors = self.allocation.speeds(tau[FREE])
         torques = np.clip(tau[JOINTS], -self._effort, self._effort)

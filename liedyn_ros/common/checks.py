@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Checks of what comes from outside; each returns the value in the form the core uses."""
+"""Checks of input; each returns the value in the form that the core uses."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def as_numbers(name: str, value: ArrayLike) -> Array:
     """
     Return real numbers as float64 of any shape, contiguous; NaN and infinities pass.
 
-    Raises LiedynError for what is no array of real numbers, as texts and complex numbers.
+    Raises LiedynError for anything else, such as texts and complex numbers.
     """
     try:
         array = np.asarray(value)
@@ -89,7 +89,7 @@ def as_positive(name: str, value: ArrayLike) -> float:
 
 
 def as_seed(name: str, value: Any) -> int:
-    """Return an integer of 0 or more, Python's or numpy's; raise LimitError for all else."""
+    """Return an integer of 0 or more, Python's or numpy's; else raise LimitError."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
         raise LimitError(f'{name}: expected an integer of 0 or more, got {value!r}')
     return int(value)

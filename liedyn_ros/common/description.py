@@ -29,7 +29,7 @@ MAX_BYTES = 64 * 2**20  # of a file
 MAX_DIGITS = 400  # characters of a number; every double has an exact form with fewer or is rounded
 
 _NUMBER = re.compile(r'[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?', re.ASCII)
-_SHORT = reprlib.Repr()  # a message has no room for a document
+_SHORT = reprlib.Repr()  # longer values are shortened in messages
 _SHORT.maxlevel = 1
 _SHORT.maxstring = _SHORT.maxother = 80
 

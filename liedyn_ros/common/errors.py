@@ -44,7 +44,7 @@ class LimitError(LiedynError):
 
 
 class StampError(LiedynError):
-    """A time that is none, or not after the one before it."""
+    """An invalid or out-of-order time stamp."""
 
 
 class InertiaError(LiedynError):
@@ -56,16 +56,16 @@ class ModelError(LiedynError):
 
 
 class DescriptionError(ModelError):
-    """A file or text that describes no model or platform, or more than can be read from it."""
+    """A file or text that does not describe a model or platform, or that has unknown parts."""
 
 
 class DescriptionWarning(UserWarning):
-    """What a description says that is taken as it is although it is no machine's, or mended."""
+    """A questionable part of a description, used as it is or corrected."""
 
 
 class SingularError(LiedynError):
-    """A joint whose force is given but which moves no inertia."""
+    """A joint with a given force that moves no inertia."""
 
 
 class ConvergenceError(LiedynError):
-    """An equation that iteration did not solve."""
+    """An iteration that did not converge."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where the files that come with the package lie, installed or in the source tree, ROS or not."""
+"""Paths of the package's files, installed or in the source tree, with or without ROS."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def config_file(name: str) -> Path:
     Return the path of a file of the package's config folder.
 
     The folder stands beside the package in the source tree and under share/liedyn_ros of the
-    install prefix otherwise. Raises LiedynError naming the places looked at.
+    install prefix otherwise. Raises LiedynError naming the paths searched.
     """
     package = Path(__file__).resolve().parents[1]
     places = [package.parent / 'config' / name]

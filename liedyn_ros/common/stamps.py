@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Stamps in the order they come: what is late is told from a clock that was set back."""
+"""Order of time stamps: tells a late sample from a clock that was set back."""
 
 import numpy as np
 
 from liedyn_ros.common.errors import StampError
 
-LATE_NS = 500_000_000  # an older stamp than the last by no more is that of a sample that came late
+LATE_NS = 500_000_000  # a stamp older than the last by at most this is a late sample
 
 
 class Timeline:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One body of a model, and what it looks like."""
+"""One body of a model, and its visuals."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ _GREY = (0.6, 0.6, 0.6, 1.0)
 @dataclass(frozen=True, eq=False, init=False)
 class Visual:
     """
-    A simple shape that stands for a part of a body on the screen.
+    A simple shape that shows a part of a body.
 
     shape is a key of SHAPES and size holds its sizes (m); placement (4, 4) is the pose of its
     centre in the frame of the body; color (4,) is red, green, blue, opacity, each of 0 to 1.
@@ -63,7 +63,7 @@ class Visual:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body: its name, its inertia (None for a massless body) and its looks."""
+    """A rigid body: its name, its inertia (None for a massless body) and its visuals."""
 
     name: str
     inertia: SpatialInertia | None

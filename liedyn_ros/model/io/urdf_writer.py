@@ -41,10 +41,10 @@ def to_urdf(model: Model) -> str:
 
     A single root that is free, or fixed at the origin, becomes the root link, and an element
     virtual_joint, as SRDF has it, says which of the two; otherwise there is a root link world.
-    Left out is what URDF cannot say: gravity; rotors, whose visuals are drawn
+    URDF cannot describe, so these are left out: gravity; rotors, whose visuals are drawn
     on their body; limits, damping and friction at planar and floating joints. Raises
     DescriptionError for joints that URDF lacks: helical, universal, cylindrical and spherical
-    ones, and planar ones with another second axis than the default.
+    joints, and planar joints with another second axis than the default.
     """
     robot = Element('robot', name=model.name)
     roots = [joint for joint in model.joint_list if joint.parent is None]
@@ -62,7 +62,7 @@ def to_urdf(model: Model) -> str:
     for joint in model.joint_list:
         if grounded or joint.parent is not None:
             _add_joint(robot, joint, couplings.get(joint.name))
-    if not grounded:  # what else reads a URDF passes over this element
+    if not grounded:  # other URDF readers ignore this element
         SubElement(robot, 'virtual_joint', name=roots[0].name, type=_TYPES[roots[0].type_name],
                    parent_frame=GROUND, child_link=roots[0].child)
     ElementTree.indent(robot)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Calls of the dynamics server from a control loop: one at a time, never waited for, counted."""
+"""Asynchronous calls of the dynamics server from a control loop, one at a time."""
 
 from collections import deque
 from collections.abc import Callable
@@ -37,8 +37,8 @@ class InverseDynamicsCalls:
     """
     A client of SERVICE, in the node's namespace, with one request in flight: more would queue.
 
-    asked and given_up count requests; refused and failed replies without success, before and in
-    flight; passed_over the states that were not asked about, as a newer one came first.
+    asked and given_up count requests. refused and failed count replies without success, before
+    and in flight. passed_over counts states that were not sent, since a newer one came.
     """
 
     def __init__(
@@ -55,23 +55,23 @@ class InverseDynamicsCalls:
 
     @property
     def ready(self) -> bool:
-        """Return whether the server is there."""
+        """Return whether the server is available."""
         return self._client.service_is_ready()
 
     def ask(self, query: DynamicsQuery, order: JointOrder) -> None:
-        """Send a request whose joints are in an order; none may be in flight."""
+        """Send a request with joints in an order; no other may be in flight."""
         self.awaited_ns = conversions.nanoseconds(query.header.stamp)
         self._future = self._client.call_async(Dynamics.Request(query=query))
         self.asked += 1
         self._future.add_done_callback(partial(self._done, order, time.perf_counter()))
 
     def give_up(self) -> None:
-        """Wait no longer for the request in flight."""
+        """Give up the request in flight."""
         self._end()
         self.given_up += 1
 
     def forget(self) -> None:
-        """Wait for nothing any more, and count nothing."""
+        """Drop the request in flight and do not count it."""
         if self._future is not None:
             self._end()
             self.asked -= 1
@@ -104,7 +104,7 @@ class InverseDynamicsCalls:
         self._future = self.awaited_ns = None
 
     def _done(self, order: JointOrder, started: float, future: Any) -> None:
-        if future is not self._future:  # given up, and done nonetheless
+        if future is not self._future:  # a reply after it was given up
             return
         self._round_trips.append(time.perf_counter() - started)
         self._future = self.awaited_ns = None

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the simulator of the aerial manipulator is told: rotor speeds or a wrench, and torques."""
+"""Command input of the aerial simulator: rotor speeds or a wrench, and torques."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -35,9 +35,9 @@ JOINT_TORQUES = 'joint_torques'
 
 class AerialCommands:
     """
-    Hands every good command to the simulation and refuses every other with its reason.
+    Applies every valid command to the simulation and refuses others with the reason.
 
-    Names may come in any order. A refused command changes nothing: the one before stays.
+    Names may come in any order. A refused command changes nothing: the last one stays.
     """
 
     def __init__(self, node: ManagedNode, machine: AerialManipulator, base_command: str,

@@ -70,7 +70,7 @@ class AerialControlOutputs:
         self._publish_error(self._error)
 
     def publish_diagnostics(self, status: DiagnosticStatus) -> None:
-        """Publish how the calls of the server went."""
+        """Publish the statistics of the server calls."""
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publish_diagnostics(message)

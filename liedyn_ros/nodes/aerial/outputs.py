@@ -64,7 +64,7 @@ class AerialOutputs:
             transform.header.frame_id = joint.parent or world_frame
 
     def describe(self) -> None:
-        """Publish the robot model for RViz, once for all who come later."""
+        """Publish the robot model for RViz once, latched."""
         self._publish_description(self._description)
 
     def publish(self, stamp_ns: int, q: Array, v: Array) -> None:
@@ -80,7 +80,7 @@ class AerialOutputs:
         self._publish_joints(self._joints)
 
     def publish_diagnostics(self, status: DiagnosticStatus) -> None:
-        """Publish how simulated time passes."""
+        """Publish the statistics of simulated time."""
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publish_diagnostics(message)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How simulated time passes: with the clock, but no further ahead of the commands than it may."""
+"""Simulated time: follows the clock, but waits for commands that are too old."""
 
 from collections import deque
 import math
@@ -22,17 +22,17 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
 
 REMEMBERED = 10_000  # ages of commands
-TIMEOUT = 2.0  # s of real time that simulated time waits; then whoever commanded is gone
+TIMEOUT = 2.0  # s of real time that simulated time waits; then the commander is gone
 SLOW = 0.95  # share of the speed that was asked for, below which that is a warning
 
 
 class SimulatedTime:
     """
-    Simulated time, s from its start, as far as it is due.
+    Simulated time, s from its start.
 
     A command has the stamp of the state that it answers. Where most_age (s) is above 0, simulated
-    time waits as soon as that state is older than this: a machine too busy for real time then
-    flies slowly, where its commands would come too late for the loop to be stable.
+    time waits as soon as that state is older than this: on a busy machine the
+    flight then runs slowly, instead of with commands too late for a stable loop.
     """
 
     def __init__(self, factor: float, most_age: float, now_ns: int) -> None:
@@ -45,7 +45,7 @@ class SimulatedTime:
         self._ages: deque[float] = deque(maxlen=REMEMBERED)
 
     def pass_to(self, now_ns: int, *, flies: bool) -> None:
-        """Go on as the clock has, unless in flight a command has to come before."""
+        """Follow the clock, unless a newer command is needed first."""
         due = self.due + 1e-9 * (now_ns - self.looked_ns) * self._factor
         self.looked_ns = now_ns
         if flies and self._most_age > 0.0:
@@ -56,12 +56,12 @@ class SimulatedTime:
         self.due = max(self.due, due)
 
     def commanded(self, topic: str, state_time: float) -> None:
-        """Take note of a command, which comes into force now and answers the state of a time."""
+        """Register a command that comes into force now and answers the state of a time."""
         self._newest[topic] = state_time, time.monotonic()
         self._ages.append(self.due - state_time)
 
     def report(self, node: str) -> DiagnosticStatus:
-        """Return how fast simulated time was since the last report, and how old commands were."""
+        """Return the real-time factor and the ages of commands since the last report."""
         now, due = time.monotonic(), self.due - self._reported_due
         told = 1e-9 * (self.looked_ns - self._reported_ns) * self._factor
         calm, values = due >= SLOW * told, {'real-time factor': due / (now - self._reported)}

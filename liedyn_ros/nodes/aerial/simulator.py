@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node that plays an aerial manipulator: commands in, its state out."""
+"""The node that simulates an aerial manipulator: commands in, state out."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -57,10 +57,10 @@ def warm_up_simulation() -> None:
 
 class AerialManipulatorSimulatorNode(ManagedNode):
     """
-    Integrates the machine up to its clock at every tick, and before every command.
+    Integrates the vehicle up to the clock at every tick and before every command.
 
     A command is in force from the step after its arrival until the next one. There is no ground:
-    until its first commands the machine stands in the air, as on a stand.
+    until its first commands the vehicle is held in place, as on a stand.
     """
 
     warm_up = staticmethod(warm_up_simulation)
@@ -95,7 +95,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         self.parameters_changed()
 
     def activate(self) -> None:
-        """Stand at the start; say what the machine looks like."""
+        """Hold the vehicle at the start; publish its model."""
         self._clock_monitor.look()
         self._start_flight(self.now_ns())
         self._outputs.describe()
@@ -115,7 +115,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         return self._begin_ns + round(1e9 * self._simulation.time)
 
     def _start_again(self) -> None:
-        """Start again at the time that others know."""
+        """Restart at the present time of the clock."""
         self._start_flight(
             self._stamp_ns if self.parameters['publish_clock'] else self.now_ns())
 
@@ -149,14 +149,14 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         """Take every step that is due."""
         now_ns = self._clock_monitor.look()
         if self._clock_monitor.was_set:
-            self.get_logger().warning('the clock was set: the flight starts again')
+            self.get_logger().warning('the clock was set: the flight restarts')
             self._start_flight(now_ns)
         self._time.pass_to(now_ns, flies=self._simulation.flies)
         try:
             while self._simulation.time + self._simulation.dt <= self._time.due:
                 self._simulation.step()
         except LiedynError as error:
-            self.complain(f'the motion left all bounds, the flight starts again: {error}')
+            self.complain(f'the motion diverged, the flight restarts: {error}')
             self._start_again()
 
     def _take(self, topic: str, stamp_ns: int, command: Callable[[Simulation], None]) -> None:
