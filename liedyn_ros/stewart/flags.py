@@ -35,6 +35,8 @@ class Flag(IntFlag):
     LEG_TRAVEL = 2048
     JOINT_ANGLE = 4096
     LEG_CLEARANCE = 8192
+    LEGS_JUMPED = 16384
+    PARAMETER_TOO_SMALL = 32768
 
 
 @cache

@@ -19,8 +19,6 @@ J = dL/d(body twist). In units of the characteristic length its singular values 
 zero six lengths leave the pose undetermined.
 """
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -53,6 +51,8 @@ class PlatformState:
     def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:
         """Take what a kernel wrote for a pose; use `PlatformMeter.measure`."""
         self._meter, self._values = meter, values
+        self._margins: Margins | None = None
+        self._kept = True
         self.pose = pose
         self.signed_value, self.slope = values[kernels.VALUE:].tolist()
 
@@ -93,19 +93,21 @@ class PlatformState:
                                 'got dL/d(twist) without an inverse')
         return inverse / self._meter.units[:, None]
 
-    @cached_property
+    @property
     def margins(self) -> Margins:
         """Return what is left of the platform's limits, negative where one is exceeded."""
-        return self._meter.margins_at(self.pose)
+        if self._margins is None:
+            self._margins, self._kept = self._meter.margins_at(self.pose)
+        return self._margins
 
-    @cached_property
+    @property
     def flags(self) -> Flag:
         """Return NEAR_SINGULARITY and the flags of limits that are exceeded."""
         flags = NONE
         if abs(self.signed_value) <= self._meter.singularity_warning:
             flags = Flag.NEAR_SINGULARITY
         margins = self.margins
-        if margins.values.min() >= 0.0:
+        if self._kept:
             return flags
         for part, flag in ((margins.travel, Flag.LEG_TRAVEL),
                            (margins.joint_angles, Flag.JOINT_ANGLE),
@@ -149,11 +151,11 @@ class PlatformMeter:
         """Return the state at a pose (4, 4) whose numbers a solve has written already."""
         return PlatformState(self, pose, values)
 
-    def margins_at(self, pose: Array) -> Margins:
-        """Return what is left of the limits at a pose (4, 4), m."""
+    def margins_at(self, pose: Array) -> tuple[Margins, bool]:
+        """Return what is left of the limits at a pose (4, 4), m, and whether all are kept."""
         values = np.empty(limit_kernels.COUNT)
-        limit_kernels.margins(self._joints, self._limits, pose, values)
-        return Margins(values)
+        least = limit_kernels.margins(self._joints, self._limits, pose, values)
+        return Margins(values), least >= 0.0
 
     def margins(self, poses_base_platform: ArrayLike) -> Margins:
         """Return what is left at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""

@@ -27,14 +27,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform.state import PlatformState
 from liedyn_ros.stewart.tracking.kernels import passage as kernels
 from liedyn_ros.stewart.tracking.tracker import PREDICTION_LIMIT
 
 # 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before: in a second the
-# acceleration changes by 0.03 to 30 1/s^2, as on paths of half a minute and in jolts.
-JERKS = 10.0 ** np.arange(-3.0, 4.0)
+# acceleration changes by 0.03 to 300 1/s^2, as on paths of half a minute and on shakers.
+JERKS = 10.0 ** np.arange(-3.0, 6.0)
 MEMORY = 0.5  # s, for which the sharpness of the motion is judged
 SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
 BINS = 128  # that the passage of a singularity is kept in
@@ -72,11 +71,8 @@ class BranchMonitor:
     filters before the singularity led to are the odds of the branch.
     """
 
-    def __init__(self, noise: float) -> None:
-        """Take the standard deviation of a leg length in characteristic lengths."""
-        if not 0.0 <= noise < 1.0:
-            raise LimitError(f'noise: expected a number in [0, 1), got {noise}')
-        self._noise = max(noise, EXACT)
+    def __init__(self) -> None:
+        """Start without a pose."""
         self._bank = np.empty((len(JERKS), kernels.ROW))
         self._gate = np.empty_like(self._bank)  # the bank before the singularity
         self._bins, self._tally = np.empty((BINS, 3)), np.empty(kernels.TALLY)
@@ -120,15 +116,18 @@ class BranchMonitor:
         """Return whether the motion is expected within a signed value of the singularity."""
         return self._started and abs(self._value) < value
 
-    def update(self, stamp_ns: int, state: PlatformState, shortfall: float = 0.0) -> Branch:
+    def update(
+            self, stamp_ns: int, state: PlatformState, noise: float, shortfall: float = 0.0
+    ) -> Branch:
         """
-        Return what the motion tells of the pose measured at a time (ns).
+        Return what the motion shows of the pose measured at a time (ns).
 
-        shortfall: norm of the error that a solve left in the lengths, in characteristic lengths.
+        noise: standard deviation of a leg length. shortfall: norm of the error that a solve
+        left in the lengths. Both are in characteristic lengths.
         """
         value, slope = state.signed_value, abs(state.slope)
         # Of a regular pose the value follows the lengths about one to one.
-        variance = (2.0 * self._noise) ** 2 * (slope * slope + value * value)
+        variance = (2.0 * max(noise, EXACT)) ** 2 * (slope * slope + value * value)
         if not self._started:
             self._begin(stamp_ns, value, variance)
             return Branch(state.determinant_sign, 0.0, 0.0, False, False)

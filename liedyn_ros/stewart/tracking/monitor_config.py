@@ -22,17 +22,16 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 from liedyn_ros.stewart.tracking.sensor_monitor import Sensor
 
-ASSUMED_NOISE = 1e-5  # m, where none is given
-
 
 @dataclass(frozen=True, kw_only=True)
 class MonitorConfig:
     """
     What a MonitoredTracker looks for.
 
-    leg_noise: m, standard deviation of a length; 0 where it is not known, then 1e-5 is assumed.
+    leg_noise: m, standard deviation of a length; 0 where it is not known, then it is estimated.
     leg_resolution: m, of a reading, 0 for the smallest step that it makes. leg_acceleration:
-    m/s^2, the greatest of a leg. frozen_time: s, 0 for never. singularity_warning: smallest
+    m/s^2, the greatest of a leg; 0 where it is not known, then 25 and more where more is
+    measured. frozen_time: s, 0 for never. singularity_warning: smallest
     singular value that is near. singularity_warning_time: s, time to there that is a warning.
     hold_hypotheses: whether to follow both branches through a singularity and to give the pose
     of the one that the motion leads to. replace_outliers: whether an outlier's length is taken
@@ -42,7 +41,7 @@ class MonitorConfig:
 
     leg_noise: float = 0.0
     leg_resolution: float = 0.0
-    leg_acceleration: float = 5.0
+    leg_acceleration: float = 0.0
     frozen_time: float = 0.05
     singularity_warning: float = SINGULARITY_WARNING
     singularity_warning_time: float = 0.5
@@ -59,8 +58,3 @@ class MonitorConfig:
             if not 0.0 <= value < math.inf:
                 raise LimitError(f'{name}: expected a number from 0 on, got {value}')
             object.__setattr__(self, name, value)
-
-    @property
-    def noise(self) -> float:
-        """Return the standard deviation of a length to reckon with, m."""
-        return self.leg_noise or ASSUMED_NOISE

@@ -35,6 +35,7 @@ from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
+from liedyn_ros.stewart.tracking.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
@@ -80,13 +81,13 @@ class MonitoredTracker:
         self._meter = PlatformMeter(geometry, config.singularity_warning)
         self._gate = SampleGate(geometry)
         self._leg_monitor = LegMonitor(
-            config.noise, config.leg_acceleration, config.frozen_time, config.leg_resolution)
+            config.leg_noise, config.leg_acceleration, config.frozen_time, config.leg_resolution)
         self._tracker = PoseTracker(geometry, home, method, self._meter)
-        self._branch_monitor = BranchMonitor(config.noise / geometry.characteristic_length)
+        self._branch_monitor = BranchMonitor()
         self._two_branches = TwoBranchTracker(
             geometry, home, method, self._meter) if config.hold_hypotheses else None
         self._sensor_monitor = None if config.sensor is None else SensorMonitor(
-            config.sensor, config.noise, config.sensor_time)
+            config.sensor, config.sensor_time)
         self._sign = 0  # of the determinant, reported with the last sample
         self._lost = False  # whether a motion was followed that no pose has gone on from yet
 
@@ -94,6 +95,11 @@ class MonitoredTracker:
     def last(self) -> TrackedPose | None:
         """Return the last good pose."""
         return self._tracker.last
+
+    @property
+    def noise(self) -> NoiseReport:
+        """Return what the readings show of their noise, and what is wrong with the parameters."""
+        return self._leg_monitor.report()
 
     def reset(self) -> None:
         """Forget the motion, the faults and the branch: the next sample starts from home."""
@@ -116,7 +122,7 @@ class MonitoredTracker:
             self._lost |= self._tracker.last is not None
             self._tracker.continue_from(None)
             self._forget()
-        faults = self._leg_monitor.judge(sample.stamp_ns, sample.lengths, sample.rates)
+        faults = self._leg_monitor.judge(sample.stamp_ns, sample.lengths)
         if self.config.replace_outliers:
             sample = sample._replace(lengths=faults.plausible)
         started = self._tracker.last is not None
@@ -137,11 +143,12 @@ class MonitoredTracker:
             self, tracked: TrackedPose, flags: int, faults: LegFaults, started: bool
     ) -> MonitoredPose:
         """Judge lengths that no pose has, which by noise is so at a singularity."""
+        self._leg_monitor.restart()
         near = self._branch_monitor.near(KEPT_BRANCH)
         if near:
             error = np.linalg.norm(tracked.lengths - leg_lengths(self.geometry, tracked.pose))
             self._branch_monitor.update(
-                tracked.stamp_ns, tracked.state,
+                tracked.stamp_ns, tracked.state, self._relative_noise,
                 float(error) / self.geometry.characteristic_length)
         else:
             self._branch_monitor.coast(tracked.stamp_ns)
@@ -153,7 +160,8 @@ class MonitoredTracker:
 
     def _choose(self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> Choice:
         """Return the pose of the better branch, and go on from it."""
-        branch = self._branch_monitor.update(tracked.stamp_ns, tracked.state)
+        branch = self._branch_monitor.update(
+            tracked.stamp_ns, tracked.state, self._relative_noise)
         if self._two_branches is None:
             return Choice(tracked, branch)
         prefer = None
@@ -182,7 +190,8 @@ class MonitoredTracker:
             flags |= Flag.APPROACHING_SINGULARITY.value
         fit = None
         if self._sensor_monitor is not None and sensed is not None:
-            fit = self._sensor_monitor.compare(tracked, *sensed)
+            fit = self._sensor_monitor.compare(
+                tracked, *sensed, self._leg_monitor.noise.deviation)
         if fit is not None and not fit.consistent:
             flags |= Flag.SENSOR_DISAGREES.value
             if fit.leg is not None:
@@ -200,6 +209,10 @@ class MonitoredTracker:
             tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
             tracked.residual, tracked.start, tracked.state, tracked.twist, tracked.twist_span,
             tracked.solve_time, flag_of(flags), legs, branch, until, other, fit)
+
+    @property
+    def _relative_noise(self) -> float:
+        return self._leg_monitor.noise.deviation / self.geometry.characteristic_length
 
     def _crosses(self, started: bool) -> bool:
         """Return whether the motion has led through a singularity since the sample before."""

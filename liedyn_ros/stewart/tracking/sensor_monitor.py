@@ -133,15 +133,15 @@ class SensorFit(NamedTuple):
 class SensorMonitor:
     """Averages a redundant sensor's residual over time and judges it."""
 
-    def __init__(self, sensor: Sensor, noise: float, time: float) -> None:
+    def __init__(self, sensor: Sensor, time: float) -> None:
         """
-        Take the sensor, the legs' standard deviation (m) and the time to average over (s).
+        Take the sensor and the time to average over (s).
 
         Averaging takes the legs' noise away but not the sensor's own, which drifts.
         """
         _require_positive(time)
         self.sensor = sensor
-        self._noise, self._time = noise, time
+        self._time = time
         self.reset()
 
     def reset(self) -> None:
@@ -151,10 +151,12 @@ class SensorMonitor:
         self._stamp_ns = 0
 
     def compare(
-            self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
+            self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int, noise: float
     ) -> SensorFit | None:
         """
         Return how a reading at its time (ns) fits a tracked pose, moved there at its twist.
+
+        noise: m, standard deviation of a leg's length.
 
         None where there is no twist to move it with, or one that is a jump.
         """
@@ -167,16 +169,17 @@ class SensorMonitor:
             share = lag / tracked.twist_span if tracked.twist_span else 0.0
         # The twist being a difference, the moved pose's error is (1 - share) d + share d_before.
         return self.update(
-            tracked.stamp_ns, pose, reading, tracked.state, (1.0 - share) ** 2 + share ** 2)
+            tracked.stamp_ns, pose, reading, tracked.state, noise,
+            (1.0 - share) ** 2 + share ** 2)
 
     def update(
             self, stamp_ns: int, pose: Array, reading: ArrayLike, state: PlatformState,
-            spread: float = 1.0) -> SensorFit:
+            noise: float, spread: float = 1.0) -> SensorFit:
         """
         Return how a reading fits the pose of the lengths at the same time (ns).
 
-        state: the platform's at the pose, or at that of the lengths. spread: the pose's variance
-        in units of that which the legs' noise gives it.
+        state: the platform's at the pose, or at that of the lengths. noise: m, standard
+        deviation of a leg's length. spread: the pose's variance in units of what that makes.
         """
         residual = self.sensor.residual(pose, reading)
         if self._mean is None or stamp_ns <= self._stamp_ns:
@@ -186,7 +189,7 @@ class SensorMonitor:
             self._mean = self._mean + gain * (residual - self._mean)
             self._share = (1.0 - gain) ** 2 * self._share + gain ** 2 * spread
         self._stamp_ns = stamp_ns
-        return self._judge(pose, state, self._mean)
+        return self._judge(pose, state, noise, self._mean)
 
     def preference(
             self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
@@ -220,9 +223,10 @@ class SensorMonitor:
         """Return by how much the sensor's reading of a pose changes in a time (s) at a twist."""
         return float(np.linalg.norm(seconds * self.sensor.derivative(pose) @ twist))
 
-    def _judge(self, pose: Array, state: PlatformState, residual: Array) -> SensorFit:
+    def _judge(
+            self, pose: Array, state: PlatformState, noise: float, residual: Array) -> SensorFit:
         effect = self.sensor.derivative(pose) @ state.inverse  # (n, 6), by a length
-        covariance = (self._share * self._noise ** 2 * effect @ effect.T
+        covariance = (self._share * noise ** 2 * effect @ effect.T
                       + self.sensor.variance * np.eye(len(residual)))
         weighted = np.asarray(np.linalg.solve(covariance, residual), dtype=float)
         statistic = float(residual @ weighted)

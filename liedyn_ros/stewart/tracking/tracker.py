@@ -34,6 +34,8 @@ from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 
 PREDICTION_LIMIT = 0.5  # s; over a longer gap the last pose is a better guess than its motion
 
+MAX_EXTRAPOLATION = 5.0  # times the span of a difference, over which its noise would grow
+
 
 class Start(IntEnum):
     """The guess a solve started from."""
@@ -163,7 +165,8 @@ class PoseTracker:
 
     def _predict(self, last: TrackedPose, stamp_ns: int) -> Array:
         gap = 1e-9 * (stamp_ns - last.stamp_ns)
-        if last.twist is None or gap > PREDICTION_LIMIT:
+        if last.twist is None or gap > PREDICTION_LIMIT or (
+                0.0 < MAX_EXTRAPOLATION * last.twist_span < gap):
             return last.pose
         pose = np.empty((4, 4))
         kernels.move(last.pose, last.twist, gap, pose)

@@ -43,7 +43,7 @@ def test_a_good_pose_has_no_flag(tracking):
 
 
 def test_an_outlier_is_named_and_replaced(tracking):
-    node = tracking()
+    node = tracking(leg_noise=NOISE)
     for k in range(5):
         node.send_pose(moved(HOME, TWIST, k * PERIOD))
     lengths = leg_lengths(GEOMETRY, moved(HOME, TWIST, 5 * PERIOD))

@@ -1,0 +1,261 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Six leg readings, each judged by its own motion: outliers, steps, jumps, frozen legs.
+
+A reading is predicted from a line through the last readings, as many as make the gate narrowest
+(14.16, in the form for irregular stamps).
+"""
+
+import math
+
+from liedyn_ros.jit.decorators import kernel
+
+POINTS = 12  # readings kept, newest first; a row is time (s) and six readings (m)
+GAP = 0.5  # s; over a longer gap nothing is predicted
+TIMEOUT = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
+MAX_OUTLIERS = 2  # legs; more at once are a jump of all
+GROWTH = 2.2  # by which an error grows, sample by sample, where the leg accelerates
+BAND = 9.0  # deviations of noise that a leg which stands keeps within
+MARGIN = 6.0  # deviations of noise that are no motion
+# A leg that turns in a swing of amplitude A keeps within a band q of its reading while a leg
+# that swings alike moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may swing
+# less than the others: DWELL sqrt(q length).
+DWELL = 4.0
+
+# Numbers of the platform.
+COUNT, SAME_SAMPLES, NUMBERS = 0, 1, 2
+# Numbers of a leg.
+(SIGMA, STEP, OFF, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR, ANCHOR_TIME,
+ LEG) = range(13)
+
+
+@kernel
+def reset(history, legs, numbers, smallest):
+    """Forget the motion and the faults, but not the smallest change of a leg (m)."""
+    history[:] = 0.0
+    numbers[:] = 0.0
+    for i in range(6):
+        for k in range(LEG):
+            if k != SMALLEST or smallest > 0.0:
+                legs[i, k] = 0.0
+        legs[i, ANCHOR] = math.nan
+        if smallest > 0.0:
+            legs[i, SMALLEST] = smallest
+
+
+@kernel
+def judge(time, lengths, history, legs, since, numbers, settings, residuals, plausible):
+    """
+    Judge six readings (6,), m, at a time (s).
+
+    legs: (6, LEG), of which SIGMA and STEP are given, m. since: (2, 6, 6). settings: deviations
+    of a gate, acceleration (m/s^2), time (s) after which a leg is frozen, repetitions of all six
+    that are none, whether the smallest change is learnt. Writes residuals (6,), NaN where nothing
+    was predicted, and plausible readings (6,). Returns three sets of legs as bits (outliers,
+    stepped, frozen), whether all jumped, and the acceleration (m/s^2)
+    that would explain a jump or an error that grows, else 0.
+    """
+    factor, bound, frozen_time, repetitions, learns = settings
+    dt = time - history[0, 0]
+    if numbers[COUNT] > 0.0 and not 0.0 < dt <= GAP:
+        reset(history, legs, numbers, 0.0)
+    for i in range(6):
+        residuals[i], plausible[i] = math.nan, lengths[i]
+    frozen, outliers, jumped, grown = 0, 0, False, 0.0
+    if numbers[COUNT] > 0.0:
+        frozen = standing(time, dt, lengths, legs, since, numbers, frozen_time, learns)
+        if numbers[SAME_SAMPLES] >= repetitions:
+            frozen = 63
+    if numbers[COUNT] > 1.0:
+        points, spread, bend = line(time, history, legs, numbers, factor, bound)
+        off = predict(time, history, legs, points, lengths, residuals, factor * spread,
+                      bound * bend)
+        if off > MAX_OUTLIERS:  # (14.21)
+            jumped = True
+            for i in range(6):
+                grown = max(grown, abs(residuals[i]) / bend)
+            restart(legs, numbers)
+        elif off > 0:
+            outliers, grown = follow(
+                history, legs, numbers, residuals, plausible, dt, factor * spread, bound, bend)
+    for i in range(6):
+        legs[i, RAW] = lengths[i]
+    for k in range(POINTS - 1, 0, -1):
+        for j in range(7):
+            history[k, j] = history[k - 1, j]
+    history[0, 0] = time
+    for i in range(6):
+        history[0, i + 1] = plausible[i]
+    numbers[COUNT] = min(numbers[COUNT] + 1.0, float(POINTS))
+    stepped = 0
+    for i in range(6):
+        stepped |= (legs[i, STEPPED] != 0.0) << i
+    return outliers, stepped, frozen, jumped, grown
+
+
+@kernel
+def restart(legs, numbers):
+    """Predict from the next reading on: what a step was measured from is gone."""
+    numbers[COUNT] = 0.0
+    for i in range(6):
+        legs[i, OFF] = legs[i, STEPPED] = 0.0
+
+
+@kernel
+def line(time, history, legs, numbers, factor, bound):
+    """Return how many readings make the narrowest gate, its noise factor, its s^2 / 2 of error."""
+    sigma = 0.0
+    for i in range(6):
+        sigma = max(sigma, legs[i, SIGMA])
+    s1, s2, s3 = 0.0, 0.0, 0.0
+    best, points, best_spread, best_bend = math.inf, 2, 1.0, 1.0
+    for k in range(int(numbers[COUNT])):
+        ago = time - history[k, 0]
+        s1, s2, s3 = s1 + ago, s2 + ago * ago, s3 + ago * ago * ago
+        n = k + 1.0
+        if k == 0:
+            continue
+        mean, square = s1 / n, s2 - s1 * s1 / n
+        spread = (1.0 + 1.0 / n + mean * mean / square) ** 0.5
+        bend = 0.5 * abs(s2 / n + mean * (mean * s2 - s3) / square)
+        width = factor * spread * sigma + bound * bend
+        if width < best:
+            best, points, best_spread, best_bend = width, k + 1, spread, bend
+    return points, best_spread, best_bend
+
+
+@kernel
+def predict(time, history, legs, points, lengths, residuals, noise, bend):
+    """Write reading less prediction of each leg; return how many are outliers, or still are."""
+    mean, square = 0.0, 0.0
+    for k in range(points):
+        mean += (time - history[k, 0]) / points
+    for k in range(points):
+        square += (time - history[k, 0] - mean) ** 2
+    off = 0
+    for i in range(6):
+        value = 0.0
+        for k in range(points):
+            value += (1.0 / points + mean * (mean - time + history[k, 0]) / square
+                      ) * history[k, i + 1]
+        residuals[i] = lengths[i] - value
+        gate = noise * legs[i, SIGMA] + bend + 2.0 * legs[i, STEP]
+        off += abs(residuals[i]) > gate or legs[i, OFF] > 0.0
+    return off
+
+
+@kernel
+def follow(history, legs, numbers, residuals, plausible, dt, noise, bound, bend):
+    """Tell outliers, steps and accelerations apart; return the outliers and an acceleration."""
+    outliers, grown = 0, 0.0
+    for i in range(6):
+        leg, error = legs[i], residuals[i]
+        gate = noise * leg[SIGMA] + bound * bend + 2.0 * leg[STEP]
+        if leg[OFF] == 0.0:
+            if not abs(error) > gate:
+                continue
+            leg[FIRST] = leg[BEFORE] = error
+            leg[OFF] = dt
+        else:
+            leg[OFF] += dt
+            wide = gate + bound * leg[OFF] ** 2
+            if abs(error) < wide and abs(error) < 0.5 * abs(leg[FIRST]):
+                leg[OFF] = 0.0
+                continue
+            if (error * leg[FIRST] > 0.0 and abs(error) > GROWTH * abs(leg[FIRST])
+                    and abs(error) > 1.2 * abs(leg[BEFORE])):
+                grown = max(grown, abs(error) / (bend + 0.5 * leg[OFF] ** 2))
+        leg[BEFORE] = error
+        if leg[OFF] <= max(TIMEOUT, 1.01 * dt):
+            outliers |= 1 << i
+            plausible[i] -= error
+        else:
+            accept(history, leg, i, error)
+    if grown > 0.0:
+        restart(legs, numbers)
+        for i in range(6):
+            if outliers >> i & 1:
+                plausible[i] += residuals[i]
+        outliers = 0
+    return outliers, grown
+
+
+@kernel
+def accept(history, leg, i, error):
+    """Go on from where an outlier has stayed; it is a step if it kept to one place."""
+    for k in range(POINTS):
+        history[k, i + 1] += error
+    leg[OFF] = 0.0
+    if abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
+        total = leg[STEPPED] + error
+        leg[STEPPED] = total if abs(total) > 0.5 * abs(error) else 0.0
+
+
+@kernel
+def standing(time, dt, lengths, legs, since, numbers, frozen_time, learns):
+    """Return the legs, as bits, whose readings stand while the others move on."""
+    frozen, same = 0, 0
+    largest = 0.0
+    for i in range(6):
+        change = abs(lengths[i] - legs[i, RAW])
+        if change == 0.0:
+            same += 1
+        elif learns and (legs[i, SMALLEST] == 0.0 or change < legs[i, SMALLEST]):
+            legs[i, SMALLEST] = change
+        largest = max(largest, legs[i, SMALLEST])
+    numbers[SAME_SAMPLES] = numbers[SAME_SAMPLES] + 1.0 if same == 6 else 0.0
+    for i in range(6):
+        leg = legs[i]
+        if lengths[i] != leg[RAW]:
+            leg[REPEATED] = leg[FROZEN] = 0.0
+        else:
+            if leg[REPEATED] == 0.0:
+                for j in range(6):
+                    since[0, i, j] = legs[j, RAW]
+            leg[REPEATED] += dt
+        band = BAND * leg[SIGMA] + 2.0 * leg[STEP]
+        if not abs(lengths[i] - leg[ANCHOR]) <= 0.5 * band:
+            leg[ANCHOR], leg[ANCHOR_TIME] = lengths[i], time
+            for j in range(6):
+                since[1, i, j] = lengths[j]
+        if not frozen_time > 0.0:
+            continue
+        step = leg[SMALLEST] if leg[SMALLEST] > 0.0 else largest
+        if leg[REPEATED] >= frozen_time and moved(lengths, since[0, i], i) > (
+                MARGIN * leg[SIGMA] + DWELL * (step * lengths[i]) ** 0.5):
+            leg[FROZEN] = 1.0
+        stuck = time - leg[ANCHOR_TIME] >= frozen_time and moved(lengths, since[1, i], i) > (
+            MARGIN * leg[SIGMA] + DWELL * (band * lengths[i]) ** 0.5)
+        if leg[FROZEN] > 0.0 or stuck:
+            frozen |= 1 << i
+    return frozen
+
+
+@kernel
+def moved(lengths, since, leg):
+    """Return the median of how far the five other legs have moved, m."""
+    for i in range(6):
+        if i == leg:
+            continue
+        change, more, less = abs(lengths[i] - since[i]), 0, 0
+        for j in range(6):
+            if j != leg and j != i:
+                other = abs(lengths[j] - since[j])
+                more += other > change or (other == change and j > i)
+                less += other < change or (other == change and j < i)
+        if more == less:
+            return change
+    return 0.0

@@ -1,0 +1,198 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the legs' readings show of their own noise, steps, acceleration and stamps (14.3)."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.tracking.kernels import noise as kernels
+
+ASSUMED_NOISE = 1e-5  # m, where none is given and none is measured yet
+ASSUMED_ACCELERATION = 25.0  # m/s^2, the least that a leg is granted where none is given
+CAUTION = 3.0  # times what was measured, until enough was
+EARLY_NOISE = 2e-4  # m, the least that is reckoned with until then
+ENOUGH = 200.0  # samples
+SETTLE_EVERY = 8  # samples: the estimates change slowly
+WRONG_BY = 1.1  # share of a deviation, besides its own error, by which one is wrong
+TOO_LARGE = 2.0  # times what is measured, at which a given noise is reported as too large
+EARLY_FACTOR = 7.0  # deviations of a gate, until the period is known
+ALARMS = 1.0 / 3600.0  # 1/s, false ones of each leg
+MIN_SEEN = 1e-9  # m: less noise than that is rounding
+# Equal readings of all six legs, one after the other, that noise of so many steps excludes (14.22)
+REPETITIONS = ((1.0, 3.0), (0.5, 6.0), (0.3, 25.0), (0.2, 201.0))
+
+
+class NoiseReport(NamedTuple):
+    """
+    What the readings show; NaN where it is not known yet.
+
+    noise: m, standard deviation of a length. identified: whether that is more than an upper
+    bound. resolution: m, the smallest step of a reading, 0 where it has none. acceleration:
+    m/s^2, the greatest of a leg lately. jitter: s, standard deviation of the stamps from the times
+    of the readings, as the motion shows it. period: s between samples. advice: what is wrong with
+    the parameters, with the values to write down; empty where nothing is.
+    """
+
+    noise: float
+    identified: bool
+    resolution: float
+    acceleration: float
+    jitter: float
+    period: float
+    advice: tuple[str, ...]
+
+
+class NoiseEstimator:
+    """Estimates noise from readings; holds what was given against it."""
+
+    # understated: whether the given noise is too small for what is measured (14.20).
+    # acceleration: the greatest of a leg to reckon with, m/s^2. factor: the deviations of a gate
+    # that noise passes once in 1 / ALARMS s (14.18). repetitions: how often all six readings may
+    # repeat before they are stale.
+    understated: bool
+    acceleration: float
+    factor: float
+    repetitions: float
+
+    def __init__(self, noise: float, acceleration: float, resolution: float) -> None:
+        """Take what is given: m, m/s^2, m; 0 where it is not known."""
+        self._given, self._given_acceleration = noise, acceleration
+        self._resolution = resolution
+        self._window = np.empty((kernels.POINTS, 7))
+        self._squares, self._legs = np.empty((kernels.ORDERS, 6)), np.empty((6, kernels.LEG))
+        self._numbers, self._work = np.empty(kernels.NUMBERS), np.empty(26)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all readings."""
+        kernels.reset(self._window, self._squares, self._legs, self._numbers)
+        self._learnt = 0.0  # m/s^2, acceleration that explained an error
+        self.factor, self._factor_at = EARLY_FACTOR, 0.0
+        self._settle()
+
+    def take(self, seconds: float, lengths: Array) -> None:
+        """Take readings (6,), m, at a time in s."""
+        kernels.take(self._window, self._squares, self._legs, self._numbers, self._work,
+                     seconds, lengths)
+        self._since += 1
+        if self._since == SETTLE_EVERY:
+            self._settle()
+
+    def learn(self, acceleration: float) -> None:
+        """Take an acceleration, m/s^2, that explains what no smaller one does."""
+        self._learnt = max(self._learnt, 1.5 * acceleration)
+        self._settle()
+
+    def disturb(self) -> None:
+        """Take note that a reading was an outlier: no acceleration is measured from it."""
+        self._numbers[kernels.QUIET] = 0.0
+
+    @property
+    def enough(self) -> bool:
+        """Return whether enough was measured for an estimate."""
+        return self._taken >= ENOUGH
+
+    @property
+    def identified(self) -> bool:
+        """Return whether the estimate is more than an upper bound."""
+        return self._identified and self.enough
+
+    @property
+    def deviation(self) -> float:
+        """Return the standard deviation of a length to reckon with, m."""
+        if self._given:
+            return max(self._given, self._sigma) if self.understated else self._given
+        return self._sigma if self.enough else max(self._sigma, ASSUMED_NOISE)
+
+    @property
+    def known(self) -> bool:
+        """Return whether the noise is given and not refuted, or well estimated."""
+        return not self.understated if self._given else self.identified
+
+    @property
+    def jitter(self) -> float:
+        """Return the standard deviation of the stamps, s, as far as the motion shows it."""
+        if not self.identified or self._step() > self._sigma:
+            return 0.0
+        return float(self._numbers[kernels.JITTER])
+
+    def write_gates(self, gates: Array) -> None:
+        """Write the deviation and the step (6, 2), m, that each leg's gate reckons with."""
+        least, share = self._given, 1.0 if self.understated else 0.0
+        if not self._given:
+            least, share = (0.0, 1.0) if self.enough else (EARLY_NOISE, CAUTION)
+        kernels.gates(self._legs, self._numbers, least, share, self._resolution, gates)
+
+    def _allowed_repetitions(self) -> float:
+        if not self.identified or self._sigma < MIN_SEEN:
+            return math.inf
+        ratio = self._sigma / step if (step := self._step()) else math.inf
+        return next((count for least, count in REPETITIONS if ratio >= least), math.inf)
+
+    def report(self) -> NoiseReport:
+        """Return what the readings show, and what is wrong with what was given."""
+        if not self._taken:
+            nan = math.nan
+            return NoiseReport(nan, False, nan, nan, nan, nan, ())
+        return NoiseReport(
+            self._sigma, self.identified, self._step(), self._measured_acceleration,
+            self.jitter, self._period, tuple(self._advice()))
+
+    def _advice(self) -> list[str]:
+        advice = []
+        if self.understated:
+            advice.append(f'leg_noise {self._given:.3g} m is too small: '
+                          f'{self._sigma:.3g} m measured')
+        elif self._given and self.identified and self._given > TOO_LARGE * math.hypot(
+                self._sigma, 0.5 * self._step()):
+            advice.append(f'leg_noise {self._given:.3g} m is too large: '
+                          f'{self._sigma:.3g} m measured')
+        greatest = max(self._learnt, self._measured_acceleration)
+        if self._given_acceleration and greatest > self._given_acceleration:
+            advice.append(f'leg_acceleration {self._given_acceleration:.3g} m/s^2 is too small: '
+                          f'{greatest:.3g} m/s^2 measured')
+        return advice
+
+    def _step(self) -> float:
+        """Return the step of the leg that has the coarsest, m, 0 where none has one."""
+        return self._resolution or self._coarsest
+
+    def _settle(self) -> None:
+        """Take over what the kernel found."""
+        numbers = self._numbers.tolist()
+        self._taken, self._period = numbers[kernels.TAKEN], numbers[kernels.PERIOD]
+        self._sigma, self._coarsest = numbers[kernels.VARIANCE] ** 0.5, numbers[kernels.COARSEST]
+        self._identified = numbers[kernels.IDENTIFIED] > 0.0
+        self._measured_acceleration = numbers[kernels.ACCELERATION]
+        self._learnt *= 1.0 - min(SETTLE_EVERY * self._period / kernels.FADE, 1.0)
+        self.acceleration = max(
+            self._given_acceleration or
+            max(ASSUMED_ACCELERATION, 2.0 * self._measured_acceleration), self._learnt)
+        self.understated, self.repetitions, self._since = False, self._allowed_repetitions(), 0
+        if not self._period:
+            return
+        if not 0.8 < self._period / (self._factor_at or math.inf) < 1.25:
+            self._factor_at = self._period
+            freedom = kernels.memory(self._period) / 2.5
+            self.factor = float(stdtrit(freedom, 1.0 - 0.5 * ALARMS * self._period))
+        if self._given and self.identified:
+            error = 4.0 * (1.25 / min(self._taken, kernels.memory(self._period))) ** 0.5
+            if self._sigma > WRONG_BY * (1.0 + error) * self._given:
+                self.understated = self._sigma > WRONG_BY * (1.0 + error) * math.hypot(
+                    self._given, 0.5 * self._step())
