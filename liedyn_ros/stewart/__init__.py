@@ -43,6 +43,7 @@ from liedyn_ros.stewart.tracking.covariance import in_fixed_axes, LegNoise, line
 from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
+from liedyn_ros.stewart.tracking.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.prediction import (
     joint_covariance, MotionEstimate, MotionEstimator)
 from liedyn_ros.stewart.tracking.sensor_monitor import (
@@ -52,13 +53,13 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'Branch',
     'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Flag', 'GaussNewton', 'LegActuators',
-    'LegFaults', 'LegForm', 'LegMonitor', 'LegNoise', 'LegSample', 'LegSimulation',
-    'LengthSensor', 'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
-    'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'OffsetStrut', 'OrientationSensor',
-    'PathProof', 'PathProver', 'PlatformMeter', 'PlatformState', 'PoseCertifier', 'PoseSolver',
-    'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit',
-    'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status',
-    'StewartGeometry', 'Strut', 'TrackedPose', 'Trivialization', 'in_fixed_axes',
+    'LegFaults', 'LegForm', 'LegMonitor', 'LegNoise', 'LegSample', 'LegSimulation', 'LengthSensor',
+    'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
+    'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
+    'OrientationSensor', 'PathProof', 'PathProver', 'PlatformMeter', 'PlatformState',
+    'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion',
+    'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start',
+    'Status', 'StewartGeometry', 'Strut', 'TrackedPose', 'Trivialization', 'in_fixed_axes',
     'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
     'squared_length_jacobian', 'time_until', 'transmissions', 'twist_of_leg_rates',
 ]

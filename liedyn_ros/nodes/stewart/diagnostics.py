@@ -15,14 +15,15 @@
 """The pose node's health on /diagnostics (REP 107): input, singularity, legs, limits, sensor."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.sensor import RedundantInput
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.stewart import Flag, Margins, MonitoredPose
+from liedyn_ros.stewart import Flag, Margins, MonitoredPose, NoiseReport
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
@@ -36,21 +37,23 @@ SINGULARITY = {
     Flag.APPROACHING_SINGULARITY: 'approaching a singularity'}
 LEGS = {
     Flag.LEG_STEPPED: 'a reading has jumped and stayed there',
-    Flag.LEG_FROZEN: 'a reading repeats exactly while the others move',
+    Flag.LEG_FROZEN: 'a reading stands while the others move, or all repeat',
     Flag.LEG_BIASED: 'a biased leg explains what the redundant sensor reads',
     Flag.SENSOR_DISAGREES: 'the redundant sensor does not fit the six lengths',
+    Flag.LEGS_JUMPED: 'three legs or more jumped at once, as no machine moves',
     Flag.LEG_OUTLIER: 'a reading that no motion explains'}
 ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FROZEN | (
-    Flag.LEG_BIASED | Flag.SENSOR_DISAGREES)
+    Flag.LEG_BIASED | Flag.SENSOR_DISAGREES | Flag.LEGS_JUMPED)
 
 
 class StewartDiagnostics:
     """Gathers what happened since the last report and publishes it with the state of now."""
 
     def __init__(
-            self, node: ManagedNode, platform: Platform, sensor: RedundantInput | None) -> None:
-        """Open the publisher; sensor: the redundant one, where there is one."""
-        self._node, self._platform, self._sensor = node, platform, sensor
+            self, node: ManagedNode, platform: Platform, sensor: RedundantInput | None,
+            noise: Callable[[], NoiseReport]) -> None:
+        """Open the publisher; sensor: the redundant one; noise: returns what is measured of it."""
+        self._node, self._platform, self._sensor, self._noise = node, platform, sensor, noise
         self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
         self._name = node.get_fully_qualified_name().lstrip('/')
         self.clear()
@@ -84,7 +87,8 @@ class StewartDiagnostics:
         """Publish the report and begin the next."""
         report = DiagnosticArray(status=[
             self._input(), self._judge('singularity', SINGULARITY, self._measures()),
-            self._judge('legs', LEGS, {'suspected': self._suspected()}), self._limits()])
+            self._judge('legs', LEGS, {'suspected': self._suspected()}), self._limits(),
+            self._noise_of_legs()])
         if self._sensor is not None:
             report.status.append(self._redundant(self._sensor))
         report.header.stamp = self._node.get_clock().now().to_msg()
@@ -145,6 +149,19 @@ class StewartDiagnostics:
             {name: f'{part.min():.4g}' for name, part in (
                 ('travel left, m', least.travel), ('joint angle left, rad', least.joint_angles),
                 ('clearance between legs, m', least.clearance))})
+
+    def _noise_of_legs(self) -> DiagnosticStatus:
+        """Return what the readings show of their noise, with the parameters to write down."""
+        report = self._noise()
+        if math.isnan(report.noise):
+            return self._status('noise', STALE, 'nothing measured yet', {})
+        values = {
+            'leg_noise, m': f'{report.noise:.3g}', 'leg_resolution, m': f'{report.resolution:.3g}',
+            'leg_acceleration, m/s^2': f'{report.acceleration:.3g}',
+            'noise is': 'measured' if report.identified else 'at most this',
+            'jitter of stamps, s': f'{report.jitter:.2g}', 'period, s': f'{report.period:.4g}'}
+        return self._status('noise', WARN if report.advice else OK,
+                            '; '.join(report.advice) or 'as expected', values)
 
     def _redundant(self, sensor: RedundantInput) -> DiagnosticStatus:
         fault, counts = sensor.report()

@@ -74,14 +74,17 @@ POSE = PLATFORM + (
     Parameter('publish_tf', True, 'broadcast base to platform on /tf where tf2_ros is installed',
               run_time=True),
     Parameter('leg_noise', 0.0, 'standard deviation of the noise on each leg length; covariances '
-              'are published where it is known; 0 for not known', 'm', least=0.0, most=0.1),
+              'are published where it is given; 0 to estimate it (`/diagnostics`)', 'm', least=0.0,
+              most=0.1),
     Parameter('leg_rate_noise', 0.0, 'the same of each measured leg rate', 'm/s', least=0.0,
               most=10.0),
     Parameter('covariance_rate', 100.0, 'rate of `pose_with_covariance` and '
               '`twist_with_covariance` at most; 0 for every sample', 'Hz', least=0.0, most=5000.0),
-    Parameter('leg_acceleration', 5.0, 'greatest acceleration of a leg; a reading that no such '
-              'motion explains is an outlier', 'm/s^2', least=0.0, most=1000.0),
-    Parameter('replace_outliers', True, "solve with an outlier's predicted length in its place"),
+    Parameter('leg_acceleration', 0.0, 'greatest acceleration of a leg; a reading that no such '
+              'motion explains is an outlier; 0 for 25, or twice what is measured where that is '
+              'more', 'm/s^2', least=0.0, most=1000.0),
+    Parameter('replace_outliers', True, "solve with an outlier's predicted length in its place, "
+              'where the noise is known'),
     Parameter('frozen_time', 0.05, 'time for which a reading repeats exactly, while other legs '
               'move, that makes it a fault; 0 for never', 's', least=0.0, most=60.0),
     Parameter('leg_resolution', 0.0, 'smallest step of a leg reading, which repeats where the leg '

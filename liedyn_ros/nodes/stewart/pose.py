@@ -62,7 +62,8 @@ class StewartPoseNode(ManagedNode):
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._outputs = StewartOutputs(self, platform)
         self._sensor = None if sensor is None else RedundantInput(self, parameters, sensor)
-        self._diagnostics = StewartDiagnostics(self, platform, self._sensor)
+        self._diagnostics = StewartDiagnostics(
+            self, platform, self._sensor, lambda: self._tracker.noise)
         self._open_estimates(platform, config)
         self._input = LegInput(
             self, parameters['actuators'], platform.actuators,

@@ -28,18 +28,19 @@ GAP = 0.5  # s; over a longer gap nothing is predicted
 TIMEOUT = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
 MAX_OUTLIERS = 2  # legs; more at once are a jump of all
 GROWTH = 2.2  # by which an error grows, sample by sample, where the leg accelerates
-BAND = 9.0  # deviations of noise that a leg which stands keeps within
+BAND = 3.0  # deviations of noise: a leg with all its noise leaves such a band soon
+WITHIN = 40.0  # samples that a leg with little noise left stays within it
 MARGIN = 6.0  # deviations of noise that are no motion
 # A leg that turns in a swing of amplitude A keeps within a band q of its reading while a leg
 # that swings alike moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may swing
 # less than the others: DWELL sqrt(q length).
-DWELL = 4.0
+DWELL, NOISY_DWELL = 4.0, 6.0
 
 # Numbers of the platform.
 COUNT, SAME_SAMPLES, NUMBERS = 0, 1, 2
 # Numbers of a leg.
 (SIGMA, STEP, OFF, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR, ANCHOR_TIME,
- LEG) = range(13)
+ ANCHORED, LEG) = range(14)
 
 
 @kernel
@@ -228,17 +229,19 @@ def standing(time, dt, lengths, legs, since, numbers, frozen_time, learns):
             leg[REPEATED] += dt
         band = BAND * leg[SIGMA] + 2.0 * leg[STEP]
         if not abs(lengths[i] - leg[ANCHOR]) <= 0.5 * band:
-            leg[ANCHOR], leg[ANCHOR_TIME] = lengths[i], time
+            leg[ANCHOR], leg[ANCHOR_TIME], leg[ANCHORED] = lengths[i], time, 0.0
             for j in range(6):
                 since[1, i, j] = lengths[j]
+        leg[ANCHORED] += 1.0
         if not frozen_time > 0.0:
             continue
         step = leg[SMALLEST] if leg[SMALLEST] > 0.0 else largest
         if leg[REPEATED] >= frozen_time and moved(lengths, since[0, i], i) > (
                 MARGIN * leg[SIGMA] + DWELL * (step * lengths[i]) ** 0.5):
             leg[FROZEN] = 1.0
-        stuck = time - leg[ANCHOR_TIME] >= frozen_time and moved(lengths, since[1, i], i) > (
-            MARGIN * leg[SIGMA] + DWELL * (band * lengths[i]) ** 0.5)
+        stuck = leg[ANCHORED] >= WITHIN and time - leg[ANCHOR_TIME] >= frozen_time and (
+            moved(lengths, since[1, i], i) > (
+                MARGIN * leg[SIGMA] + NOISY_DWELL * (band * lengths[i]) ** 0.5))
         if leg[FROZEN] > 0.0 or stuck:
             frozen |= 1 << i
     return frozen

@@ -1,0 +1,159 @@
+"""Noise, steps, jitter and acceleration estimated from readings; what they mean for faults."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseSolver, SmoothTrajectory)
+
+FIRST_NS = 1_000_000_000
+
+
+@pytest.fixture(scope='module')
+def motion(home):
+    """Return a motion in all coordinates."""
+    return SmoothTrajectory(
+        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
+        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+@pytest.fixture(scope='module')
+def monitored(geometry, motion):
+    """Return a function that gives a monitor and its findings of a motion with noise."""
+    def run(rate, noise, spoil=lambda lengths: lengths, count=1500, config=(0.0, 0.0), still=False,
+            jitter=0.0, step=0.0):
+        rng = np.random.default_rng(11)
+        times = np.arange(count) / rate
+        lengths = leg_lengths(geometry, motion.pose(0.0 * times if still else 2.0 + times))
+        lengths += noise * rng.normal(size=lengths.shape)
+        lengths = spoil(step * np.round(lengths / step) if step else lengths)
+        stamps = FIRST_NS + np.round(1e9 * (times + jitter * rng.normal(size=count))).astype(int)
+        monitor = LegMonitor(*config, 0.05)
+        return monitor, [monitor.judge(int(stamp), reading)
+                         for stamp, reading in zip(stamps, lengths)]
+    return run
+
+
+def flagged(found, flag):
+    """Return the samples with a flag."""
+    return [k for k, faults in enumerate(found) if flag & Flag(faults.flags)]
+
+
+@pytest.mark.parametrize('rate', [100, 1000])
+@pytest.mark.parametrize('noise', [1e-6, 1e-4])
+@pytest.mark.parametrize('still', [True, False])
+def test_the_noise_of_readings_is_found(monitored, rate, noise, still):
+    monitor, found = monitored(rate, noise, still=still)
+    report = monitor.report()
+    assert report.noise == pytest.approx(noise, rel=0.1) and report.identified
+    assert report.period == pytest.approx(1.0 / rate, rel=1e-6)
+    assert report.advice == () and not any(faults.flags for faults in found)
+
+
+@pytest.mark.parametrize('step', [1e-6, 1e-5, 1e-4, 1e-3])
+def test_the_step_of_an_encoder_is_found(monitored, step):
+    monitor, found = monitored(200, 0.0, step=step)
+    assert monitor.report().resolution == pytest.approx(step, rel=1e-6)
+    assert not any(faults.flags for faults in found)
+
+
+def test_jitter_of_stamps_is_parted_from_noise(monitored):
+    monitor, found = monitored(1000, 1e-5, jitter=2e-4, count=6000)
+    assert monitor.report().jitter == pytest.approx(2e-4, rel=0.25)
+    assert not any(faults.flags for faults in found)
+
+
+def test_acceleration_is_measured(geometry, motion, monitored):
+    times = 2.0 + np.arange(1500) / 100
+    true = np.abs(np.diff(leg_lengths(geometry, motion.pose(times)), 2, axis=0)).max() * 1e4
+    monitor, _ = monitored(100, 1e-6)
+    assert monitor.report().acceleration == pytest.approx(true, rel=0.2)
+
+
+@pytest.mark.parametrize(('given', 'word'), [(5e-6, 'small'), (2.5e-5, 'large')])
+def test_a_given_noise_that_is_wrong_by_two_is_noticed(monitored, given, word):
+    monitor, found = monitored(500, 1e-5, config=(given, 0.0))
+    assert f'leg_noise {given:.3g} m is too {word}' in monitor.report().advice[0]
+    assert monitor.report().noise == pytest.approx(1e-5, rel=0.1)
+    assert bool(flagged(found, Flag.PARAMETER_TOO_SMALL)) == (word == 'small')
+    assert not flagged(found, Flag.LEG_STEPPED)
+
+
+@pytest.mark.parametrize('rate', [100, 1000])
+@pytest.mark.parametrize('legs', [range(6), (0, 2, 4)])
+def test_a_jump_of_three_legs_or_six_is_flagged_once(monitored, rate, legs):
+    def jump(lengths):
+        lengths[1000:, list(legs)] += 0.137
+        return lengths
+    _, found = monitored(rate, 1e-5, jump)
+    assert flagged(found, Flag.LEGS_JUMPED) == [1000]
+    assert not flagged(found, Flag.LEG_STEPPED | Flag.LEG_OUTLIER)
+
+
+@pytest.mark.parametrize('rate', [100, 1000])
+def test_six_readings_that_repeat_for_ever_are_frozen_where_there_was_noise(monitored, rate):
+    def repeat(lengths):
+        lengths[1000:] = lengths[1000]
+        return lengths
+    _, found = monitored(rate, 1e-5, repeat, still=True)
+    frozen = flagged(found, Flag.LEG_FROZEN)
+    assert frozen == list(range(frozen[0], 1500)) and 1000 < frozen[0] <= 1010
+    assert found[-1].frozen == (0, 1, 2, 3, 4, 5)
+
+
+def test_readings_that_repeat_are_no_fault_where_there_was_no_noise(monitored):
+    _, found = monitored(100, 0.0, still=True)
+    assert not any(faults.flags for faults in found)
+
+
+@pytest.mark.parametrize('apart', [1, 2])
+def test_two_spikes_within_20_ms_at_100_hz_are_both_found(monitored, apart):
+    def spikes(lengths):
+        lengths[1000, 1] += 0.02
+        lengths[1000 + apart, 1] -= 0.015
+        return lengths
+    _, found = monitored(100, 1e-5, spikes)
+    assert flagged(found, Flag.LEG_OUTLIER) == [1000, 1000 + apart]
+    assert all(found[k].outliers == (1,) for k in (1000, 1000 + apart))
+
+
+def test_a_frozen_leg_with_a_little_noise_left_is_named(monitored):
+    def freeze(lengths):
+        lengths[1000:, 2] = lengths[1000, 2] + 1e-6 * np.random.default_rng(0).normal(size=500)
+        return lengths
+    _, found = monitored(200, 1e-5, freeze)
+    frozen = flagged(found, Flag.LEG_FROZEN)
+    assert frozen and frozen[0] > 1000 and {found[k].frozen for k in frozen} == {(2,)}
+
+
+def test_many_outliers_mean_a_wrong_parameter_and_nothing_stays_latched(monitored):
+    monitor, found = monitored(500, 1e-4, config=(1e-5, 0.0), count=3000)
+    assert not any(faults.stepped for faults in found[1000:])
+    assert len(flagged(found, Flag.PARAMETER_TOO_SMALL)) > 2500
+    assert not flagged(found[1000:], Flag.LEG_OUTLIER)
+    assert 'leg_noise 1e-05 m is too small' in monitor.report().advice[0]
+
+
+@pytest.mark.parametrize(('rate', 'noise', 'step', 'jitter', 'lost'), [
+    (1000, 1e-4, 0.0, 0.0, 0.0), (500, 5e-5, 0.0, 0.0, 0.3), (100, 1e-5, 0.0, 2e-3, 0.0),
+    (1000, 0.0, 1e-3, 0.0, 0.0), (20, 3e-5, 0.0, 0.0, 0.0)])
+def test_a_user_who_sets_nothing_gets_the_solvers_pose(
+        geometry, home, motion, rate, noise, step, jitter, lost):
+    rng = np.random.default_rng(2)
+    times = np.arange(800) / rate
+    lengths = leg_lengths(geometry, motion.pose(times))
+    lengths += noise * rng.normal(size=lengths.shape)
+    lengths = step * np.round(lengths / step) if step else lengths
+    stamps = FIRST_NS + np.round(1e9 * (times + jitter * rng.normal(size=800))).astype(int)
+    tracker, solver, last = MonitoredTracker(geometry, home), PoseSolver(geometry), 0
+    for stamp, reading in zip(stamps.tolist(), lengths):
+        if stamp <= last or rng.random() < lost:
+            continue
+        last = stamp
+        monitored = tracker.update(stamp, reading)
+        bare = solver.solve(reading, monitored.pose)
+        assert not monitored.flags and np.abs(bare.pose - monitored.pose).max() < 1e-12
+
+
+def test_config_defaults_leave_noise_and_acceleration_open():
+    assert MonitorConfig().leg_noise == MonitorConfig().leg_acceleration == 0.0
