@@ -26,7 +26,7 @@ from support.pose_bench import (
 import yaml
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import leg_lengths, length_jacobian
+from liedyn_ros.stewart import Flag, leg_lengths, length_jacobian
 
 pytestmark = pytest.mark.ros
 TWIST = np.array([0.1, -0.2, 0.15, 0.02, 0.03, -0.01])
@@ -34,8 +34,10 @@ PERIOD = 1e-9 * PERIOD_NS
 NOISE = 2e-5  # m
 
 
-def test_a_good_pose_has_no_flag(tracking):
-    status = (node := tracking()).status_at(node.send_pose(FAR))
+def test_a_good_pose_has_no_flag_but_a_jump_to_it(tracking):
+    jumped = (node := tracking()).status_at(node.send_pose(FAR))
+    assert (jumped.flags, jumped.suspected_legs) == (Flag.LEGS_JUMPED, [])
+    status = node.status_at(node.send_pose(FAR))
     assert (status.flags, status.suspected_legs) == (0, [])
     sign = np.sign(np.linalg.det(length_jacobian(GEOMETRY, FAR)))
     assert status.determinant_sign == status.expected_determinant_sign == sign
