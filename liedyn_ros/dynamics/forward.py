@@ -14,6 +14,8 @@
 
 """Forward dynamics: the accelerations under joint forces (Kim, Table 3; theory 7.7)."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,6 +27,7 @@ from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.hybrid import Hybrid
 from liedyn_ros.dynamics.inputs import output, require_own_memory, stop
 from liedyn_ros.dynamics.kernels.aba import DONE, forward
+from liedyn_ros.dynamics.partial_derivatives.forward import ForwardPartialDerivatives
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 
@@ -72,6 +75,11 @@ class Forward(Algorithm):
         shape = order + 1, self._nv
         a = np.empty(shape) if out is None else output(out, shape)
         return self._hybrid.solve(order, q, v, self._none, a, tau, external, out, data)[0]
+
+    @cached_property
+    def partial_derivatives(self) -> ForwardPartialDerivatives:
+        """Return the derivatives of a with respect to all that it depends on: call it."""
+        return ForwardPartialDerivatives(self._constants, self._data)
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               external: ArrayLike | None = None) -> Array:

@@ -15,6 +15,7 @@
 """Hybrid dynamics: of each coordinate either is known (Kim, Table 4; theory 7.7)."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,8 @@ from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed, copied, known, mask, require_own_memory, stop
 from liedyn_ros.dynamics.kernels import aba
 from liedyn_ros.dynamics.names import Names
+from liedyn_ros.dynamics.partial_derivatives.hybrid import hybrid_jacobians, HybridJacobians
+from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
 from liedyn_ros.dynamics.time_derivatives.kernels import aba as aba_series
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
@@ -76,6 +79,18 @@ class Hybrid(Algorithm):
         shape = order + 1, self._nv
         a, tau = derivatives('a', a, shape, copied), derivatives('tau', tau, shape, copied)
         return self.solve(order, q, v, which, a, tau, external, None, data)
+
+    def partial_derivatives(
+            self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+            tau: ArrayLike, external: ArrayLike | None = None) -> HybridJacobians:
+        """Return a and tau with their derivatives by q, v and by what is given of either."""
+        a, tau = self(q, v, prescribed, a, tau, external)
+        at = self._inverse_derivatives(q, v, a, external)
+        return hybrid_jacobians(self._mask(prescribed), a, tau, at)
+
+    @cached_property
+    def _inverse_derivatives(self) -> InversePartialDerivatives:
+        return InversePartialDerivatives(self._constants, self._data)
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
               tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:

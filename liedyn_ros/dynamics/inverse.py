@@ -14,6 +14,8 @@
 
 """Inverse dynamics: the joint forces of a motion (Kim, Table 2; theory 7.6)."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,6 +27,7 @@ from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed, output, refuse, require_own_memory, stop
 from liedyn_ros.dynamics.kernels.aba import DONE
 from liedyn_ros.dynamics.kernels.rnea import rnea
+from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea as rnea_series
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
@@ -86,6 +89,11 @@ class Inverse(Algorithm):
             require_own_memory(out, q=q, **inputs)
             refuse(self.model, '', q, **inputs)
         return tau
+
+    @cached_property
+    def partial_derivatives(self) -> InversePartialDerivatives:
+        """Return the derivatives of tau with respect to all that it depends on: call it."""
+        return InversePartialDerivatives(self._constants, self._data)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
               external: ArrayLike | None = None) -> Array:

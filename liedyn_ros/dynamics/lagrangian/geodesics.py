@@ -23,9 +23,8 @@ from scipy.integrate import solve_ivp
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.lie import se3, so3
+from liedyn_ros.dynamics.integrators.chart import chart_rate
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels import kinds
 
 DEFAULT_TOLERANCE = 1e-12  # of a step, relative
 
@@ -74,7 +73,7 @@ def _advance(dynamics: Dynamics, q: Array, v: Array, span: float, tolerance: flo
         x, now = np.split(state, 2)
         here = model.integrate(q, x)
         return np.concatenate([
-            _chart_rate(model, x, now),
+            chart_rate(model, x, now),
             dynamics.forward(here, now, dynamics.gravity_vector(here))])
 
     result = solve_ivp(rate, (0.0, span), np.concatenate([np.zeros(model.nv), v]),
@@ -83,14 +82,3 @@ def _advance(dynamics: Dynamics, q: Array, v: Array, span: float, tolerance: flo
         raise ConvergenceError(f'geodesic: expected a motion over {span} s, got: {result.message}')
     x, v = np.split(result.y[:, -1], 2)
     return model.integrate(q, x), v
-
-
-def _chart_rate(model: Model, x: Array, v: Array) -> Array:
-    """Return the rate of exponential coordinates x (nv,) at a velocity: J_r(x)^-1 v (1.14)."""
-    table, result = model.link_table, v.copy()
-    for kind, vi in zip(table.kind, table.vi):
-        if kind == kinds.SPHERICAL:
-            result[vi:vi + 3] = so3.right_jacobian_inverse(x[vi:vi + 3]) @ v[vi:vi + 3]
-        elif kind == kinds.FREE:
-            result[vi:vi + 6] = se3.right_jacobian_inverse(x[vi:vi + 6]) @ v[vi:vi + 6]
-    return result

@@ -1,0 +1,131 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Partial derivatives of forward dynamics (13.15, 13.23)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.data import Data
+from liedyn_ros.dynamics.inputs import borrowed, stop
+from liedyn_ros.dynamics.kernels.aba import DONE
+from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
+from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
+from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
+    forward_product, forward_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.jit.bound_kernel import BoundKernel
+
+
+class ForwardJacobians(NamedTuple):
+    """
+    The accelerations a (nv,) and their partial derivatives.
+
+    by_q, by_v and by_tau = M^-1 (nv, nv): row k is a[k]. by_gravity (nv, 3): by the acceleration
+    of gravity in the ground. Those by q are along the tangents of model.integrate, v and tau
+    staying the same numbers.
+    """
+
+    a: Array
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+    by_gravity: Array
+
+
+class ForwardGradient(NamedTuple):
+    """The accelerations a, and the partial derivatives of y . a, each (nv,)."""
+
+    a: Array
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+
+
+class ForwardPartialDerivatives:
+    """
+    Derivatives of a at q, v and tau; called as dynamics.forward.partial_derivatives.
+
+    External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
+    Coulomb friction has no derivative. Each call raises what dynamics.forward raises.
+    """
+
+    def __init__(self, constants: Constants, data: Data) -> None:
+        """Make room."""
+        self._model, self._nv = constants.model, constants.model.nv
+        self._bodies, self._no_wrenches = len(constants.model.bodies), np.empty((0, 6))
+        room = PartialTables(constants)
+        tables = constants.table, data.table, room.links, room.columns
+        self._jacobians = BoundKernel(forward_jacobians, *tables, room.before, room.factors)
+        self._product = BoundKernel(forward_product, *tables, np.zeros(self._nv))
+        self._transposed = BoundKernel(forward_product_transposed, *tables)
+        self._inverse = InversePartialDerivatives(constants, data)
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                 external: ArrayLike | None = None) -> ForwardJacobians:
+        """Return a and all Jacobians, in O(n^2 depth)."""
+        n = self._nv
+        by_q, by_v, by_tau = np.empty((3, n, n))
+        result = ForwardJacobians(np.empty(n), by_q, by_v, by_tau, np.empty((n, 3)))
+        wrenches = self._no_wrenches if external is None else external
+        if self._jacobians.attempt(q, v, tau, wrenches, *result) == DONE:
+            return result
+        q, v, tau, wrenches = self._inputs(q, v, tau, external)
+        code = self._jacobians(q, v, tau, wrenches, *result)
+        if code != DONE:
+            stop(self._model, code, '', q, v=v, tau=tau, external=wrenches)
+        return result
+
+    def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
+                dtau: ArrayLike, external: ArrayLike | None = None) -> Array:
+        """Return by_q dq + by_v dv + by_tau dtau (nv,) in O(n)."""
+        q, v, tau, wrenches = self._inputs(q, v, tau, external)
+        dq, dv, dtau = self._rate('dq', dq), self._rate('dv', dv), self._rate('dtau', dtau)
+        a, out = np.empty((2, self._nv))
+        code = self._product(q, v, tau, wrenches, dq, dv, dtau, a, out)
+        if code != DONE:
+            stop(self._model, code, '', q, v=v, tau=tau, dq=dq, dv=dv, dtau=dtau,
+                 external=wrenches)
+        return out
+
+    def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
+                 external: ArrayLike | None = None) -> ForwardGradient:
+        """Return a, y^T by_q, y^T by_v and y^T by_tau in O(n): the gradient of y . a."""
+        q, v, tau, wrenches = self._inputs(q, v, tau, external)
+        y, room = self._rate('y', y), np.empty(self._nv)
+        result = ForwardGradient(*np.empty((4, self._nv)))
+        code = self._transposed(q, v, tau, wrenches, y, *result, room)
+        if code != DONE:
+            stop(self._model, code, '', q, v=v, tau=tau, y=y, external=wrenches)
+        return result
+
+    def by_external(self, q: ArrayLike) -> Array:
+        """Return the derivatives (nv, B, 6) of a by the wrenches on bodies, M^-1 J_b^T."""
+        forces, zero = self._inverse.by_external(q), np.zeros(self._nv)
+        inverse = self(q, zero, zero).by_tau
+        return -np.einsum('ij,jbk->ibk', inverse, forces)
+
+    def _inputs(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None
+                ) -> tuple[Array, Array, Array, Array]:
+        wrenches = self._no_wrenches if external is None else borrowed(
+            'external', external, (self._bodies, 6))
+        return (borrowed('q', q, (self._model.nq,)), self._rate('v', v), self._rate('tau', tau),
+                wrenches)
+
+    def _rate(self, name: str, value: ArrayLike) -> Array:
+        return borrowed(name, value, (self._nv,))

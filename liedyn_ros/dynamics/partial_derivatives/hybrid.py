@@ -1,0 +1,62 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Partial derivatives of hybrid dynamics (13.18)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
+
+
+class HybridJacobians(NamedTuple):
+    """
+    a and tau (nv,), all of them, and their partial derivatives, each (nv, nv).
+
+    by_given is by what is known of each coordinate: its acceleration where it is prescribed, its
+    force elsewhere. The rows of what is known itself are zero, and unit rows in by_given.
+    """
+
+    a: Array
+    tau: Array
+    a_by_q: Array
+    a_by_v: Array
+    a_by_given: Array
+    tau_by_q: Array
+    tau_by_v: Array
+    tau_by_given: Array
+
+
+def hybrid_jacobians(prescribed: NDArray[np.bool_], a: Array, tau: Array, at: InverseJacobians
+                     ) -> HybridJacobians:
+    """Return the Jacobians from those of inverse dynamics at the solution a, tau."""
+    u, f, size = np.flatnonzero(prescribed), np.flatnonzero(~prescribed), len(a)
+    result = HybridJacobians(a, tau, *np.zeros((6, size, size)))
+    result.a_by_given[u, u] = 1.0
+    result.tau_by_given[f, f] = 1.0
+    coupling = at.by_a[np.ix_(u, f)]
+    if len(f):
+        factors = cho_factor(at.by_a[np.ix_(f, f)])
+        result.a_by_q[f] = -cho_solve(factors, at.by_q[f])
+        result.a_by_v[f] = -cho_solve(factors, at.by_v[f])
+        result.a_by_given[np.ix_(f, u)] = -cho_solve(factors, coupling.T)
+        result.a_by_given[np.ix_(f, f)] = cho_solve(factors, np.eye(len(f)))
+    result.tau_by_q[u] = at.by_q[u] + coupling @ result.a_by_q[f]
+    result.tau_by_v[u] = at.by_v[u] + coupling @ result.a_by_v[f]
+    result.tau_by_given[u] = at.by_a[u] @ result.a_by_given
+    return result

@@ -1,0 +1,125 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Partial derivatives of inverse dynamics (13.2, 13.4)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.data import Data
+from liedyn_ros.dynamics.inputs import borrowed, refuse
+from liedyn_ros.dynamics.kernels.kinematics import jacobian
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
+from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
+    inverse_product, inverse_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.jit.bound_kernel import BoundKernel
+
+
+class InverseJacobians(NamedTuple):
+    """
+    The partial derivatives of tau.
+
+    by_q, by_v and by_a = M (nv, nv): row k is tau[k]. by_gravity (nv, 3): by the acceleration of
+    gravity in the ground. Those by q are along the tangents of model.integrate, v and a staying
+    the same numbers.
+    """
+
+    by_q: Array
+    by_v: Array
+    by_a: Array
+    by_gravity: Array
+
+
+class InverseGradient(NamedTuple):
+    """The partial derivatives of y . tau, each (nv,)."""
+
+    by_q: Array
+    by_v: Array
+    by_a: Array
+
+
+class InversePartialDerivatives:
+    """
+    Derivatives of tau at a motion q, v, a; called as dynamics.inverse.partial_derivatives.
+
+    External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
+    Coulomb friction has no derivative. Each call raises what dynamics.inverse raises.
+    """
+
+    def __init__(self, constants: Constants, data: Data) -> None:
+        """Make room."""
+        self._model, self._constants, self._data = constants.model, constants, data
+        self._nv, self._bodies = constants.model.nv, len(constants.model.bodies)
+        room = PartialTables(constants)
+        tables = constants.table, room.links, room.columns
+        self._jacobians = BoundKernel(inverse_jacobians, *tables)
+        self._product = BoundKernel(inverse_product, *tables)
+        self._transposed = BoundKernel(inverse_product_transposed, *tables)
+        self._no_wrenches = np.empty((0, 6))
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                 external: ArrayLike | None = None) -> InverseJacobians:
+        """Return all Jacobians, in O(n depth)."""
+        n = self._nv
+        by_q, by_v, by_a = np.empty((3, n, n))
+        result = InverseJacobians(by_q, by_v, by_a, np.empty((n, 3)))
+        wrenches = self._no_wrenches if external is None else external
+        if self._jacobians.attempt(q, v, a, wrenches, *result):
+            return result
+        q, v, a, wrenches = self._inputs(q, v, a, external)
+        if not self._jacobians(q, v, a, wrenches, *result):
+            refuse(self._model, '', q, v=v, a=a, external=wrenches)
+        return result
+
+    def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
+                da: ArrayLike, external: ArrayLike | None = None) -> Array:
+        """Return by_q dq + by_v dv + by_a da (nv,) in O(n): the derivative in one direction."""
+        q, v, a, wrenches = self._inputs(q, v, a, external)
+        dq, dv, da = self._rate('dq', dq), self._rate('dv', dv), self._rate('da', da)
+        out = np.empty(self._nv)
+        if not self._product(q, v, a, wrenches, dq, dv, da, out):
+            refuse(self._model, '', q, v=v, a=a, dq=dq, dv=dv, da=da, external=wrenches)
+        return out
+
+    def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
+                 external: ArrayLike | None = None) -> InverseGradient:
+        """Return y^T by_q, y^T by_v and y^T by_a in O(n): the gradient of y . tau."""
+        q, v, a, wrenches = self._inputs(q, v, a, external)
+        y, result = self._rate('y', y), InverseGradient(*np.empty((3, self._nv)))
+        if not self._transposed(q, v, a, wrenches, y, *result):
+            refuse(self._model, '', q, v=v, a=a, y=y, external=wrenches)
+        return result
+
+    def by_external(self, q: ArrayLike) -> Array:
+        """Return the derivatives (nv, B, 6) of tau by the wrenches on bodies, -J_b^T (13.29)."""
+        q, result = borrowed('q', q, (self._model.nq,)), np.empty((self._bodies, 6, self._nv))
+        for b, matrix in enumerate(result):
+            if not jacobian(self._constants.table, self._data.table, b, False, q, matrix):
+                refuse(self._model, '', q)
+        return -result.transpose(2, 0, 1)
+
+    def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None
+                ) -> tuple[Array, Array, Array, Array]:
+        wrenches = self._no_wrenches if external is None else borrowed(
+            'external', external, (self._bodies, 6))
+        return (borrowed('q', q, (self._model.nq,)), self._rate('v', v), self._rate('a', a),
+                wrenches)
+
+    def _rate(self, name: str, value: ArrayLike) -> Array:
+        return borrowed(name, value, (self._nv,))

@@ -1,0 +1,67 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The matrix B of a body in motion: how its wrench changes with its twist (13.9).
+
+B = -(I ad_V + ad_V^T I + N(I V)) = [T 0; [b] 0] is twelve numbers, T row by row and b. The form
+survives sums, and transports into the common frame.
+"""
+
+from liedyn_ros.dynamics.kernels.tables import add3, add9, load3, load9, store3, store9
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.lie.kernels import mat3, vec3
+
+
+@inlined
+def of_rigid(body, w, v):
+    """Return B of a rigid body (m, h, J) of a twist."""
+    m, h, j = body
+    half = 0.5 * (j[0] + j[3] + j[5])
+    sigma = (half - j[0], -j[1], -j[2], -j[1], half - j[3], -j[4], -j[2], -j[4], half - j[5])
+    t = mat3.add(mat3.mul(mat3.hat(w), sigma), mat3.mul(mat3.hat(h), mat3.hat(v)))
+    b = vec3.axpy(m, v, vec3.cross(w, h))
+    return mat3.scale(-2.0, t), vec3.scale(-2.0, b)
+
+
+@inlined
+def apply(t, b, w):
+    """Return B P, of a twist P with the angular part w."""
+    return mat3.apply(t, w), vec3.cross(b, w)
+
+
+@inlined
+def apply_t(t, b, w, v):
+    """Return the moment of B^T S, whose force is zero."""
+    return vec3.sub(mat3.apply_t(t, w), vec3.cross(b, v))
+
+
+@inlined
+def load(links, i, at):
+    """Return (T, b)."""
+    return load9(links, i, at), load3(links, i, at + 9)
+
+
+@inlined
+def store(links, i, at, t, b):
+    """Write (T, b)."""
+    store9(links, i, at, t)
+    store3(links, i, at + 9, b)
+
+
+@inlined
+def add(links, i, at, t, b):
+    """Add (T, b)."""
+    add9(links, i, at, t)
+    add3(links, i, at + 9, b)

@@ -1,0 +1,54 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The two tables of partial derivatives: links and columns, in one frame that all links share.
+
+The frame has the axes of the ground, and its origin where the first link is: so no transports are
+needed, and a machine far from the ground's origin loses no digits. links has a row for each link
+after row 0, the ground, which is at rest and accelerated against gravity (3.0). columns has a row
+for each velocity coordinate. Names are those of the theory, section 13.2.
+"""
+
+from liedyn_ros.dynamics.kernels.tables import load3, store3
+from liedyn_ros.jit.decorators import inlined
+
+# Columns of links.
+ROTATION = 0  # of the link in the ground
+POSITION = 9  # from the origin of the common frame
+TWIST = 12  # V
+ACCELERATION = 18  # V' less gravity
+FORCE = 24  # F from the parent
+INERTIA = 30  # I of the link, then of all that it carries
+CHANGE = 40  # B of the same: T (nine numbers, row by row) and b of [T 0; [b] 0]
+# Of a product: what goes down the tree (FIRST, SECOND) and up (SECOND, THIRD).
+FIRST, SECOND, THIRD = 52, 58, 64
+LINK_WIDTH = 70
+
+# Columns of columns: what coordinate k does to the twist and acceleration of its link.
+S, P, Q, R = 0, 6, 12, 18
+COLUMN_WIDTH = 24
+
+
+@inlined
+def load_pair(table, i, at):
+    """Return six entries of row i as two vectors."""
+    return load3(table, i, at), load3(table, i, at + 3)
+
+
+@inlined
+def store_pair(table, i, at, x, y):
+    """Write two vectors into row i."""
+    store3(table, i, at, x)
+    store3(table, i, at + 3, y)

@@ -1,0 +1,113 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Linear models of a machine about a state, and along a motion (13.9)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators.chart import chart_rate
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Model
+from liedyn_ros.model.kernels import kinds
+
+
+class LinearModel(NamedTuple):
+    """
+    dx/dt = A x + B dtau, or x' = A x + B dtau after a step.
+
+    x = (eta, dv) (2 nv,): the displaced configuration is model.integrate(q, eta), the velocity
+    v + dv. A is (2 nv, 2 nv), B (2 nv, nv).
+    """
+
+    A: Array
+    B: Array
+
+    def discrete(self, dt: float) -> 'LinearModel':
+        """
+        Return the step of a continuous model over dt (s), forces held: exact for A and B held too.
+
+        Where the machine moves, these change within the step: see transition. Raises LimitError.
+        """
+        size, inputs = self.B.shape
+        block = np.zeros((size + inputs, size + inputs))
+        block[:size, :size], block[:size, size:] = self.A, self.B
+        power = expm(as_positive('dt', dt) * block)  # (13.49)
+        return LinearModel(power[:size, :size], power[:size, size:])
+
+
+def linearize(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+              external: ArrayLike | None = None) -> LinearModel:
+    """
+    Return the continuous model about a motion that is at q, v under tau (13.48).
+
+    The state need not be at rest. Raises what dynamics.forward raises.
+    """
+    at = dynamics.forward.partial_derivatives(q, v, tau, external)
+    n = dynamics.model.nv
+    a, b = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n))
+    a[:n, :n], a[:n, n:] = -_brackets(dynamics.model, np.asarray(v, dtype=float)), np.eye(n)
+    a[n:, :n], a[n:, n:], b[n:] = at.by_q, at.by_v, at.by_tau
+    return LinearModel(a, b)
+
+
+def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
+               external: ArrayLike | None = None, tolerance: float = 1e-10
+               ) -> tuple[Array, Array, LinearModel]:
+    """
+    Return q (nq,) and v (nv,) after dt (s) under held forces, and the discrete model of the step.
+
+    A and B follow the motion: they are the derivatives of the state after the step by the state
+    before it and by tau, integrated with it by a Runge-Kutta method of order eight. Raises what
+    dynamics.forward raises, LimitError, or ConvergenceError where the step becomes too small.
+    """
+    model, n = dynamics.model, dynamics.model.nv
+    q, v = model.check_configuration(q), as_array('v', v, (n,))
+    tau, dt = as_array('tau', tau, (n,)), as_positive('dt', dt)
+    tolerance, size = as_positive('tolerance', tolerance), 2 * n
+
+    def rate(_: float, state: Array) -> Array:
+        x, now = state[:n], state[n:size]
+        linear = linearize(dynamics, model.integrate(q, x), now, tau, external)
+        acceleration = dynamics.forward(model.integrate(q, x), now, tau, external)
+        matrix = linear.A @ state[size:].reshape(size, -1)
+        matrix[:, size:] += linear.B
+        return np.concatenate([chart_rate(model, x, now), acceleration, matrix.ravel()])
+
+    start = np.concatenate([np.zeros(n), v, np.eye(size, size + n).ravel()])
+    result = solve_ivp(rate, (0.0, dt), start, method='DOP853', rtol=tolerance, atol=tolerance)
+    if not result.success:
+        raise ConvergenceError(f'transition: expected a motion over {dt} s, got: {result.message}')
+    end = result.y[:, -1]
+    matrix = end[size:].reshape(size, -1)
+    return (model.integrate(q, end[:n]), end[n:size],
+            LinearModel(matrix[:, :size], matrix[:, size:]))
+
+
+def _brackets(model: Model, v: Array) -> Array:
+    """Return A (nv, nv) of section 13: the brackets with v of spherical and free joints."""
+    result = np.zeros((model.nv, model.nv))
+    for kind, vi in zip(model.link_table.kind, model.link_table.vi):
+        if kind == kinds.SPHERICAL:
+            result[vi:vi + 3, vi:vi + 3] = so3.hat(v[vi:vi + 3])
+        elif kind == kinds.FREE:
+            result[vi:vi + 6, vi:vi + 6] = se3.ad(v[vi:vi + 6])
+    return result

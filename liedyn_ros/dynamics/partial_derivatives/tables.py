@@ -1,0 +1,42 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The tables on which the kernels of partial derivatives work, besides those of the dynamics."""
+
+import numpy as np
+
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.partial_derivatives.kernels import table
+from liedyn_ros.model.kernels import kinds
+
+
+class PartialTables:
+    """
+    Room of one model: its content belongs to nobody after a call.
+
+    links, columns and factors are as in kernels.table and kernels.factorization; before (nv,) is
+    the coordinate before each on its path, -1 for none.
+    """
+
+    def __init__(self, constants: Constants) -> None:
+        """Make room."""
+        links = constants.model.link_table
+        self.links = np.zeros((constants.links, table.LINK_WIDTH))
+        self.columns = np.zeros((links.nv, table.COLUMN_WIDTH))
+        self.factors = np.zeros((links.nv, links.nv))
+        self.before = np.arange(links.nv) - 1
+        for i in range(links.N):
+            parent = links.parent[i]
+            self.before[links.vi[i]] = -1 if parent < 0 else (
+                links.vi[parent] + kinds.NV[links.kind[parent]] - 1)

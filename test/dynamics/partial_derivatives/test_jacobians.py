@@ -1,0 +1,190 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Jacobians of inverse, forward and hybrid dynamics beside differences, Pinocchio, each other."""
+
+import numpy as np
+import pytest
+from support.dynamics_cases import Case, make_case, TREES
+from support.random_models import random_model
+from support.tangents import difference, tangent_derivatives
+
+from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, SingularError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.model import JOINT_TYPES, ModelBuilder
+
+TOLERANCE = 1e-12  # of the largest entry, between exact results
+DIFFERENCES = 1e-9
+
+
+def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
+    """Compare with a tolerance of the largest entry."""
+    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.fixture(params=TREES[:4], ids=str)
+def damped(request) -> Case:
+    """Return a machine with damping and friction, at rates away from where friction jumps."""
+    case = make_case(*request.param, dissipation=True)
+    return case._replace(v=case.v + 0.1 * np.sign(case.v))
+
+
+def test_inverse_beside_differences(damped: Case) -> None:
+    d, model, q, v, a, w = damped.dynamics, *damped[:1], *damped[2:6]
+    got = d.inverse.partial_derivatives(q, v, a, w)
+    units = np.eye(model.nv)
+    assert_same(got.by_q, tangent_derivatives(
+        model, q, lambda at: d.inverse(at, v, a, w)).T, DIFFERENCES)
+    assert_same(got.by_v, np.transpose([
+        difference(lambda s, e=e: d.inverse(q, v + s * e, a, w)) for e in units]), DIFFERENCES)
+    assert_same(got.by_a, d.mass_matrix(q))
+    assert_same(got.by_gravity, np.transpose([
+        d_gravity(damped, e) for e in np.eye(3)]))
+
+
+def d_gravity(case: Case, direction):
+    """Return the derivative of tau by gravity, which is linear: the difference of two models."""
+    from dataclasses import replace
+    forces = []
+    for sign in (1.0, -1.0):
+        table = replace(case.model.link_table, gravity=case.model.gravity + sign * direction)
+        moved = Dynamics(replace(case.model, link_table=table), dissipation=False)
+        forces.append(moved.inverse(case.q, case.v, case.a))
+    return 0.5 * (forces[0] - forces[1])
+
+
+def test_forward_beside_differences(damped: Case) -> None:
+    d, model, q, v, w = damped.dynamics, damped.model, damped.q, damped.v, damped.external
+    tau = d.inverse(q, v, damped.a, w)
+    got, units = d.forward.partial_derivatives(q, v, tau, w), np.eye(model.nv)
+    assert_same(got.a, damped.a, 1e-11)
+    assert_same(got.by_q, tangent_derivatives(
+        model, q, lambda at: d.forward(at, v, tau, w), 1e-3).T, 1e-8)
+    assert_same(got.by_v, np.transpose([
+        difference(lambda s, e=e: d.forward(q, v + s * e, tau, w)) for e in units]), DIFFERENCES)
+    assert_same(got.by_tau @ d.mass_matrix(q), units, 1e-10)
+
+
+def test_forward_is_the_inverse_of_inverse(damped: Case) -> None:
+    d, state, w = damped.dynamics, (damped.q, damped.v), damped.external
+    tau = d.inverse(*state, damped.a, w)
+    back, ahead = (d.inverse.partial_derivatives(*state, damped.a, w),
+                   d.forward.partial_derivatives(*state, tau, w))
+    for name in ('by_q', 'by_v', 'by_gravity'):
+        wanted = getattr(back, name)
+        assert_same(-back.by_a @ getattr(ahead, name), wanted, 1e-10)
+
+
+def test_wrenches_on_bodies(damped: Case) -> None:
+    d, q, v, a = damped.dynamics, damped.q, damped.v, damped.a
+    by = d.inverse.partial_derivatives.by_external(q)
+    change = d.inverse(q, v, a, damped.external) - d.inverse(q, v, a)
+    assert_same(np.einsum('kbc,bc->k', by, damped.external), change, 1e-11)
+    tau = d.inverse(q, v, a)
+    by = d.forward.partial_derivatives.by_external(q)
+    change = d.forward(q, v, tau, damped.external) - a
+    assert_same(np.einsum('kbc,bc->k', by, damped.external), change, 1e-10)
+
+
+def test_products_are_those_of_the_jacobians(damped: Case) -> None:
+    d, state, w, n = damped.dynamics, (damped.q, damped.v), damped.external, damped.model.nv
+    dq, dv, du, y = damped.rng.normal(size=(4, n))
+    tau = d.inverse(*state, damped.a, w)
+    for partial, given, names in (
+            (d.inverse.partial_derivatives, damped.a, ('by_q', 'by_v', 'by_a')),
+            (d.forward.partial_derivatives, tau, ('by_q', 'by_v', 'by_tau'))):
+        full = partial(*state, given, w)
+        by_q, by_v, by_u = (getattr(full, name) for name in names)
+        assert_same(partial.product(*state, given, dq, dv, du, w),
+                    by_q @ dq + by_v @ dv + by_u @ du, 1e-11)
+        gradient = partial.gradient(*state, given, y, w)
+        for name in names:
+            assert_same(getattr(gradient, name), y @ getattr(full, name), 1e-11)
+
+
+@pytest.mark.parametrize('share', (0.0, 0.5, 1.0))
+def test_hybrid_beside_differences(damped: Case, share: float) -> None:
+    d, model, q, v, w = damped.dynamics, damped.model, damped.q, damped.v, damped.external
+    which = damped.rng.random(model.nv) < share
+    tau = d.inverse(q, v, damped.a, w)
+    given = np.where(which, damped.a, tau)
+
+    def solve(at=q, rate=v, known=given):
+        return np.hstack(d.hybrid(at, rate, which, known, known, w))
+
+    got, units = d.hybrid.partial_derivatives(q, v, which, damped.a, tau, w), np.eye(model.nv)
+    assert_same(np.hstack(got[:2]), np.hstack((damped.a, tau)), 1e-11)
+    for ours, wanted in (
+            ((got.a_by_q, got.tau_by_q), tangent_derivatives(model, q, solve, 1e-3)),
+            ((got.a_by_v, got.tau_by_v), [
+                difference(lambda s, e=e: solve(rate=v + s * e)) for e in units]),
+            ((got.a_by_given, got.tau_by_given), [
+                difference(lambda s, e=e: solve(known=given + s * e)) for e in units])):
+        assert_same(np.vstack(ours), np.transpose(wanted), 1e-8)
+
+
+# Pinocchio 4.1 is wrong where S depends on q: universal and SphericalZYX joints.
+RIGHT = [name for name in JOINT_TYPES if name not in ('universal', 'planar', 'cylindrical')]
+
+
+@pytest.mark.parametrize(('seed', 'floating'), TREES[:4])
+def test_pinocchio_has_the_same_jacobians(seed: int, floating: bool) -> None:
+    pin = pytest.importorskip('pinocchio')
+    from support.pinocchio_twin import to_pinocchio
+    model, rng = random_model(seed, 8, floating, RIGHT), np.random.default_rng(seed)
+    twin, d = to_pinocchio(model), Dynamics(model, dissipation=False)
+    q, (v, a) = model.random(rng), rng.normal(size=(2, model.nv))
+    tau, data = d.inverse(q, v, a), twin.model.createData()
+    there = twin.to_configuration(q), twin.to_velocity(v)
+    for ours, theirs in (
+            (d.inverse.partial_derivatives(q, v, a)[:2],
+             pin.computeRNEADerivatives(twin.model, data, *there, twin.to_velocity(a))),
+            (d.forward.partial_derivatives(q, v, tau)[1:3],
+             pin.computeABADerivatives(twin.model, data, *there, twin.to_velocity(tau)))):
+        for mine, other in zip(ours, theirs):
+            assert_same(mine, twin.from_velocity(twin.from_velocity(other.T).T), 1e-10)
+
+
+def test_refusals(damped: Case) -> None:
+    d, q, v, a = damped.dynamics, damped.q, damped.v, damped.a
+    partial = d.inverse.partial_derivatives
+    with pytest.raises(ShapeError, match=r'^v: expected shape'):
+        partial(q, v[1:], a)
+    with pytest.raises(NotFiniteError, match=r'^a\[0\]'):
+        partial(q, v, np.full_like(a, np.nan))
+    with pytest.raises(NotFiniteError, match=r'^y\[0\]'):
+        partial.gradient(q, v, a, np.full_like(a, np.inf))
+    with pytest.raises(NotFiniteError, match=r'^dtau\[0\]'):
+        d.forward.partial_derivatives.product(q, v, a, v, v, np.full_like(a, np.nan))
+    with pytest.raises(LimitError, match='got larger ones'):
+        partial(q, 1e200 * v, a)
+
+
+def test_massless_joints_are_named() -> None:
+    builder = ModelBuilder('empty')
+    builder.add_body('nothing', None)
+    builder.add_joint('loose', 'revolute', None, 'nothing', axis=(0, 0, 1))
+    d = Dynamics(builder.build())
+    with pytest.raises(SingularError, match=r'^loose: expected inertia'):
+        d.forward.partial_derivatives([0.0], [0.0], [1.0])
+    assert d.inverse.partial_derivatives([0.0], [0.0], [1.0]).by_a == 0.0
+
+
+def test_an_empty_machine() -> None:
+    builder = ModelBuilder('rock')
+    builder.add_body('rock', None)
+    builder.add_joint('ground', 'fixed', None, 'rock')
+    d = Dynamics(builder.build())
+    assert d.inverse.partial_derivatives([], [], []).by_q.shape == (0, 0)
+    assert d.forward.partial_derivatives([], [], []).a.shape == (0,)
