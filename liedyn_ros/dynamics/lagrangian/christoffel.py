@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.dynamics.lagrangian.screw_tree import ScrewTree
+from liedyn_ros.dynamics.screw_tree import ScrewTree
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.lagrangian.screw_tree import inertia_matrices, ScrewTree
+from liedyn_ros.dynamics.screw_tree import inertia_matrices, ScrewTree
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Body
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.lagrangian.christoffel import christoffel_symbols, combine
-from liedyn_ros.dynamics.lagrangian.screw_tree import ScrewTree
+from liedyn_ros.dynamics.screw_tree import ScrewTree
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.lagrangian.screw_tree import ScrewTree
+from liedyn_ros.dynamics.screw_tree import ScrewTree
 from liedyn_ros.model import Model
 
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.lagrangian.screw_tree import inertia_matrices, link_screws, ScrewTree
+from liedyn_ros.dynamics.screw_tree import inertia_matrices, link_screws, ScrewTree
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.dynamics.lagrangian.screw_tree import ScrewTree, unpacked
+from liedyn_ros.dynamics.screw_tree import ScrewTree, unpacked
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Body, JOINT_TYPES, Limits, Model, ModelBuilder
 from liedyn_ros.model.kernels import kinds

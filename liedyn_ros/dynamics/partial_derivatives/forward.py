@@ -14,6 +14,7 @@
 
 """Partial derivatives of forward dynamics (13.15, 13.23)."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jaco
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
+    forward_rate_jacobians, ForwardRateJacobians)
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 
@@ -65,8 +68,9 @@ class ForwardPartialDerivatives:
     Coulomb friction has no derivative. Each call raises what dynamics.forward raises.
     """
 
-    def __init__(self, constants: Constants, data: Data) -> None:
-        """Make room."""
+    def __init__(self, constants: Constants, data: Data, solve: Callable[..., Array]) -> None:
+        """Make room; solve is the time derivatives of forward dynamics."""
+        self._solve = solve
         self._model, self._nv = constants.model, constants.model.nv
         self._bodies, self._no_wrenches = len(constants.model.bodies), np.empty((0, 6))
         room = PartialTables(constants)
@@ -113,6 +117,16 @@ class ForwardPartialDerivatives:
         if code != DONE:
             stop(self._model, code, '', q, v=v, tau=tau, y=y, external=wrenches)
         return result
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                         external: ArrayLike | None = None) -> ForwardRateJacobians:
+        """
+        Return a with its time derivatives to order r, and the Jacobians of each.
+
+        tau is (r + 1, nv), external (r + 1, B, 6).
+        """
+        a = self._solve(q, v, tau, external)
+        return forward_rate_jacobians(a, self._inverse.time_derivatives(q, v, a, external))
 
     def by_external(self, q: ArrayLike) -> Array:
         """Return the derivatives (nv, B, 6) of a by the wrenches on bodies, M^-1 J_b^T."""

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.algorithm import order_of_rows
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed, refuse
@@ -28,6 +29,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_ja
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
+    inverse_rate_jacobians, InverseRateJacobians)
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 
@@ -105,6 +108,20 @@ class InversePartialDerivatives:
         if not self._transposed(q, v, a, wrenches, y, *result):
             refuse(self._model, '', q, v=v, a=a, y=y, external=wrenches)
         return result
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                         external: ArrayLike | None = None) -> InverseRateJacobians:
+        """
+        Return the Jacobians of tau and of its time derivatives to order r, O(n^2 r^2).
+
+        a (r + 1, nv) is the acceleration and its derivatives; external is (r + 1, B, 6).
+        """
+        order = order_of_rows('a', a, 0)
+        q, v = self._model.check_configuration(q), as_array('v', v, (self._nv,))
+        a = as_array('a', a, (order + 1, self._nv))
+        if external is not None:
+            external = as_array('external', external, (order + 1, self._bodies, 6))
+        return inverse_rate_jacobians(self._model, q, v, a, external, self._constants.damping)
 
     def by_external(self, q: ArrayLike) -> Array:
         """Return the derivatives (nv, B, 6) of tau by the wrenches on bodies, -J_b^T (13.29)."""

@@ -25,9 +25,7 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.chart import chart_rate
-from liedyn_ros.lie import se3, so3
-from liedyn_ros.model import Model
-from liedyn_ros.model.kernels import kinds
+from liedyn_ros.dynamics.partial_derivatives.time_derivatives import velocity_brackets
 
 
 class LinearModel(NamedTuple):
@@ -64,7 +62,7 @@ def linearize(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     at = dynamics.forward.partial_derivatives(q, v, tau, external)
     n = dynamics.model.nv
     a, b = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n))
-    a[:n, :n], a[:n, n:] = -_brackets(dynamics.model, np.asarray(v, dtype=float)), np.eye(n)
+    a[:n, :n], a[:n, n:] = -velocity_brackets(dynamics.model, np.asarray(v)), np.eye(n)
     a[n:, :n], a[n:, n:], b[n:] = at.by_q, at.by_v, at.by_tau
     return LinearModel(a, b)
 
@@ -100,14 +98,3 @@ def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: A
     matrix = end[size:].reshape(size, -1)
     return (model.integrate(q, end[:n]), end[n:size],
             LinearModel(matrix[:, :size], matrix[:, size:]))
-
-
-def _brackets(model: Model, v: Array) -> Array:
-    """Return A (nv, nv) of section 13: the brackets with v of spherical and free joints."""
-    result = np.zeros((model.nv, model.nv))
-    for kind, vi in zip(model.link_table.kind, model.link_table.vi):
-        if kind == kinds.SPHERICAL:
-            result[vi:vi + 3, vi:vi + 3] = so3.hat(v[vi:vi + 3])
-        elif kind == kinds.FREE:
-            result[vi:vi + 6, vi:vi + 6] = se3.ad(v[vi:vi + 6])
-    return result

@@ -24,7 +24,7 @@ from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.dynamics.lagrangian import (
     christoffel_symbols, christoffel_symbols_of_chains, closed_form_rate, gravity_terms,
     levi_civita_coriolis)
-from liedyn_ros.dynamics.lagrangian.screw_tree import ScrewTree
+from liedyn_ros.dynamics.screw_tree import ScrewTree
 from liedyn_ros.model import JOINT_TYPES, Model
 
 TOLERANCE = 1e-12

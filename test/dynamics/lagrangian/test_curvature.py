@@ -22,7 +22,7 @@ from support.tangents import difference, tangent_derivatives
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.lagrangian import christoffel_symbols, curvature, geodesic
-from liedyn_ros.dynamics.lagrangian.screw_tree import ScrewTree
+from liedyn_ros.dynamics.screw_tree import ScrewTree
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
 TOLERANCE = 1e-10

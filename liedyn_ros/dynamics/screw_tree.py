@@ -15,7 +15,7 @@
 """
 The links of a model at a configuration, as matrices in the ground frame.
 
-The dense view of this folder works on them: one spatial screw for each coordinate, which of the
+What is computed densely works on them: one spatial screw for each coordinate, which of the
 coordinates stand before which, and composite inertias. A joint of several degrees of freedom is
 the chain of its links, so that every screw is constant in its link (theory 13, links).
 """

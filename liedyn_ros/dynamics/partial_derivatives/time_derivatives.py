@@ -1,0 +1,125 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Partial derivatives of the time derivatives of tau and a, to any order (13.6).
+
+tau^(k) is a function of q, v, v', ... to v^(k+1). Its partial derivatives are sums of time
+derivatives of the Jacobians of order zero (13.34); at spherical and free joints, where a
+displacement does not commute with the motion, factors Gamma of brackets come in (13.33).
+"""
+
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.partial_derivatives.rates import JacobianRates
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Model
+from liedyn_ros.model.kernels import kinds
+
+
+class InverseRateJacobians(NamedTuple):
+    """
+    The partial derivatives of tau, tau', ... to order r.
+
+    by_q (r + 1, nv, nv): row k is that of tau^(k). by_v (r + 1, nv, nv) the same. by_a
+    (r + 1, r + 1, nv, nv): entry [k, j] is tau^(k) by a^(j), zero for j > k, M for j = k.
+    """
+
+    by_q: Array
+    by_v: Array
+    by_a: Array
+
+
+class ForwardRateJacobians(NamedTuple):
+    """
+    a, a', ... to order r (r + 1, nv), and their partial derivatives.
+
+    by_q and by_v (r + 1, nv, nv); by_tau (r + 1, r + 1, nv, nv): entry [k, j] is a^(k) by
+    tau^(j), zero for j > k, M^-1 for j = k.
+    """
+
+    a: Array
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+
+
+def inverse_rate_jacobians(model: Model, q: Array, v: Array, a: Array, external: Array | None,
+                           damping: Array) -> InverseRateJacobians:
+    """Return the partial derivatives of a checked motion, a (r + 1, nv)."""
+    order, motion = len(a) - 1, np.vstack([v[None], a])
+    rates = JacobianRates(model, q, motion, external)
+    rates.by_v[0] += np.diag(damping)
+    gamma = _brackets_of_displacements(model, motion)
+    result = InverseRateJacobians(
+        np.zeros((order + 1, model.nv, model.nv)), np.zeros((order + 1, model.nv, model.nv)),
+        np.zeros((order + 1, order + 1, model.nv, model.nv)))
+    direct = {1: rates.by_v, 2: rates.by_a}  # f_m: by v^(m-1)
+    for k in range(order + 1):
+        for i in range(k + 1):
+            choose, turned = comb(k, i), rates.by_q[k - i]
+            result.by_q[k] += choose * turned @ gamma[i][0]
+            for j in range(1, k + 3):
+                term = result.by_v[k] if j == 1 else result.by_a[k, j - 2]
+                if j <= i:
+                    term += choose * turned @ gamma[i][j]
+                if j - i in direct:
+                    term += choose * direct[j - i][k - i]
+    return result
+
+
+def forward_rate_jacobians(a: Array, at: InverseRateJacobians) -> ForwardRateJacobians:
+    """Return those of forward dynamics from those of inverse dynamics at its solution (13.37)."""
+    rows, size = at.by_q.shape[:2]
+    inverse = np.linalg.inv(at.by_a[0, 0]) if size else np.zeros((0, 0))
+    by_q, by_v = np.zeros_like(at.by_q), np.zeros_like(at.by_v)
+    by_tau = np.zeros_like(at.by_a)
+    for k in range(rows):
+        q, v, tau = -at.by_q[k], -at.by_v[k], np.zeros_like(by_tau[0])
+        tau[k] = np.eye(size)
+        for i in range(k):
+            q = q - at.by_a[k, i] @ by_q[i]
+            v = v - at.by_a[k, i] @ by_v[i]
+            tau -= at.by_a[k, i] @ by_tau[i]
+        by_q[k], by_v[k], by_tau[k] = inverse @ q, inverse @ v, inverse @ tau
+    return ForwardRateJacobians(a, by_q, by_v, by_tau)
+
+
+def _brackets_of_displacements(model: Model, motion: Array) -> list[list[Array]]:
+    """Return Gamma_ij (nv, nv), 0 <= j <= i: eta^(i) by eta and by v^(j-1) (13.33)."""
+    size, rows = model.nv, len(motion)
+    brackets = [velocity_brackets(model, rate) for rate in motion]
+    gamma = [[np.eye(size)]]
+    for i in range(rows - 1):
+        row = [np.eye(size) * (j == i + 1) for j in range(i + 2)]
+        for j in range(i + 1):
+            for n in range(i + 1 - j):
+                row[j] = row[j] - comb(i, n) * brackets[n] @ gamma[i - n][j]
+        gamma.append(row)
+    return gamma
+
+
+def velocity_brackets(model: Model, v: Array) -> Array:
+    """Return A (nv, nv): the brackets with v of spherical and free joints, zero elsewhere."""
+    result = np.zeros((model.nv, model.nv))
+    for kind, vi in zip(model.link_table.kind, model.link_table.vi):
+        if kind == kinds.SPHERICAL:
+            result[vi:vi + 3, vi:vi + 3] = so3.hat(v[vi:vi + 3])
+        elif kind == kinds.FREE:
+            result[vi:vi + 6, vi:vi + 6] = se3.ad(v[vi:vi + 6])
+    return result
