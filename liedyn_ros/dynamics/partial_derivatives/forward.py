@@ -118,6 +118,27 @@ class ForwardPartialDerivatives:
             stop(self._model, code, '', q, v=v, tau=tau, y=y, external=wrenches)
         return result
 
+    def gradient_product(
+            self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, dq: ArrayLike,
+            dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None) -> ForwardGradient:
+        """
+        Return the derivative of gradient(q, v, tau, y) along dq, dv, dtau in O(n) (13.25).
+
+        Its a is the derivative of a. As in inverse.partial_derivatives.gradient_product, the
+        direction differentiates last.
+        """
+        inverse, rest = self._inverse, np.zeros(self._nv)
+        a, _, _, lam = self.gradient(q, v, tau, y, external)
+        da = self.product(q, v, tau, dq, dv, dtau, external)
+        # M' lam: lam is an acceleration from rest, without gravity.
+        change = (inverse.product(q, rest, lam, dq, rest, rest)
+                  - inverse.product(q, rest, rest, dq, rest, rest))
+        lam_rate = -self.gradient(q, v, tau, change, external).by_tau
+        second = inverse.gradient_product(q, v, a, lam, dq, dv, da, external)
+        first = inverse.gradient(q, v, a, lam_rate, external)
+        return ForwardGradient(
+            da, -second.by_q - first.by_q, -second.by_v - first.by_v, lam_rate)
+
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None) -> ForwardRateJacobians:
         """

@@ -28,6 +28,7 @@ from liedyn_ros.dynamics.kernels.kinematics import jacobian
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.kernels.second import inverse_second
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
     inverse_rate_jacobians, InverseRateJacobians)
@@ -74,6 +75,7 @@ class InversePartialDerivatives:
         self._jacobians = BoundKernel(inverse_jacobians, *tables)
         self._product = BoundKernel(inverse_product, *tables)
         self._transposed = BoundKernel(inverse_product_transposed, *tables)
+        self._second = BoundKernel(inverse_second, *tables, room.variations)
         self._no_wrenches = np.empty((0, 6))
 
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -107,6 +109,23 @@ class InversePartialDerivatives:
         y, result = self._rate('y', y), InverseGradient(*np.empty((3, self._nv)))
         if not self._transposed(q, v, a, wrenches, y, *result):
             refuse(self._model, '', q, v=v, a=a, y=y, external=wrenches)
+        return result
+
+    def gradient_product(
+            self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, dq: ArrayLike,
+            dv: ArrayLike, da: ArrayLike, external: ArrayLike | None = None) -> InverseGradient:
+        """
+        Return the derivative of gradient(q, v, a, y) along dq, dv, da in O(n) (13.24).
+
+        It is the matrix of second derivatives of y . tau times a vector. That matrix is not
+        symmetric between two coordinates of one spherical or free joint (13.5): the direction
+        differentiates last.
+        """
+        q, v, a, wrenches = self._inputs(q, v, a, external)
+        y, result = self._rate('y', y), InverseGradient(*np.empty((3, self._nv)))
+        dq, dv, da = self._rate('dq', dq), self._rate('dv', dv), self._rate('da', da)
+        if not self._second(q, v, a, wrenches, y, dq, dv, da, *result):
+            refuse(self._model, '', q, v=v, a=a, y=y, dq=dq, dv=dv, da=da, external=wrenches)
         return result
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,

@@ -27,7 +27,7 @@ from math import factorial
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.screw_tree import ScrewTree
+from liedyn_ros.dynamics.screw_tree import ScrewTree, unpacked
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 
@@ -62,7 +62,7 @@ class JacobianRates:
             rates = sum(v[i][:, None] * s[m - i] for i in range(m + 1))
             twist[m] = tree.moves @ rates
             if m + 1 < len(v):  # s' = ad_V s (7.2)
-                s[m + 1] = sum(_bracket(twist[i, tree.link], s[m - i])
+                s[m + 1] = sum(bracket(twist[i, tree.link], s[m - i])
                                for i in range(m + 1)) / (m + 1)
         rows = self._rows
         acceleration = twist[1:] * np.arange(1, len(v))[:, None, None]
@@ -73,10 +73,10 @@ class JacobianRates:
         before = np.concatenate([twist[:rows], np.zeros((rows, 1, 6))], axis=1)[:, parent]
         before_a = np.concatenate([acceleration, lift], axis=1)[:, parent]
         self._s, self._twist, self._acceleration = s[:rows], twist[:rows], acceleration
-        self._p = _convolve(before, self._s, _bracket)
-        self._q = (_convolve(before_a, self._s, _bracket)
-                   + _convolve(before, self._p, _bracket))
-        self._r = self._p + _convolve(twist[:rows, tree.link], self._s, _bracket)
+        self._p = convolve(before, self._s, bracket)
+        self._q = (convolve(before_a, self._s, bracket)
+                   + convolve(before, self._p, bracket))
+        self._r = self._p + convolve(twist[:rows, tree.link], self._s, bracket)
 
     def _set_forces(self, external: Array | None) -> None:
         """Write composite inertias, composite B and the wrenches of joints (13.9), (13.10)."""
@@ -87,10 +87,10 @@ class JacobianRates:
         for m in range(self._rows - 1):  # (Ali 61)
             inertia[m + 1] = -sum(inertia[m - i] @ ad[i] + dual[i] @ inertia[m - i]
                                   for i in range(m + 1)) / (m + 1)
-        momentum = _convolve(inertia, self._twist, _apply)
-        force = (_convolve(inertia, self._acceleration, _apply)
-                 - _convolve(dual, momentum, _apply))
-        change = -(_convolve(inertia, ad, np.matmul) + _convolve(dual, inertia, np.matmul)
+        momentum = convolve(inertia, self._twist, _apply)
+        force = (convolve(inertia, self._acceleration, _apply)
+                 - convolve(dual, momentum, _apply))
+        change = -(convolve(inertia, ad, np.matmul) + convolve(dual, inertia, np.matmul)
                    + _dual_bracket(momentum))
         if external is not None:
             force -= self._external(external, dual)
@@ -106,40 +106,38 @@ class JacobianRates:
         for b, link in enumerate(table.body_link):
             if link < 0:
                 continue
-            pose = np.eye(4)
-            pose[:3, :3], pose[:3, 3] = (
-                table.body_placement[b, :9].reshape(3, 3), table.body_placement[b, 9:])
+            pose = tree.poses[link] @ unpacked(table.body_placement[b])
             to_ground = np.zeros((self._rows, 6, 6))
-            to_ground[0] = se3.adjoint(se3.inverse(tree.poses[link] @ pose)).T
+            to_ground[0] = se3.adjoint(se3.inverse(pose)).T
             for m in range(self._rows - 1):
                 to_ground[m + 1] = -sum(dual[i, link] @ to_ground[m - i]
                                         for i in range(m + 1)) / (m + 1)
-            result[:, link] += _convolve(to_ground, wrenches[:, b], _apply)
+            result[:, link] += convolve(to_ground, wrenches[:, b], _apply)
         return result
 
     def _jacobians(self) -> tuple[Array, Array, Array]:
         """Return the Taylor coefficients of the Jacobians (13.11)."""
         tree, s, p, q, r = self._tree, self._s, self._p, self._q, self._r
-        own = _convolve(self._inertia, q, _apply) + _convolve(self._change, p, _apply)
-        carried = own - _convolve(_dual_bracket(self._force), s, _apply)
-        z = _convolve(self._inertia, r, _apply) + _convolve(self._change, s, _apply)
-        g = _convolve(self._inertia, s, _apply)
-        k = _convolve(np.swapaxes(self._change, -1, -2), s, _apply)
+        own = convolve(self._inertia, q, _apply) + convolve(self._change, p, _apply)
+        carried = own - convolve(_dual_bracket(self._force), s, _apply)
+        z = convolve(self._inertia, r, _apply) + convolve(self._change, s, _apply)
+        g = convolve(self._inertia, s, _apply)
+        k = convolve(np.swapaxes(self._change, -1, -2), s, _apply)
         before, together, after = tree.before, tree.together, tree.before.T
-        by_q = (before * _convolve(s, carried, _outer) + together * _convolve(s, own, _outer)
-                + after * (_convolve(g, q, _outer) + _convolve(k, p, _outer)))
-        by_v = ((before | together) * _convolve(s, z, _outer)
-                + after * (_convolve(g, r, _outer) + _convolve(k, s, _outer)))
-        by_a = (before | together) * _convolve(s, g, _outer) + after * _convolve(g, s, _outer)
+        by_q = (before * convolve(s, carried, _outer) + together * convolve(s, own, _outer)
+                + after * (convolve(g, q, _outer) + convolve(k, p, _outer)))
+        by_v = ((before | together) * convolve(s, z, _outer)
+                + after * (convolve(g, r, _outer) + convolve(k, s, _outer)))
+        by_a = (before | together) * convolve(s, g, _outer) + after * convolve(g, s, _outer)
         return by_q, by_v, by_a
 
 
-def _convolve(x: Array, y: Array, product: Product) -> Array:
-    """Return the Taylor coefficients of a product."""
+def convolve(x: Array, y: Array, product: Product) -> Array:
+    """Return the Taylor coefficients (rows, ...) of a product of two series."""
     return np.array([sum(product(x[i], y[m - i]) for i in range(m + 1)) for m in range(len(x))])
 
 
-def _bracket(x: Array, y: Array) -> Array:
+def bracket(x: Array, y: Array) -> Array:
     """Return [x, y] of rows (..., 6) (1.3)."""
     return np.concatenate([
         np.cross(x[..., :3], y[..., :3]),

@@ -18,6 +18,7 @@ import numpy as np
 
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.partial_derivatives.kernels import table
+from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
 from liedyn_ros.model.kernels import kinds
 
 
@@ -25,8 +26,8 @@ class PartialTables:
     """
     Room of one model: its content belongs to nobody after a call.
 
-    links, columns and factors are as in kernels.table and kernels.factorization; before (nv,) is
-    the coordinate before each on its path, -1 for none.
+    links, columns, variations and factors are as in kernels.table, kernels.second and
+    kernels.factorization; before (nv,) is the coordinate before each on its path, -1 for none.
     """
 
     def __init__(self, constants: Constants) -> None:
@@ -34,6 +35,7 @@ class PartialTables:
         links = constants.model.link_table
         self.links = np.zeros((constants.links, table.LINK_WIDTH))
         self.columns = np.zeros((links.nv, table.COLUMN_WIDTH))
+        self.variations = np.zeros((constants.links, VARIATION_WIDTH))
         self.factors = np.zeros((links.nv, links.nv))
         self.before = np.arange(links.nv) - 1
         for i in range(links.N):

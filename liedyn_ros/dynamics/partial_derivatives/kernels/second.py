@@ -1,0 +1,173 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Second derivatives of inverse dynamics as products with two vectors, O(n) (13.24).
+
+The gradient of y . tau (kernels.products) is varied along a direction xq, xv, xa. A quantity of a
+link is varied as its own frame sees it, so that screws do not vary; from a parent to its child a
+variation loses the bracket with the displacement h of the joint between them.
+"""
+
+from liedyn_ros.dynamics.kernels import joints, rigid
+from liedyn_ros.dynamics.kernels.tables import add3, KIND, LINKS, load3, PARENT, store3, VI
+from liedyn_ros.dynamics.partial_derivatives.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.kernels.motion import compute_motion
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+    ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S, store_pair, TWIST)
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get_int
+from liedyn_ros.lie.kernels import se3, vec3
+
+# Columns of the table of variations, a row for each link after row 0, the ground. A name with D
+# is a variation; D_TWIST0 and D_ACCELERATION0 are those of the parent's motion, seen by the link.
+Y, D_Y, DISPLACEMENT = 0, 6, 12
+D_TWIST, D_TWIST0, D_ACCELERATION, D_ACCELERATION0 = 18, 24, 30, 36
+AL, D_AL, D_FORCE, BE, D_BE = 42, 48, 54, 60, 63
+VARIATION_WIDTH = 66
+
+
+@kernel
+def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, xa,
+                   by_q, by_v, by_a):
+    """
+    Write the derivative of the gradient of y . tau along xq, xv, xa, each (nv,).
+
+    Returns whether the input is acceptable and the result is finite.
+    """
+    if not (compute_motion(model, links, columns, q, v, a, external)
+            and joints.complete(model, y) and joints.complete(model, xq)
+            and joints.complete(model, xv) and joints.complete(model, xa)):
+        return False
+    for at in (Y, D_Y, D_TWIST, D_ACCELERATION):
+        store_pair(table, 0, at, vec3.ZERO, vec3.ZERO)
+    count = get_int(model, 0, LINKS)
+    for i in range(1, count):
+        vary_motion(model, links, columns, table, i, v, y, xq, xv, xa)
+        vary_sums(links, table, i)
+    for i in range(count - 1, 0, -1):
+        vary_gradient(model, links, columns, table, i, by_q, by_v, by_a)
+    return joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_a)
+
+
+@inlined
+def less_bracket(hw, hv, x, y):
+    """Return what child sees of a parent's variation x of y: x - ad_h y."""
+    w, u = se3.ad(hw, hv, y[0], y[1])
+    return vec3.sub(x[0], w), vec3.sub(x[1], u)
+
+
+@inlined
+def vary_motion(model, links, columns, table, i, v, y, xq, xv, xa):
+    """Write how the motion of link i varies, its parent's being known."""
+    parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
+    zero = (vec3.ZERO, vec3.ZERO)
+    h, yy, sv, rate, push = zero, load_pair(table, parent, Y), zero, zero, zero
+    for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+        s = load_pair(columns, k, S)
+        h, yy, sv = axpy(xq[k], s, h), axpy(y[k], s, yy), axpy(v[k], s, sv)
+        rate, push = axpy(xv[k], s, rate), axpy(xa[k], s, push)
+    y0 = load_pair(table, parent, Y)
+    dy = less_bracket(h[0], h[1], load_pair(table, parent, D_Y), y0)
+    dv0 = less_bracket(
+        h[0], h[1], load_pair(table, parent, D_TWIST), load_pair(links, parent, TWIST))
+    da0 = less_bracket(h[0], h[1], load_pair(table, parent, D_ACCELERATION),
+                       load_pair(links, parent, ACCELERATION))
+    dv = axpy(1.0, dv0, rate)
+    w, u = load_pair(links, i, TWIST)
+    first, second = se3.ad(dv[0], dv[1], sv[0], sv[1]), se3.ad(w, u, rate[0], rate[1])
+    da = axpy(1.0, da0, axpy(1.0, push, axpy(1.0, first, second)))
+    store_pair(table, i, DISPLACEMENT, h[0], h[1])
+    store_pair(table, i, Y, yy[0], yy[1])
+    store_pair(table, i, D_Y, dy[0], dy[1])
+    store_pair(table, i, D_TWIST0, dv0[0], dv0[1])
+    store_pair(table, i, D_TWIST, dv[0], dv[1])
+    store_pair(table, i, D_ACCELERATION0, da0[0], da0[1])
+    store_pair(table, i, D_ACCELERATION, da[0], da[1])
+
+
+@inlined
+def vary_sums(links, table, i):
+    """Write what link i alone adds to al, be, and to how these and F vary."""
+    body = rigid.load(links, i, INERTIA)
+    t, b = change.load(links, i, CHANGE)
+    (yw, yv), (dyw, dyv) = load_pair(table, i, Y), load_pair(table, i, D_Y)
+    (w, u), (dw, du) = load_pair(links, i, TWIST), load_pair(table, i, D_TWIST)
+    store_pair(table, i, AL, *rigid.apply(body, yw, yv))
+    store_pair(table, i, D_AL, *rigid.apply(body, dyw, dyv))
+    store3(table, i, BE, change.apply_t(t, b, yw, yv))
+    dt, db = change.of_rigid(body, dw, du)  # B is linear in V
+    store3(table, i, D_BE, vec3.add(
+        change.apply_t(dt, db, yw, yv), change.apply_t(t, b, dyw, dyv)))
+    (aw, au) = load_pair(table, i, D_ACCELERATION)
+    m, f = rigid.apply(body, aw, au)
+    hm, hf = rigid.apply(body, w, u)
+    xm, xf = se3.ad_dual(dw, du, hm, hf)
+    hm, hf = rigid.apply(body, dw, du)
+    zm, zf = se3.ad_dual(w, u, hm, hf)
+    store_pair(table, i, D_FORCE, vec3.sub(m, vec3.add(xm, zm)), vec3.sub(f, vec3.add(xf, zf)))
+
+
+@inlined
+def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
+    """Write how the gradient of the coordinates of link i varies, and add its sums on."""
+    parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
+    v0, y0, dy0 = (load_pair(links, parent, TWIST), load_pair(table, parent, Y),
+                   load_pair(table, i, D_Y))
+    dv0, da0, dv = (load_pair(table, i, D_TWIST0), load_pair(table, i, D_ACCELERATION0),
+                    load_pair(table, i, D_TWIST))
+    al, dal = load_pair(table, i, AL), load_pair(table, i, D_AL)
+    be, dbe = load3(table, i, BE), load3(table, i, D_BE)
+    force, dforce = load_pair(links, i, FORCE), load_pair(table, i, D_FORCE)
+    for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+        s, p = load_pair(columns, k, S), load_pair(columns, k, P)
+        q, r = load_pair(columns, k, Q), load_pair(columns, k, R)
+        dp = se3.ad(dv0[0], dv0[1], s[0], s[1])
+        dq = axpy(1.0, se3.ad(da0[0], da0[1], s[0], s[1]), axpy(
+            1.0, se3.ad(dv0[0], dv0[1], p[0], p[1]), se3.ad(v0[0], v0[1], dp[0], dp[1])))
+        dr = axpy(1.0, dp, se3.ad(dv[0], dv[1], s[0], s[1]))
+        turned = se3.ad(y0[0], y0[1], s[0], s[1])
+        dturned = se3.ad(dy0[0], dy0[1], s[0], s[1])
+        by_q[k] = (dot(dq, al) + dot(q, dal) + vec3.dot(dp[0], be) + vec3.dot(p[0], dbe)
+                   + dot(dturned, force) + dot(turned, dforce))
+        by_v[k] = dot(dr, al) + dot(r, dal) + vec3.dot(s[0], dbe)
+        by_a[k] = dot(s, dal)
+    if parent > 0:
+        hw, hv = load_pair(table, i, DISPLACEMENT)
+        hand_on(table, parent, AL, al)
+        add3(table, parent, BE, be)
+        x = se3.ad_dual(hw, hv, al[0], al[1])
+        hand_on(table, parent, D_AL, (vec3.sub(dal[0], x[0]), vec3.sub(dal[1], x[1])))
+        x = se3.ad_dual(hw, hv, force[0], force[1])
+        hand_on(table, parent, D_FORCE, (vec3.sub(dforce[0], x[0]), vec3.sub(dforce[1], x[1])))
+        add3(table, parent, D_BE, vec3.add(dbe, vec3.cross(hw, be)))
+
+
+@inlined
+def hand_on(table, parent, at, x):
+    """Add six numbers to a row."""
+    add3(table, parent, at, x[0])
+    add3(table, parent, at + 3, x[1])
+
+
+@inlined
+def axpy(s, x, y):
+    """Return s x + y of twists."""
+    return vec3.axpy(s, x[0], y[0]), vec3.axpy(s, x[1], y[1])
+
+
+@inlined
+def dot(x, y):
+    """Return the power of a twist and a wrench."""
+    return vec3.dot(x[0], y[0]) + vec3.dot(x[1], y[1])

@@ -1,0 +1,79 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Second derivatives as products with two vectors, beside differences of the gradients."""
+
+import numpy as np
+import pytest
+from support.dynamics_cases import Case, make_case, TREES
+from support.tangents import difference
+
+from liedyn_ros.common.errors import NotFiniteError
+
+TOLERANCE = 1e-9
+
+
+def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
+    """Compare with a tolerance of the largest entry."""
+    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.fixture(params=TREES[:4], ids=str)
+def damped(request) -> Case:
+    """Return a machine with damping and friction, at rates away from where friction jumps."""
+    case = make_case(*request.param, dissipation=True)
+    return case._replace(v=case.v + 0.1 * np.sign(case.v))
+
+
+def test_inverse_beside_differences(damped: Case) -> None:
+    partial, w = damped.dynamics.inverse.partial_derivatives, damped.external
+    q, v, a = damped.q, damped.v, damped.a
+    y, dq, dv, da = damped.rng.normal(size=(4, len(v)))
+    got = partial.gradient_product(q, v, a, y, dq, dv, da, w)
+    wanted = difference(lambda s: np.array(partial.gradient(
+        damped.model.integrate(q, s * dq), v + s * dv, a + s * da, y, w)))
+    for ours, other in zip(got, wanted):
+        assert_same(ours, other)
+
+
+def test_forward_beside_differences(damped: Case) -> None:
+    d, w = damped.dynamics, damped.external
+    partial, q, v = d.forward.partial_derivatives, damped.q, damped.v
+    tau = d.inverse(q, v, damped.a, w)
+    y, dq, dv, dtau = damped.rng.normal(size=(4, len(v)))
+    got = partial.gradient_product(q, v, tau, y, dq, dv, dtau, w)
+    wanted = difference(lambda s: np.array(partial.gradient(
+        damped.model.integrate(q, s * dq), v + s * dv, tau + s * dtau, y, w)), 1e-3)
+    for ours, other in zip(got, wanted):
+        assert_same(ours, other, 1e-7)
+
+
+def test_the_order_matters_by_the_structure_constants_alone(damped: Case) -> None:
+    # x_i z_j (E_i E_j - E_j E_i) L = [x, z]_k E_k L (13.5).
+    partial, n = damped.dynamics.inverse.partial_derivatives, damped.model.nv
+    state, rest = (damped.q, damped.v, damped.a), np.zeros(n)
+    y, x, z = damped.rng.normal(size=(3, n))
+    one = partial.gradient_product(*state, y, x, rest, rest).by_q @ z
+    other = partial.gradient_product(*state, y, z, rest, rest).by_q @ x
+    from liedyn_ros.dynamics.partial_derivatives.time_derivatives import velocity_brackets
+    bracket = velocity_brackets(damped.model, x) @ z
+    assert one - other == pytest.approx(
+        partial.gradient(*state, y).by_q @ bracket, rel=1e-9, abs=1e-9 * abs(one))
+
+
+def test_refusals(damped: Case) -> None:
+    v = damped.v
+    with pytest.raises(NotFiniteError, match=r'^dv\[0\]'):
+        damped.dynamics.inverse.partial_derivatives.gradient_product(
+            damped.q, v, v, v, v, np.full_like(v, np.nan), v)
