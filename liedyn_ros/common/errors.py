@@ -63,6 +63,10 @@ class DescriptionWarning(UserWarning):
     """A questionable part of a description, used as it is or corrected."""
 
 
+class QuaternionWarning(UserWarning):
+    """Quaternions whose norm is 1 only as far as few digits go; they are scaled to 1."""
+
+
 class SingularError(LiedynError):
     """A joint with a given force that moves no inertia."""
 

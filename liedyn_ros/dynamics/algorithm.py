@@ -38,6 +38,7 @@ from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed
 from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.model.configuration import with_unit_quaternions
 
 
 class Algorithm:
@@ -84,7 +85,7 @@ class Algorithm:
         return bound
 
     def _position(self, q: ArrayLike) -> Array:
-        return borrowed('q', q, self._q_shape)
+        return with_unit_quaternions(self.model.link_table, borrowed('q', q, self._q_shape))
 
     def _rate(self, name: str, value: ArrayLike) -> Array:
         return borrowed(name, value, self._v_shape)
@@ -106,7 +107,8 @@ class Algorithm:
         shape = np.shape(q) if isinstance(q, np.ndarray) else ()
         if len(shape) == 1:
             raise ShapeError(f'q: expected shape (K, {self._nq}), a state a row, got {shape}')
-        return borrowed('q', q, (shape[0] if shape else -1, self._nq))
+        states = borrowed('q', q, (shape[0] if shape else -1, self._nq))
+        return with_unit_quaternions(self.model.link_table, states)
 
     def _wrenches_of(self, external: ArrayLike | None, *axes: int) -> Array:
         """Return wrenches (*axes, B, 6), or none, with a first axis of 0."""

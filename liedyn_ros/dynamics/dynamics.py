@@ -36,6 +36,7 @@ from liedyn_ros.dynamics.kernels.crba import crba
 from liedyn_ros.dynamics.kernels.kinematics import jacobian, kinematics
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
+from liedyn_ros.model.configuration import with_unit_quaternions
 
 
 class Kinematics(NamedTuple):
@@ -69,8 +70,9 @@ class Dynamics:
 
     Threads may share an object: no call leaves anything behind but the results in data.
 
-    All methods raise ShapeError, NotFiniteError, NotInGroupError for a quaternion whose norm is
-    off 1 by over 1e-6, or LimitError for numbers so large that a result is not finite.
+    A quaternion whose norm is off 1 by 1e-6 to 1e-4 is scaled, with a QuaternionWarning. All
+    methods raise ShapeError, NotFiniteError, NotInGroupError for one that is further off, or
+    LimitError for numbers so large that a result is not finite.
     """
 
     inverse: Inverse
@@ -183,7 +185,7 @@ class Dynamics:
         return self._centroidal(q, v)[MOMENTUM:].copy()
 
     def _position(self, q: ArrayLike) -> Array:
-        return borrowed('q', q, self._q_shape)
+        return with_unit_quaternions(self.model.link_table, borrowed('q', q, self._q_shape))
 
     def _rate(self, name: str, value: ArrayLike) -> Array:
         return borrowed(name, value, self._v_shape)

@@ -21,14 +21,18 @@ All functions refuse wrong shapes (ShapeError) and numbers that are not finite (
 those that take a rotation refuse any other matrix (NotInGroupError, see require_rotation).
 """
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_trailing
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, QuaternionWarning
 from liedyn_ros.lie.arrays import largest, require, require_broadcast, run
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+
+PRINTED = 1e-4  # how far the norm of a quaternion may be from 1 that was printed with few digits
 
 
 def require_rotation(name: str, rotation: ArrayLike) -> Array:
@@ -142,17 +146,31 @@ def right_jacobian_inverse(w: ArrayLike) -> Array:
     return left_jacobian_inverse(-as_trailing('w', w, (3,)))
 
 
+def unit_quaternion(name: str, quaternion: ArrayLike) -> Array:
+    """
+    Return quaternions (..., 4) scaled to norm 1.
+
+    A norm that differs from 1 by more than 1e-6, as of numbers printed with five digits, is told
+    by a QuaternionWarning, which Python shows once. Raises NotInGroupError beyond 1e-4.
+    """
+    q = as_trailing(name, quaternion, (4,))
+    with np.errstate(over='ignore'):  # an infinite norm is refused like any other
+        norm = np.linalg.norm(q, axis=-1)
+    difference = np.abs(norm - 1.0)
+    require(name, difference <= PRINTED, f'norm 1 within {PRINTED}', norm)
+    if (difference > TOLERANCE).any():
+        warnings.warn('quaternions of norm 1 only within 1e-4, as printed with few digits, are '
+                      'scaled to norm 1', QuaternionWarning, stacklevel=3)
+    return np.asarray(q / norm[..., np.newaxis])
+
+
 def from_quaternion(quaternion: ArrayLike) -> Array:
     """
     Return the rotation (..., 3, 3) of a quaternion (..., 4) in the order x, y, z, w.
 
-    Raises NotInGroupError when the norm differs from 1 by more than 1e-6; less is scaled away.
+    The quaternion is scaled to norm 1 and refused as unit_quaternion says.
     """
-    q = as_trailing('quaternion', quaternion, (4,))
-    with np.errstate(over='ignore'):  # an infinite norm is refused like any other
-        norm = np.linalg.norm(q, axis=-1)
-    require('quaternion', np.abs(norm - 1.0) <= TOLERANCE, f'norm 1 within {TOLERANCE}', norm)
-    return run(batch.so3_from_quaternion, q / norm[..., np.newaxis], 1, (3, 3))
+    return run(batch.so3_from_quaternion, unit_quaternion('quaternion', quaternion), 1, (3, 3))
 
 
 def to_quaternion(rotation: ArrayLike) -> Array:

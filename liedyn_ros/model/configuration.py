@@ -21,41 +21,57 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, NotInGroupError
+from liedyn_ros.lie import so3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.joints import Limits
 from liedyn_ros.model.kernels import configuration as kernels
-from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, SPHERICAL
-from liedyn_ros.model.link_table import LinkTable
-
-# Where a quaternion starts in the configuration of a link.
-_QUATERNION_AT = {SPHERICAL: 0, FREE: 3}
+from liedyn_ros.model.kernels.kinds import PRISMATIC
+from liedyn_ros.model.link_table import LinkTable, QUATERNION_AT
 
 
 def check(name: str, table: LinkTable, q: ArrayLike) -> Array:
     """
-    Return a configuration (nq,) whose quaternions are unit within 1e-6.
+    Return a copy of a configuration (nq,) whose quaternions are unit within 1e-6.
 
-    Raises ShapeError, NotFiniteError or NotInGroupError.
+    Those within 1e-4 are scaled, with a QuaternionWarning. Raises ShapeError, NotFiniteError or
+    NotInGroupError.
     """
     q = np.array(as_array(name, q, (table.nq,)))  # a copy: kernels are compiled for writable
-    for at in quaternion_starts(table):
+    for at in table.quaternions:
         norm = math.hypot(*q[at:at + 4])  # which no square overflows
-        if abs(norm - 1.0) > TOLERANCE:
+        if abs(norm - 1.0) > so3.PRINTED:
             raise NotInGroupError(f'{name}[{at}:{at + 4}]: expected a quaternion x, y, z, w of '
-                                  f'norm 1 within {TOLERANCE}, got norm {norm:.9g}')
-    return q
+                                  f'norm 1 within {so3.PRINTED}, got norm {norm:.9g}')
+    return with_unit_quaternions(table, q)
 
 
-def quaternion_starts(table: LinkTable) -> list[int]:
-    """Return the index in q of each quaternion."""
-    return [int(at) + _QUATERNION_AT[int(kind)]
-            for kind, at in zip(table.kind, table.qi) if int(kind) in _QUATERNION_AT]
+def with_unit_quaternions(table: LinkTable, q: Array) -> Array:
+    """
+    Return configurations (..., nq) with quaternions scaled whose norm is 1 within 1e-4 only.
+
+    It is the same array where all are unit within 1e-6. What is no quaternion is left for a
+    kernel to refuse.
+    """
+    if q.ndim == 1 and all(
+            abs(math.hypot(*q[at:at + 4].tolist()) - 1.0) <= TOLERANCE
+            for at in table.quaternions):
+        return q
+    result = q
+    for at in table.quaternions:
+        part = q[..., at:at + 4]
+        with np.errstate(over='ignore', invalid='ignore'):
+            difference = np.abs(np.sqrt((part * part).sum(axis=-1)) - 1.0)
+        printed = (difference > TOLERANCE) & (difference <= so3.PRINTED)
+        if printed.any():
+            result = q.copy() if result is q else result
+            result[printed, at:at + 4] = so3.unit_quaternion('q', part[printed])
+    return result
 
 
 def neutral(table: LinkTable) -> Array:
     """Return the configuration of zeros and unit quaternions."""
     q = np.zeros(table.nq)
-    q[[at + 3 for at in quaternion_starts(table)]] = 1.0
+    q[[at + 3 for at in table.quaternions]] = 1.0
     return q
 
 
@@ -71,8 +87,8 @@ def random(table: LinkTable, limits: Limits, rng: np.random.Generator) -> Array:
         raise LiedynError(f'rng: expected a numpy.random.Generator, got {rng!r}')
     q = neutral(table)
     for kind, at, step in zip(table.kind, table.qi, table.vi):
-        if kind in _QUATERNION_AT:
-            start = at + _QUATERNION_AT[kind]
+        if kind in QUATERNION_AT:
+            start = at + QUATERNION_AT[kind]
             q[start:start + 4] = _unit(rng.normal(size=4))  # uniform on the sphere
             q[at:start] = rng.uniform(-1.0, 1.0, start - at)
         else:

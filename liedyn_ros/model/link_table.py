@@ -15,13 +15,16 @@
 """A model as flat arrays, the form in which kernels read it."""
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 Indices = NDArray[np.int64]
+QUATERNION_AT = {SPHERICAL: 0, FREE: 3}  # where it starts in the configuration of a link
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,12 @@ class LinkTable:
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
+
+    @cached_property
+    def quaternions(self) -> tuple[int, ...]:
+        """Return the index in q of each quaternion."""
+        return tuple(int(at) + QUATERNION_AT[int(kind)]
+                     for kind, at in zip(self.kind, self.qi) if int(kind) in QUATERNION_AT)
 
     @property
     def N(self) -> int:

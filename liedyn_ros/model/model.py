@@ -122,7 +122,7 @@ class Model:
         Return q (+) dv (nq,): the configuration after a unit time of the constant velocity dv.
 
         Spherical and free joints follow the exponential of SO(3) and SE(3). Raises ShapeError,
-        NotFiniteError, or NotInGroupError for a quaternion whose norm is off 1 by over 1e-6.
+        NotFiniteError, or NotInGroupError for a quaternion whose norm is off 1 by over 1e-4.
         """
         return configuration.integrate(self.link_table, q, dv)
 

@@ -17,7 +17,7 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.common.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError
+from liedyn_ros.common.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError, QuaternionWarning
 from liedyn_ros.lie import se3, so3
 
 RNG = np.random.default_rng(5)
@@ -140,11 +140,19 @@ def test_a_matrix_that_is_no_pose_is_refused():
             function(np.diag([1.0, 1.0, -1.0, 1.0]))
 
 
-@pytest.mark.parametrize('factor', [0.0, 0.999, 1.00001, -2.0])
+@pytest.mark.parametrize('factor', [0.0, 0.999, 1.0002, -2.0])
 def test_a_quaternion_of_another_norm_is_refused(factor):
     norm = f'{abs(factor):.7g}'
     with pytest.raises(NotInGroupError, match=rf'quaternion\[1\]: expected norm 1 .* got {norm}$'):
         so3.from_quaternion([[0.0, 0.0, 0.0, 1.0], [0.0, factor * 0.6, 0.0, factor * 0.8]])
+
+
+def test_a_quaternion_printed_with_five_digits_is_scaled_and_it_is_told():
+    exact = np.array([0.123456789, -0.5, 0.3, 0.0])
+    exact[3] = np.sqrt(1.0 - exact @ exact)
+    with pytest.warns(QuaternionWarning, match='scaled to norm 1'):
+        rotation = so3.from_quaternion(1.00005 * exact)
+    np.testing.assert_allclose(rotation, so3.from_quaternion(exact), atol=1e-15)
 
 
 @pytest.mark.filterwarnings('error')

@@ -22,7 +22,9 @@ from scipy.spatial.transform import Rotation
 from support.random_models import random_model
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError
+from liedyn_ros.common.errors import (
+    LiedynError, NotFiniteError, NotInGroupError, QuaternionWarning, ShapeError)
+from liedyn_ros.dynamics import Dynamics
 
 MODEL = random_model(seed=7, joint_count=20, floating=True)
 SEEDS = strategies.integers(0, 2**32 - 1)
@@ -120,6 +122,33 @@ def test_refuses_a_huge_quaternion_without_a_warning() -> None:
     huge = np.where(np.arange(MODEL.nq) == 6, 1e200, MODEL.neutral())
     with pytest.raises(NotInGroupError, match=r'q\[3:7\]: expected a quaternion .* norm 1e\+200'):
         MODEL.check_configuration(huge)
+
+
+@pytest.mark.parametrize('digits', [4, 5, 6])
+def test_quaternions_printed_with_few_digits_are_scaled_and_it_is_told(digits: int) -> None:
+    rng = np.random.default_rng(5)
+    exact, at = MODEL.random(rng), MODEL.joint('base_joint').q_slice.start + 3
+    printed = exact.copy()
+    printed[at:at + 4] = np.round(exact[at:at + 4], digits)
+    printed[at + 3] += 3e-6
+    with pytest.warns(QuaternionWarning, match='within 1e-4, as printed with few digits, are sc'):
+        q = MODEL.check_configuration(printed)
+    assert abs(np.linalg.norm(q[at:at + 4]) - 1.0) < 1e-15
+    np.testing.assert_allclose(q, exact, atol=1e-4)
+    dynamics, v = Dynamics(MODEL), rng.normal(size=MODEL.nv)
+    with pytest.warns(QuaternionWarning):
+        np.testing.assert_array_equal(dynamics.mass_matrix(printed), dynamics.mass_matrix(q))
+    with pytest.warns(QuaternionWarning):
+        np.testing.assert_array_equal(dynamics.inverse(printed, v, v), dynamics.inverse(q, v, v))
+    with pytest.warns(QuaternionWarning):
+        first, second = dynamics.inverse.batch([printed, q], [v, v], [v, v])
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.filterwarnings('error')
+def test_quaternions_of_single_precision_are_taken_as_they_are() -> None:
+    q = MODEL.random(np.random.default_rng(6)).astype(np.float32)
+    np.testing.assert_array_equal(MODEL.check_configuration(q), q)
 
 
 def pose_of(q: Array) -> Array:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, NotInGroupError
 from liedyn_ros.dynamics import Names
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.lie.so3 import PRINTED
 
 POSE = tuple(f'position.{axis}' for axis in 'xyz') + tuple(f'orientation.{i}' for i in 'xyzw')
 TWIST = tuple(f'{part}.{axis}' for part in ('angular', 'linear') for axis in 'xyz')
@@ -104,4 +104,4 @@ def _quaternion_error(names: Names, q: Array) -> NotInGroupError:
     worst = max(norms, key=lambda joint: abs(norms[joint] - 1.0))
     label = 'base_pose.orientation' if worst is names.base else f'position of {worst.name}'
     return NotInGroupError(f'{label}: expected a quaternion x, y, z, w of norm 1 within '
-                           f'{TOLERANCE}, got norm {norms[worst]:.9g}')
+                           f'{PRINTED}, got norm {norms[worst]:.9g}')

@@ -79,7 +79,7 @@ STATES = {
         'base_twist.linear.z: expected a finite number, got nan'),
     'unnormalised quaternion': (
         lambda s: setattr(s.base_pose, 'orientation', Quaternion(x=0.6, w=0.9)),
-        'base_pose.orientation: expected a quaternion x, y, z, w of norm 1 within 1e-06, '
+        'base_pose.orientation: expected a quaternion x, y, z, w of norm 1 within 0.0001, '
         'got norm 1.08166538'),
     'no quaternion': (
         lambda s: setattr(s.base_pose, 'orientation', Quaternion(w=0.0)), 'got norm 0'),
