@@ -17,7 +17,8 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.common.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError, QuaternionWarning
+from liedyn_ros.common.errors import (
+    LiedynError, NotFiniteError, NotInGroupError, QuaternionWarning, ShapeError)
 from liedyn_ros.lie import se3, so3
 
 RNG = np.random.default_rng(5)
