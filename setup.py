@@ -70,6 +70,8 @@ setup(
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',
             'reproduce_stewart = liedyn_ros.studies.stewart_pose.study:main',
+            'stewart_check = liedyn_ros.studies.stewart_check:main',
+            'stewart_path = liedyn_ros.studies.stewart_path:main',
             'stewart_pose = liedyn_ros.nodes.stewart.pose:main',
             'stewart_simulator = liedyn_ros.nodes.stewart.simulator:main',
             'stewart_workspace = liedyn_ros.studies.stewart_workspace:main',

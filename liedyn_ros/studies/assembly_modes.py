@@ -30,14 +30,14 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 import numpy as np
 
-from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.lie import SE3, SO3
+from liedyn_ros.lie import SE3
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
 from liedyn_ros.studies import outputs
 from liedyn_ros.studies.pictures import draw_platform, save
+from liedyn_ros.studies.pose_files import pose_of
 
 PICTURE = 'out/assembly_modes.png'
 MAX_COLUMNS = 4
@@ -88,12 +88,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument('--picture', type=outputs.picture, default=PICTURE,
                         help=f'file of the picture (default: {PICTURE})')
     return parser.parse_args(arguments)
-
-
-def pose_of(values: Sequence[float]) -> Array:
-    """Return a pose (4, 4) from x, y, z in m and roll, pitch, yaw in degrees."""
-    return SE3.from_rotation_translation(
-        SO3.from_rpy(*np.radians(values[3:])), values[:3]).matrix
 
 
 def report(modes: AssemblyModes, seconds: float) -> None:

@@ -28,18 +28,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.stewart.assembly import start_system as starts
+from liedyn_ros.stewart.assembly.continuum import is_continuum
 from liedyn_ros.stewart.assembly.kernels import homotopy
 from liedyn_ros.stewart.assembly.start_system import SOLUTIONS, StartSystem
 from liedyn_ros.stewart.assembly.study_coordinates import Complex, leg_system, to_pose
+from liedyn_ros.stewart.platform.architecture import architecture, free_motion
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kinematics import length_jacobian
+from liedyn_ros.stewart.platform.kinematics import driven_platform, length_jacobian
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
 ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
 REFERENCES = 2  # searches at random lengths, the second where the first has a defect
 NEARLY_SINGULAR = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
 AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
+MEETING = 1e-3  # the same of paths that end nowhere: real poses have |e| near 1
+CONTINUUM = 1e-6  # smallest singular value above which a pose is isolated
 RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
 ROUNDING = 1e-12  # of what is compared, relative
 
@@ -75,7 +80,8 @@ class AssemblyModes:
     complex_solutions: real and complex ones, isolated. at_infinity, singular, lost: paths that
     ended at no pose, at a solution that is multiple or one of a continuum, and before their end.
     paths: of which these are the parts. defect: why a pose may be missing, or empty. reason: why
-    no pose can have the lengths, where that is seen without following paths, or empty.
+    no pose can have the lengths, where that is seen without following paths, or empty. continua:
+    poses that belong to a continuum of them, one of each or more.
     """
 
     modes: tuple[AssemblyMode, ...]
@@ -86,6 +92,7 @@ class AssemblyModes:
     defect: str
     paths: int = SOLUTIONS
     reason: str = ''
+    continua: tuple[AssemblyMode, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -115,6 +122,9 @@ class AssemblyModeSolver:
         self.geometry = geometry
         self._seed = seed
         self._start: StartSystem = starts.start_system(seed)
+        self._architecture = architecture(geometry)
+        if not geometry.plain:
+            return
         self._solver = PoseSolver(geometry)
         self._scale = geometry.characteristic_length
         base, platform = geometry.base_joints, geometry.platform_joints
@@ -128,18 +138,39 @@ class AssemblyModeSolver:
         """
         Return every pose that six leg lengths allow.
 
-        lengths: (6,), m, in the geometry's order. Raises ShapeError, NotFiniteError, LimitError.
+        lengths: (6,), m (rad of a crank), in the geometry's order. A rail or a crank is held where
+        its value puts it. Raises ShapeError, NotFiniteError, LimitError, and GeometryError where
+        `unsupported` says why.
         """
         lengths = self.geometry.require_values(checks.as_array('lengths', lengths, (6,)))
+        if self.unsupported:
+            raise GeometryError(self.unsupported)
+        if not self.geometry.plain:
+            rods, rod_lengths = driven_platform(self.geometry, lengths)
+            return AssemblyModeSolver(rods, self._seed).solve(rod_lengths)
         if reason := self._why_impossible(lengths):
             return AssemblyModes((), 0, 0, 0, 0, '', 0, reason)
         ends, real, defect = self._search(lengths)
-        modes = self._modes(lengths, real, ends.singular)
+        modes, continua = self._modes(lengths, real, ends.singular)
         if not defect and len(modes) != len(real):
             defect = f'{len(real)} solutions are real, {len(modes)} of them meet the lengths'
+        if continua:
+            defect = ('a continuum of poses has these lengths; at one of them the platform is '
+                      f'free: {free_motion(self.geometry, continua[0].pose)}')
+        if self._architecture.singular:
+            defect = (f'{self._architecture.reason}; lengths have a continuum of poses or, with '
+                      f'the least error, none; {defect or "none was found"}')
         return AssemblyModes(
             tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
-            ends.at_infinity, len(ends.singular), ends.lost, defect)
+            ends.at_infinity, len(ends.singular), ends.lost, defect, continua=continua)
+
+    @property
+    def unsupported(self) -> str:
+        """Return why the platform's assembly modes cannot be searched, or nothing."""
+        if not self.geometry.with_offsets:
+            return ''
+        return ('assembly modes: expected legs whose joint axes meet, got offset universal joints '
+                f'of {list(self.geometry.with_offsets)}, for which no start system is known')
 
     def _count_at_infinity(self) -> int | None:
         """
@@ -189,18 +220,28 @@ class AssemblyModeSolver:
                 break
         return ends, ends.isolated[paired & (partners == np.arange(len(partners)))], defect
 
-    def _modes(self, lengths: Array, real: Complex, singular: Complex) -> list[AssemblyMode]:
-        """Return the real points, and each of the singular ones that is real, on SE(3)."""
+    def _modes(self, lengths: Array, real: Complex, singular: Complex
+    ) -> tuple[list[AssemblyMode], tuple[AssemblyMode, ...]]:
+        """
+        Return the real points on SE(3), and of the singular ones what is real, by kind.
+
+        A path that ends in a continuum ends at any of its complex points; a solve from there finds
+        a real one, where there are any.
+        """
         modes: list[AssemblyMode] = []
-        multiple = [point for point in singular if imaginary_part(point) < NEARLY_SINGULAR]
+        continua: list[AssemblyMode] = []
+        multiple = [point for point in singular if self._architecture.singular
+                    or imaginary_part(point) < NEARLY_SINGULAR]
         for k, point in enumerate((*real, *multiple)):
             solution = self._solver.solve(lengths, self._pose(point, self._unit(lengths)))
             known = k >= len(real) and any(
                 np.abs(solution.pose - mode.pose).max() < NEARLY_SINGULAR * self._scale
-                for mode in modes)
+                for mode in (*modes, *continua))
             if solution.residual < RESIDUAL * self._scale and not known:
-                modes.append(self._classed(solution))
-        return modes
+                free = solution.smallest_singular_value < CONTINUUM and is_continuum(
+                    self.geometry, lengths, solution.pose)
+                (continua if free else modes).append(self._classed(solution))
+        return modes, tuple(continua)
 
     def _pose(self, point: Complex, unit: float) -> Array:
         """Return the pose nearest to a point, in m and between the geometry's own frames."""
@@ -220,8 +261,9 @@ class AssemblyModeSolver:
 def sort_ends(points: Complex, times: Array) -> Ends:
     """Return the ends of paths (n, 8) by kind, from the t they came to."""
     e = points[:, :4] / np.linalg.norm(points, axis=1, keepdims=True)
-    finite = np.abs((e * e).sum(axis=1)) > AT_INFINITY ** 2
     ended, near_end = times == 0.0, times <= homotopy.END_ZONE
+    # Where several paths meet at infinity, as of joints that coincide, none comes close.
+    finite = np.abs((e * e).sum(axis=1)) > np.where(ended, AT_INFINITY, MEETING) ** 2
     return Ends(points[finite & ended], points[finite & near_end & ~ended],
                 int((~finite & near_end).sum()), int((~near_end).sum()))
 

@@ -68,6 +68,22 @@ def _leg_values(geometry: StewartGeometry, poses: Array) -> Array:
     return values
 
 
+def driven_platform(
+        geometry: StewartGeometry, values: ArrayLike) -> tuple[StewartGeometry, Array]:
+    """
+    Return the plain platform that the drives' values make, and the lengths of its legs.
+
+    values: (6,), m or rad. Legs of offset joints are taken for plain ones. Limits are those of
+    the lengths alone, none.
+    """
+    table, squared = geometry.table(), np.empty(6)
+    forms.drive(table, checks.as_array('values', values, (6,)).copy(), squared)
+    plain = StewartGeometry(
+        geometry.leg_names, table[:18].reshape(6, 3), geometry.platform_joints,
+        np.tile([0.0, np.inf], (6, 1)), geometry.name)
+    return plain, np.sqrt(squared)
+
+
 def leg_ends(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     """
     Return where the legs end at a pose (4, 4), m: (2, 6, 3), on base and platform, base frame.

@@ -25,6 +25,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion as kernels
+from liedyn_ros.stewart.platform.architecture import require_regular
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
@@ -94,10 +95,12 @@ class PoseTracker:
         """
         Take a geometry, the home pose (4, 4) of the platform in the base (m), a method.
 
-        meter: what measures the poses, where it is shared with other stages.
+        meter: what measures the poses, where it is shared with other stages. Raises GeometryError
+        for a platform that is singular at every pose, and what `require_pose` raises.
         """
         self.geometry = geometry
         self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
+        require_regular(geometry, self.home)
         self.method = method
         self._last: TrackedPose | None = None
         self._gate, self._solver = SampleGate(geometry), PoseSolver(geometry, method)

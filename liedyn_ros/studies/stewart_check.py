@@ -1,0 +1,103 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Check the readings of a Stewart platform at known poses, and name what is wrong with them.
+
+`ros2 run liedyn_ros stewart_check samples.txt`, or `python -m liedyn_ros.studies.stewart_check`. A
+line of the file is a pose, x y z (m) roll pitch yaw (degrees), and the six readings there, in the
+order of the geometry's legs; # begins a comment.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart.commissioning import check, Commissioning
+from liedyn_ros.stewart.platform.architecture import architecture
+from liedyn_ros.studies.pose_files import pose_of, read_rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the check; return 0 where nothing is wrong, 1 where something is, 2 without one."""
+    options = parser().parse_args(arguments)
+    try:
+        geometry = StewartGeometry.from_yaml(options.geometry)
+        rows = read_rows(options.samples, 12)
+        poses = np.array([pose_of(row[:6]) for row in rows])
+        found = check(geometry, poses, rows[:, 6:], pose_of(options.home), options.tolerance)
+    except LiedynError as error:
+        print(f'stewart_check: {error}', file=sys.stderr)
+        return 2
+    report(geometry, found)
+    built = architecture(geometry)
+    for text in (built.reason, built.warning):
+        if text:
+            print(f'- {text}')
+    return 0 if found.right and not built.singular else 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's options."""
+    result = argparse.ArgumentParser(
+        prog='stewart_check', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Check the readings of a Stewart platform at known poses.')
+    result.add_argument('samples', type=Path, help='file of poses and readings')
+    result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),
+                        help='geometry file')
+    result.add_argument('--home', type=float, nargs=6, default=(0.0, 0.0, 0.5, 0.0, 0.0, 0.0),
+                        metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
+                        help='home pose of the node, m and degrees')
+    result.add_argument('--tolerance', type=float, default=1e-3,
+                        help='what poses and geometry are known to, m or rad')
+    return result
+
+
+def report(geometry: StewartGeometry, found: Commissioning) -> None:
+    """Print readings beside what is expected, the faults, and the parameters that undo them."""
+    units = [form.unit for form in geometry.forms]
+    rows: list[list[object]] = []
+    for k, (expected, given) in enumerate(zip(found.expected, found.readings)):
+        rows.extend([k + 1, name, f'{want:.6f}', f'{got:.6f}', f'{got - want:+.6f}', unit]
+                    for name, want, got, unit in zip(geometry.leg_names, expected, given, units))
+    print_table(['pose', 'leg', 'expected', 'read', 'read less expected', ''], rows)
+    if found.right:
+        print('\nnothing is wrong with these readings')
+    for finding in found.findings:
+        print(f'\n- {finding.text}')
+    for remark in found.remarks:
+        print(f'\n({remark})')
+    if not found.right:
+        print('\nparameters that undo what could be named, where scale was 1 and offset 0:')
+        print(f'  actuator_scale: {listed(found.scales)}')
+        print(f'  actuator_offset: {listed(found.offsets)}')
+        names = ', '.join(geometry.leg_names[k] for k in found.order)
+        print(f'  actuator_names: [{names}]')
+
+
+def listed(values: Array) -> str:
+    """Return numbers as a parameter file has them."""
+    return f'[{", ".join(repr(round(float(value), 9)) for value in values)}]'
+
+
+if __name__ == '__main__':
+    sys.exit(main())

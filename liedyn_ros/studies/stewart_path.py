@@ -1,0 +1,77 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Prove that a path of a Stewart platform meets no singularity and exceeds no limit.
+
+`ros2 run liedyn_ros stewart_path path.txt`, or `python -m liedyn_ros.studies.stewart_path`. A line
+of the file is a pose, x y z (m) roll pitch yaw (degrees); # begins a comment. Between two poses
+the platform moves along one screw.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+import time
+
+import numpy as np
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.stewart import PathProver, StewartGeometry
+from liedyn_ros.studies.pose_files import pose_of, read_rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the proof; return 0 where all is proved, 1 where a piece is not, 2 without a path."""
+    options = parser().parse_args(arguments)
+    try:
+        prover = PathProver(StewartGeometry.from_yaml(options.geometry), options.threshold)
+        poses = np.array([pose_of(row) for row in read_rows(options.path, 6)])
+        begin = time.perf_counter()
+        proof = prover.prove(poses, np.radians(options.tube_angle), options.tube_radius)
+        seconds = time.perf_counter() - begin
+    except LiedynError as error:
+        print(f'stewart_path: {error}', file=sys.stderr)
+        return 2
+    print(f'{len(poses)} poses, {proof.tests} tests in {1e3 * seconds:.1f} ms')
+    if proof.proved:
+        print('proved: no singularity, no limit exceeded; smallest singular value above '
+              f'{proof.smallest_singular_value:.4f}')
+        return 0
+    print(f'not proved from {proof.begin + 1.0:.5g} to {proof.end + 1.0:.5g} (the first pose is '
+          f'1): {proof.reason}')
+    return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's options."""
+    result = argparse.ArgumentParser(
+        prog='stewart_path', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Prove a path of a Stewart platform.')
+    result.add_argument('path', type=Path, help='file of poses')
+    result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),
+                        help='geometry file')
+    result.add_argument('--threshold', type=float, default=0.0,
+                        help='smallest singular value that the path is to exceed')
+    result.add_argument('--tube-angle', type=float, default=0.0,
+                        help='by how much the platform may leave the screws, degrees')
+    result.add_argument('--tube-radius', type=float, default=0.0,
+                        help="by how much its joints' centre may, m")
+    return result
+
+
+if __name__ == '__main__':
+    sys.exit(main())

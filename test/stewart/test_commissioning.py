@@ -1,0 +1,172 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The commissioning check: each fault that is put into readings is named, by legs and remedy."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from support.leg_forms import example, poses_about
+
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.stewart import leg_lengths
+from liedyn_ros.stewart.commissioning import check
+
+UNKNOWN_BY = 2e-4  # m, of the readings, well within the tolerance
+
+
+@pytest.fixture(scope='module')
+def poses(home):
+    """Return five poses that are turned and moved."""
+    return poses_about(home, 5, 1, 0.3, 0.08)
+
+
+@pytest.fixture(scope='module')
+def readings(geometry, poses):
+    """Return right readings with a little noise."""
+    noise = np.random.default_rng(2).uniform(-UNKNOWN_BY, UNKNOWN_BY, (5, 6))
+    return leg_lengths(geometry, poses) + noise
+
+
+@pytest.fixture(scope='session')
+def home():
+    """Return the home pose."""
+    pose = np.eye(4)
+    pose[2, 3] = 0.5
+    return pose
+
+
+def kinds(found):
+    """Return the kinds of faults that were found, with their legs."""
+    return [(finding.kind, finding.legs) for finding in found.findings]
+
+
+def undone(found, readings):
+    """Return the readings with the faults undone as the check says."""
+    return found.scales * readings[:, found.order] + found.offsets
+
+
+def test_right_readings_are_right(geometry, home, poses, readings):
+    found = check(geometry, poses, readings, home)
+    assert found.right and not found.remarks
+
+
+@pytest.mark.parametrize(('name', 'unit'), [
+    ('millimetres', 1e3), ('centimetres', 1e2), ('inches', 1.0 / 0.0254)])
+def test_units(geometry, home, poses, readings, name, unit):
+    for count in (1, 5):
+        found = check(geometry, poses[:count], unit * readings[:count], home)
+        assert kinds(found) == [('unit', (0, 1, 2, 3, 4, 5))]
+        assert name in found.findings[0].text
+        assert undone(found, unit * readings) == pytest.approx(
+            leg_lengths(geometry, poses), abs=1e-3)
+
+
+@pytest.mark.parametrize('legs', [(0, 1), (2, 5), (1, 4)])
+def test_swapped_legs(geometry, home, poses, readings, legs):
+    swapped = readings.copy()
+    swapped[:, legs] = readings[:, legs[::-1]]
+    found = check(geometry, poses, swapped, home)
+    assert kinds(found) == [('order', legs)]
+    assert undone(found, swapped) == pytest.approx(readings, abs=1e-12)
+    assert f'leg_{legs[0] + 1} reads as leg_{legs[1] + 1}' in found.findings[0].text
+
+
+def test_swapped_legs_in_millimetres(geometry, home, poses, readings):
+    found = check(geometry, poses, 1e3 * readings[:, [1, 0, 2, 3, 4, 5]], home)
+    assert kinds(found) == [('unit', (0, 1, 2, 3, 4, 5)), ('order', (0, 1))]
+
+
+def test_an_offset(geometry, home, poses, readings):
+    off = readings.copy()
+    off[:, 3] += 0.012
+    found = check(geometry, poses, off, home)
+    assert kinds(found) == [('offset', (3,))]
+    assert found.offsets[3] == pytest.approx(-0.012, abs=3e-4)
+    off[:, 0] -= 0.03
+    assert kinds(check(geometry, poses, off, home)) == [('offset', (0,)), ('offset', (3,))]
+
+
+def test_one_pose_does_not_tell_an_offset_from_a_scale(geometry, home, poses, readings):
+    off = readings.copy()
+    off[:, 3] += 0.012
+    found = check(geometry, poses[:1], off[:1], home)
+    assert kinds(found) == [('offset_or_scale', (3,))]
+    assert 'a second pose' in found.findings[0].text
+
+
+def test_a_scale(geometry, home, poses, readings):
+    scaled = readings.copy()
+    scaled[:, 2] *= 1.1
+    found = check(geometry, poses, scaled, home)
+    assert kinds(found) == [('scale', (2,))]
+    assert found.scales[2] == pytest.approx(1.0 / 1.1, abs=2e-3)
+
+
+def test_a_leg_that_runs_backwards(geometry, home, poses, readings):
+    backwards = readings.copy()
+    backwards[:, 4] = 1.2 - readings[:, 4]
+    found = check(geometry, poses, backwards, home)
+    assert kinds(found) == [('sense', (4,))]
+    assert undone(found, backwards) == pytest.approx(leg_lengths(geometry, poses), abs=2e-3)
+
+
+def test_a_mirrored_frame(geometry, home, poses, readings):
+    # The paper's platform is its own mirror image but for the order of the legs.
+    bent = dataclasses.replace(geometry, base_joints=geometry.base_joints + np.random.default_rng(
+        3).normal(0.0, 0.03, (6, 3)))
+    mirror = np.diag([1.0, -1.0, 1.0])
+    mirrored = dataclasses.replace(
+        bent, base_joints=bent.base_joints @ mirror, platform_joints=bent.platform_joints @ mirror)
+    found = check(bent, poses, leg_lengths(mirrored, poses), home)
+    assert kinds(found) == [('mirrored', (0, 1, 2, 3, 4, 5))]
+    assert 'the y axis is mirrored' in found.findings[0].text
+
+
+def test_a_home_on_another_assembly_mode(geometry, home, poses, readings):
+    below = home.copy()
+    below[2, 3] = -0.5
+    found = check(geometry, poses, readings, below)
+    assert [finding.kind for finding in found.findings] == ['home']
+    assert 'another assembly mode' in found.findings[0].text
+
+
+def test_what_nothing_explains_is_said_so(geometry, home, poses, readings):
+    wrong = readings.copy()
+    wrong[:, 1] += np.array([0.0, 0.05, -0.02, 0.08, -0.06])
+    found = check(geometry, poses, wrong, home)
+    assert kinds(found) == [('unexplained', (1,))]
+
+
+def test_legs_that_a_pose_does_not_tell_apart_are_remarked(geometry, home):
+    found = check(geometry, [home], leg_lengths(geometry, home)[None], home)
+    assert found.right and 'do not tell apart leg_1 and leg_2' in found.remarks[0]
+
+
+def test_cranks_in_degrees():
+    geometry, home = example('cranks')
+    poses = poses_about(home, 4, 4, 0.1, 0.01)
+    found = check(geometry, poses, np.degrees(leg_lengths(geometry, poses)), home)
+    assert [finding.kind for finding in found.findings] == ['unit']
+    assert 'degrees' in found.findings[0].text
+
+
+def test_what_is_no_sample_is_refused(geometry, home):
+    with pytest.raises(ShapeError, match='readings'):
+        check(geometry, [home], np.ones((2, 6)), home)
+    with pytest.raises(LimitError, match='one pose or more'):
+        check(geometry, np.empty((0, 4, 4)), np.empty((0, 6)), home)
+    with pytest.raises(LimitError, match='tolerance'):
+        check(geometry, [home], np.ones((1, 6)), home, 0.0)
