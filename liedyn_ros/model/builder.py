@@ -24,11 +24,12 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_number, listed
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.body import Body, Visual
+from liedyn_ros.model.constraints import Closure, Coupling, make_closure
 from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.geometry import checked_pose, perpendicular, unit_axis
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits, per_coordinate
-from liedyn_ros.model.model import Coupling, Model
+from liedyn_ros.model.model import Model
 from liedyn_ros.model.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -54,6 +55,7 @@ class ModelBuilder:
         self._rotors: list[Rotor] = []
         self._couplings: list[Coupling] = []
         self._warnings: list[str] = []
+        self._closures: list[Closure] = []
 
     def add_body(self, name: str, inertia: SpatialInertia | None,
                  visuals: Sequence[Visual] = ()) -> None:
@@ -67,7 +69,7 @@ class ModelBuilder:
             placement: ArrayLike | None = None, axis: ArrayLike | None = None,
             second_axis: ArrayLike | None = None, pitch: float = 0.0,
             limits: Mapping[str, ArrayLike] | None = None,
-            damping: ArrayLike = 0.0, friction: ArrayLike = 0.0) -> None:
+            damping: ArrayLike = 0.0, friction: ArrayLike = 0.0, actuated: bool = True) -> None:
         """
         Add a joint; Joint says what the arguments mean.
 
@@ -89,7 +91,8 @@ class ModelBuilder:
             axis=z, second_axis=x, pitch=as_number(f'joint {name}: pitch', pitch),
             limits=_limits(name, type_name, limits or {}),
             damping=_resistance(f'joint {name}: damping', damping, spec.nv),
-            friction=_resistance(f'joint {name}: friction', friction, spec.nv))
+            friction=_resistance(f'joint {name}: friction', friction, spec.nv),
+            actuated=actuated)
         self._joint_names.add(name)
 
     def _check_new_joint(self, name: str, type_name: str, child: str) -> None:
@@ -116,13 +119,32 @@ class ModelBuilder:
         """Keep a remark on what a description says, for those who use the model."""
         self._warnings.append(text)
 
+    def add_closure(
+            self, name: str, type_name: str, body_a: str | None, body_b: str | None, *,
+            placement_a: ArrayLike | None = None, placement_b: ArrayLike | None = None,
+            axis: ArrayLike | None = None, second_axis: ArrayLike | None = None,
+            pitch: float = 0.0, length: float = 0.0) -> None:
+        """
+        Close a loop by a joint between two bodies, None for the ground; Closure says what it does.
+
+        placement_a and placement_b are the poses (4, 4) of the closure frame in its bodies, the
+        identity by default. axis (3,) in the closure frame is z by default; a universal closure
+        takes two, of body a and of body b, by default x and y. Raises ModelError, ShapeError,
+        NotFiniteError or NotInGroupError.
+        """
+        if any(closure.name == name for closure in self._closures):
+            raise ModelError(f'closure {name}: expected a name not yet used, got it twice')
+        self._closures.append(make_closure(
+            name, type_name, body_a, body_b, placement_a=placement_a, placement_b=placement_b,
+            axis=axis, second_axis=second_axis, pitch=pitch, length=length))
+
     def build(self) -> Model:
         """Return the model, or raise ModelError when the parts are not a tree."""
         self._check_names()
         joints = numbered(self._depth_first())
         bodies = tuple(self._bodies[joint.child] for joint in joints)
         return Model(self._name, bodies, joints, expand(bodies, joints, self._gravity),
-                     tuple(self._rotors), tuple(self._couplings),
+                     tuple(self._rotors), tuple(self._couplings), tuple(self._closures),
                      warnings=tuple(self._warnings))
 
     def _check_names(self) -> None:
@@ -137,6 +159,11 @@ class ModelBuilder:
             if rotor.body not in self._bodies:
                 raise ModelError(f'rotor {rotor.name}: expected a body of '
                                  f'{listed(list(self._bodies))}, got {rotor.body!r}')
+        for closure in self._closures:
+            for body in (closure.body_a, closure.body_b):
+                if body is not None and body not in self._bodies:
+                    raise ModelError(f'closure {closure.name}: expected a body of '
+                                     f'{listed(list(self._bodies))}, got {body!r}')
         single = {j.name: None for j in self._joints.values() if JOINT_TYPES[j.type_name].nv == 1}
         for coupling in self._couplings:
             for role, name in (('one', coupling.joint), ('a leader', coupling.leader)):

@@ -116,8 +116,8 @@ class Joint:
     axis is a unit vector in the joint frame: the axis of rotation or travel, the normal of a
     planar joint, or the first axis of a universal joint. second_axis is perpendicular to it: the
     second axis of a universal joint, the x direction of a planar joint, without effect in others.
-    pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N) are (nv,). qi and vi
-    are its first indices in q and v.
+    pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N) are (nv,). A joint
+    that is not actuated is passive: it has no motor. qi and vi are its first indices in q and v.
     """
 
     name: str
@@ -131,6 +131,7 @@ class Joint:
     limits: Limits
     damping: Array
     friction: Array
+    actuated: bool = True
     qi: int = 0
     vi: int = 0
 

@@ -18,25 +18,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model import configuration
 from liedyn_ros.model.body import Body
-from liedyn_ros.model.joints import concatenate, Joint, Limits
+from liedyn_ros.model.constraints import Closure, Coupling
+from liedyn_ros.model.joints import concatenate, Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.rotors import Rotor
-
-
-@dataclass(frozen=True)
-class Coupling:
-    """A mimic joint: q_joint = multiplier * q_leader + offset."""
-
-    joint: str
-    leader: str
-    multiplier: float
-    offset: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,9 +37,10 @@ class Model:
 
     joint_list[i] moves body_list[i]; parents come before their children. Configurations q are
     (nq,) and velocities v (nv,), in the order of the joints; see docs/conventions.md for what a
-    joint of each type puts into them. rotors are the propellers. couplings are the mimic joints
-    of a URDF. loops is empty: every model is a tree. warnings are what a reader had to say of
-    the description, each with the names it is about and what was done.
+    joint of each type puts into them. rotors are the propellers. closures are the joints that
+    close loops of the tree; couplings are relations of two coordinates, as mimic joints have.
+    Dynamics works on the tree alone, ConstrainedDynamics on the tree with both. warnings are what
+    a reader had to say of the description, each with the names it is about and what was done.
     """
 
     name: str
@@ -57,7 +49,7 @@ class Model:
     link_table: LinkTable
     rotors: tuple[Rotor, ...] = ()
     couplings: tuple[Coupling, ...] = ()
-    loops: tuple[()] = ()
+    closures: tuple[Closure, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -84,6 +76,12 @@ class Model:
     def limits(self) -> Limits:
         """Return the bounds of all velocity coordinates."""
         return concatenate([joint.limits for joint in self.joint_list])
+
+    @cached_property
+    def actuated(self) -> NDArray[np.bool_]:
+        """Return which velocity coordinates (nv,) belong to actuated joints."""
+        return np.array([joint.actuated for joint in self.joint_list
+                         for _ in range(JOINT_TYPES[joint.type_name].nv)], dtype=bool)
 
     @property
     def nq(self) -> int:

@@ -1,0 +1,304 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Inverse, forward and hybrid dynamics of a model with closed loops and couplings."""
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import cached_property
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array, as_numbers
+from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, ShapeError
+from liedyn_ros.dynamics.constrained.data import ConstrainedData
+from liedyn_ros.dynamics.constrained.kernels.forward import hybrid
+from liedyn_ros.dynamics.constrained.kernels.inverse import inverse, UNMOVED
+from liedyn_ros.dynamics.constrained.kernels.least_torque import least_torque
+from liedyn_ros.dynamics.constrained.kernels.position import residual
+from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK, REPORT_WIDTH
+from liedyn_ros.dynamics.inputs import mask, stop
+from liedyn_ros.dynamics.kernels.hybrid import DONE
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.model import Model
+from liedyn_ros.model.constraints import CLOSURE_TYPES
+
+NEAR_SINGULAR = 1e-4  # smallest pivot of the independent constraints over the largest
+CONSISTENT = 1e-6  # part of a constraint, over its size, that may stay open
+CLOSED = 1e-6  # residual of a state that counts as closed, rad or m
+LARGEST_ORDER = 30
+LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'
+
+_ROW_NAMES = ('moment_x', 'moment_y', 'moment_z', 'force_x', 'force_y', 'force_z', 'screw',
+              'moment_cross', 'across_x', 'across_y', 'across_z', 'along_rod')
+
+
+class Status(Enum):
+    """
+    What the constraints are like at a state.
+
+    REGULAR: all independent. REDUNDANT: some depend on others, as they always do in this
+    mechanism. NEAR_SINGULAR: independent, but hardly; forces are large. SINGULAR: fewer are
+    independent than elsewhere. INCONSISTENT: no acceleration satisfies them all.
+    """
+
+    REGULAR = 'regular'
+    REDUNDANT = 'redundant'
+    NEAR_SINGULAR = 'near_singular'
+    SINGULAR = 'singular'
+    INCONSISTENT = 'inconsistent'
+
+
+class Solution(NamedTuple):
+    """
+    The motion and the forces of a state, and of as many time derivatives as were given.
+
+    a and tau (nv,); multipliers (m,), one for each constraint in the order of constraint_names;
+    wrenches (C, 6), moment before force, that each closure applies to its body_b, in frame_b.
+    With derivatives each has an axis of order + 1 before these. rank is that of the constraints,
+    quality their smallest independent part over the largest, in 0 to 1.
+    """
+
+    a: Array
+    tau: Array
+    multipliers: Array
+    wrenches: Array
+    rank: int
+    quality: float
+    status: Status
+
+
+class ConstrainedDynamics:
+    """
+    The dynamics M(q) a + b(q, v) = tau + A^T lam, A v = 0, of a model with closures and couplings.
+
+    Arrays are as for Dynamics; what a method takes with derivatives may be (nv,), or
+    (order + 1, nv) with a row for each order, and then the result has them too. external are
+    wrenches (B, 6) on bodies, or (order + 1, B, 6). The state must be closed: assembly.assemble
+    and assembly.project make it so. An object works in tables of its own: use one per thread.
+
+    All methods raise ShapeError, NotFiniteError, NotInGroupError, LimitError for an order above
+    30, SingularError naming a coordinate that moves no inertia, and LiedynError for a state that
+    is not closed.
+    """
+
+    def __init__(self, model: Model, *, dissipation: bool = True) -> None:
+        """Lay out the tables of a model."""
+        self.model = model
+        self._data = ConstrainedData(model, dissipation)
+        self.m = self._data.m
+        self._closures = len(model.closures)
+        self._zero = np.zeros(model.nv)
+        self._none = np.zeros(model.nv, dtype=np.bool_)
+        self._all = np.ones(model.nv, dtype=np.bool_)
+        self._residual = BoundKernel(residual, *self._data.tables)
+        self._bind()
+
+    def _bind(self) -> None:
+        self._hybrid = BoundKernel(hybrid, *self._data.tables)
+        self._inverse = BoundKernel(inverse, *self._data.tables)
+        self._least_torque = BoundKernel(least_torque, *self._data.tables, self._data.space)
+        self._residual = BoundKernel(residual, *self._data.tables)
+
+    @cached_property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Return a name for each constraint, e.g. 'knee_loop/force_x', couplings last."""
+        rows = [f'{closure.name}/{_ROW_NAMES[kind]}' for closure in self.model.closures
+                for kind in CLOSURE_TYPES[closure.type_name].rows]
+        return (*rows, *(f'{each.joint}={each.leader}' for each in self.model.couplings))
+
+    def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
+                external: ArrayLike | None = None) -> Solution:
+        """Return the accelerations under joint forces, which are unique (Kim 67 to 69)."""
+        return self._solve(q, v, self._none, np.zeros_like(as_numbers('tau', tau)), tau, external)
+
+    def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+               tau: ArrayLike, *, external: ArrayLike | None = None) -> Solution:
+        """
+        Return the motion where some accelerations are given and the other forces (Kim 70 to 80).
+
+        prescribed (nv,) is True where a is read; tau is read elsewhere. The status is
+        INCONSISTENT where what is prescribed breaks a loop. Where it decides more than can move,
+        constraint forces are those of least norm.
+        """
+        return self._solve(
+            q, v, mask('prescribed', prescribed, self.model.nv), a, tau, external)
+
+    def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+                tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+                redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
+                external: ArrayLike | None = None) -> Solution:
+        """
+        Return the joint forces of a motion that the constraints allow (Kim 57 to 66).
+
+        actuated (nv,) is the model's where it is left out; tau holds the forces of passive joints,
+        zero where it is left out. Where actuators are more than needed, least_torque takes the
+        least sum of w tau^2 over them, least_force of w lam^2 over the constraints; weights are
+        (nv,) or (m,), by default 1. They carry units: moments against forces.
+
+        Raises LiedynError for a motion that breaks a loop, and where the actuators are too few,
+        naming what they leave free.
+        """
+        driven = self.model.actuated if actuated is None else mask(
+            'actuated', actuated, self.model.nv)
+        if redundancy not in (LEAST_TORQUE, LEAST_FORCE):
+            raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
+                              f'got {redundancy!r}')
+        q, v = self._state(q, v)
+        a, single = self._orders('a', a)
+        result = self._room(len(a))
+        if tau is not None:
+            result['tau'][:] = self._like('tau', tau, a, single)
+        passive = np.flatnonzero(~driven)
+        wrenches = self._press(external, len(a), single)
+        rates, report = np.vstack((v, a)), np.zeros(REPORT_WIDTH)
+        outputs = result['tau'], result['multipliers'], result['wrenches'], report
+        if redundancy == LEAST_FORCE or len(passive) == self.m:
+            weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None,
+                                            self.m))
+            code = self._inverse(self._none, passive, weight, wrenches, q, rates, *outputs)
+        else:
+            code = self._least_torque(
+                self._all, np.flatnonzero(driven), 1.0 / _weights(weights, self.model.nv),
+                wrenches, q, rates, *outputs)
+        if code == UNMOVED:
+            self._refuse_actuators(q, driven)
+        self._check(code, q, v=v, a=a)
+        if report[DEFECT] > CONSISTENT:
+            raise LiedynError(f'a: expected a motion that the constraints allow, got one that '
+                              f'leaves {report[DEFECT]:.3g} of them open; assembly.complete '
+                              'makes one of the accelerations of the actuated joints')
+        return self._solution(a, result, report, single, checked=False)
+
+    def residual(self, q: ArrayLike) -> Array:
+        """Return how far each constraint is open (m,), rad and m (12.2)."""
+        return self.residual_and_jacobian(q)[0]
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """Return A (m, nv) of a closed configuration: A v = 0 (12.1)."""
+        return self.residual_and_jacobian(q)[1]
+
+    def residual_and_jacobian(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Return the residuals (m,) and their derivative (m, nv), also off the closed set."""
+        q = self.model.check_configuration(q)
+        f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
+        if not self._residual(q, np.full(self._closures, math.nan), f, rows):
+            stop(self.model, -1, '', q)
+        return f, rows
+
+    def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Raise LiedynError naming the constraints that a state leaves open."""
+        f, rows = self.residual_and_jacobian(q)
+        v = as_array('v', v, (self.model.nv,))
+        speed = rows @ v
+        limit = CLOSED * (1.0 + np.abs(rows) @ np.abs(v))
+        for name, value, bound in (('q', f, CLOSED), ('v', speed, limit)):
+            wide = np.abs(value) > bound
+            if wide.any():
+                names = [each for each, bad in zip(self.constraint_names, wide) if bad]
+                raise LiedynError(f'{name}: expected a state on the constraints, got {names} open '
+                                  f'by {np.abs(value)[wide].max():.3g}; assembly.assemble and '
+                                  'assembly.project close them')
+
+    def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        q = self.model.check_configuration(q)
+        v = as_array('v', v, (self.model.nv,))
+        self.require_closed(q, v)
+        return q, v
+
+    def _solve(self, q: ArrayLike, v: ArrayLike, prescribed: NDArray[np.bool_], a: ArrayLike,
+               tau: ArrayLike, external: ArrayLike | None, checked: bool = True) -> Solution:
+        if checked:
+            q, v = self._state(q, v)
+        a, single = self._orders('a', np.where(prescribed, a, 0.0))
+        result = self._room(len(a))
+        result['tau'][:] = self._like('tau', np.where(prescribed, 0.0, tau), a, single)
+        a, report = a.copy(), np.zeros(REPORT_WIDTH)
+        wrenches = self._press(external, len(a), single)
+        code = self._hybrid(~prescribed, wrenches, q, v, a, result['tau'],
+                            result['multipliers'], result['wrenches'], report)
+        self._check(code, q, v=v, tau=result['tau'])
+        return self._solution(a, result, report, single)
+
+    def _solution(self, a: Array, result: Mapping[str, Array], report: Array, single: bool,
+                  checked: bool = True) -> Solution:
+        arrays = [a, result['tau'], result['multipliers'], result['wrenches']]
+        if single:
+            arrays = [each[0] for each in arrays]
+        rank, quality = int(report[RANK]), float(report[QUALITY])
+        status = Status.REGULAR if rank == self.m else Status.REDUNDANT
+        if checked and report[DEFECT] > CONSISTENT:
+            status = Status.INCONSISTENT
+        elif quality < NEAR_SINGULAR and self.m:
+            status = Status.NEAR_SINGULAR
+        return Solution(*arrays, rank, quality, status)
+
+    def _orders(self, name: str, value: ArrayLike) -> tuple[Array, bool]:
+        """Return derivatives (order + 1, nv), and whether there was one order alone."""
+        array = as_numbers(name, value)
+        rows = np.atleast_2d(array)
+        if array.ndim not in (1, 2) or rows.shape[1] != self.model.nv or not len(rows):
+            raise ShapeError(f'{name}: expected shape {(self.model.nv,)}, or a row for each order '
+                             f'of differentiation, got {array.shape}')
+        order = len(rows) - 1
+        if order > LARGEST_ORDER:
+            raise LimitError(f'{name}: expected orders 0 to {LARGEST_ORDER}, got {order}')
+        if order > self._data.order:
+            self._data.make_room(order)
+            self._bind()
+        return as_array(name, rows, (-1, self.model.nv)), array.ndim == 1
+
+    def _like(self, name: str, value: ArrayLike, a: Array, single: bool) -> Array:
+        array = as_array(name, value, (self.model.nv,) if single else a.shape)
+        return array.reshape(a.shape)
+
+    def _room(self, orders: int) -> dict[str, Array]:
+        return {'tau': np.zeros((orders, self.model.nv)), 'multipliers': np.zeros((orders, self.m)),
+                'wrenches': np.zeros((orders, self._closures, 6))}
+
+    def _press(self, external: ArrayLike | None, orders: int, single: bool) -> Array:
+        """Return Taylor coefficients (B, orders, 6) of wrenches, of no bodies where none are."""
+        core = (len(self.model.bodies), 6)
+        if external is None:
+            return np.zeros((0, orders, 6))
+        wrenches = as_array('external', external, core if single else (orders, *core))
+        factorials = np.array([math.factorial(k) for k in range(orders)])
+        series = wrenches.reshape(orders, *core) / factorials[:, None, None]
+        return np.ascontiguousarray(series.transpose(1, 0, 2))
+
+    def _check(self, code: int, q: Array, **vectors: Array) -> None:
+        if code != DONE:
+            stop(self.model, code, '', q, **vectors)
+
+    def _refuse_actuators(self, q: Array, driven: NDArray[np.bool_]) -> None:
+        rows = self.jacobian(q)[:, ~driven]
+        _, sizes, free = np.linalg.svd(rows)
+        rank = int((sizes > 1e-8 * max(sizes.max(initial=0.0), 1e-300)).sum())
+        moves = np.abs(free[rank:]).max(axis=0, initial=0.0) > 1e-6
+        names = [name for name, passive in zip(self.model.coordinate_names, ~driven) if passive]
+        raise ModelError(f'actuated: expected actuators that decide the motion, got '
+                         f'{int(driven.sum())}, which leave {len(names) - rank} freedom of '
+                         f'{[name for name, moving in zip(names, moves) if moving]}')
+
+
+def _weights(weights: ArrayLike | None, size: int) -> Array:
+    if weights is None:
+        return np.ones(size)
+    array = as_array('weights', weights, (size,))
+    if not (array > 0.0).all():
+        raise LimitError(f'weights: expected numbers above 0, got {array.tolist()}')
+    return array

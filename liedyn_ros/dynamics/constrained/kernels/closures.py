@@ -1,0 +1,160 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The rows of closures and couplings, their rates and Jacobians, and their wrenches (12.1)."""
+
+from liedyn_ros.dynamics.constrained.kernels.tables import add3, AXES, get3, ORIGIN, put3
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.model.closure_kinds import (
+    ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
+
+
+@kernel
+def write_rows(machine, motion, k):
+    """Write coefficient k of all rows as wrenches on body b, frames being known to order k."""
+    for c in range(len(machine.closure_kind)):
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            m, f = row(machine, motion, c, machine.row_kind[r], k)
+            put3(motion.row, r, k, 0, m)
+            put3(motion.row, r, k, 3, f)
+
+
+@kernel
+def row(machine, motion, c, kind, k):
+    """Return coefficient k of a row of closure c (12.9)."""
+    a, b = 2 * c, 2 * c + 1
+    if kind <= MOMENT_Z:
+        return get3(motion.frame, b, k, AXES + 3 * (kind - MOMENT_X)), vec3.ZERO
+    if kind == MOMENT_CROSS:
+        m = vec3.ZERO
+        for h in range(k + 1):
+            m = vec3.add(m, vec3.cross(get3(motion.frame, a, h, AXES),
+                                       get3(motion.frame, b, k - h, AXES + 3)))
+        return m, vec3.ZERO
+    if kind == ALONG_ROD:
+        scale, m = 1.0 / machine.closure_size[c, 1], vec3.ZERO
+        f = vec3.scale(scale, vec3.sub(get3(motion.frame, b, k, ORIGIN),
+                                       get3(motion.frame, a, k, ORIGIN)))
+        for h in range(k + 1):
+            m = vec3.axpy(-scale, vec3.cross(get3(motion.frame, b, h, ORIGIN),
+                                             get3(motion.frame, a, k - h, ORIGIN)), m)
+        return m, f
+    if kind >= ACROSS_X:
+        return line(motion, b, a, AXES + 3 * (kind - ACROSS_X), k)
+    if kind == SCREW:
+        m, f = line(motion, b, b, AXES + 6, k)
+        return vec3.axpy(-machine.closure_size[c, 0], f, m), f
+    return line(motion, b, b, AXES + 3 * (kind - FORCE_X), k)
+
+
+@kernel
+def line(motion, b, f, column, k):
+    """Return coefficient k of a unit force through the origin of frame b along an axis of f."""
+    m = vec3.ZERO
+    for h in range(k + 1):
+        m = vec3.add(m, vec3.cross(get3(motion.frame, b, h, ORIGIN),
+                                   get3(motion.frame, f, k - h, column)))
+    return m, get3(motion.frame, f, k, column)
+
+
+@kernel
+def write_rates(machine, motion, k, factor, out):
+    """Write factor times coefficient k of the velocity residual c = A v (12.10)."""
+    for c in range(len(machine.closure_kind)):
+        a, b = machine.frame_link[2 * c], machine.frame_link[2 * c + 1]
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            total = 0.0
+            for h in range(k + 1):
+                w = vec3.sub(get3(motion.twist, b, h, 0), get3(motion.twist, a, h, 0))
+                v = vec3.sub(get3(motion.twist, b, h, 3), get3(motion.twist, a, h, 3))
+                total += (vec3.dot(get3(motion.row, r, k - h, 0), w)
+                          + vec3.dot(get3(motion.row, r, k - h, 3), v))
+            out[r] = factor * total
+    first = len(machine.row_kind)
+    for r in range(len(machine.coupling)):
+        total = 0.0
+        for j in range(len(machine.link)):
+            total += machine.coupling[r, j] * motion.rate[j, k]
+        out[first + r] = factor * total
+
+
+@kernel
+def write_jacobian(machine, motion, k):
+    """Write coefficient k of A (m, nv), rows and screws being known to order k (12.11)."""
+    out = motion.jacobian[k]
+    out[:] = 0.0
+    for c in range(len(machine.closure_kind)):
+        for at in range(machine.path_start[c], machine.path_start[c + 1]):
+            j, sign = machine.path[at], machine.path_sign[at]
+            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                total = 0.0
+                for h in range(k + 1):
+                    total += (vec3.dot(get3(motion.row, r, h, 0),
+                                       get3(motion.screw, j, k - h, 0))
+                              + vec3.dot(get3(motion.row, r, h, 3),
+                                         get3(motion.screw, j, k - h, 3)))
+                out[r, j] = sign * total
+    if k == 0:
+        first = len(machine.row_kind)
+        for r in range(len(machine.coupling)):
+            for j in range(len(machine.link)):
+                out[first + r, j] = machine.coupling[r, j]
+
+
+@kernel
+def press_closures(machine, motion, k, first):
+    """
+    Take coefficient k of the closures' wrenches from the wrenches that links need (12.13).
+
+    Multipliers count from coefficient `first` of the rows on: 1 leaves out those of order k.
+    """
+    for c in range(len(machine.closure_kind)):
+        m, f = wrench(machine, motion, c, k, first)
+        add3(motion.wrench, machine.frame_link[2 * c + 1], k, 0, -1.0, m)
+        add3(motion.wrench, machine.frame_link[2 * c + 1], k, 3, -1.0, f)
+        add3(motion.wrench, machine.frame_link[2 * c], k, 0, 1.0, m)
+        add3(motion.wrench, machine.frame_link[2 * c], k, 3, 1.0, f)
+
+
+@kernel
+def wrench(machine, motion, c, k, first):
+    """Return coefficient k of the wrench of a closure on body b."""
+    m, f = vec3.ZERO, vec3.ZERO
+    for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+        for h in range(first, k + 1):
+            size = motion.multiplier[r, k - h]
+            m = vec3.axpy(size, get3(motion.row, r, h, 0), m)
+            f = vec3.axpy(size, get3(motion.row, r, h, 3), f)
+    return m, f
+
+
+@kernel
+def write_wrenches(machine, motion, k, factor, out):
+    """Write factor times coefficient k of the wrenches (C, 6) on bodies b, in frames b."""
+    for c in range(len(machine.closure_kind)):
+        b = 2 * c + 1
+        for axis in range(3):
+            force, moment = 0.0, 0.0
+            for g in range(k + 1):
+                m, f = wrench(machine, motion, c, g, 0)
+                force += vec3.dot(f, get3(motion.frame, b, k - g, AXES + 3 * axis))
+                moment += vec3.dot(m, get3(motion.frame, b, k - g, AXES + 3 * axis))
+                lever = vec3.ZERO  # coefficient k - g of P x axis
+                for h in range(k - g + 1):
+                    lever = vec3.add(lever, vec3.cross(
+                        get3(motion.frame, b, h, ORIGIN),
+                        get3(motion.frame, b, k - g - h, AXES + 3 * axis)))
+                moment += vec3.dot(f, lever)  # -(P x f) . x = f . (P x x)
+            out[c, axis], out[c, 3 + axis] = factor * moment, factor * force

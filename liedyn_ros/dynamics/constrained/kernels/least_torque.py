@@ -1,0 +1,178 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Constrained inverse dynamics with least joint force, in the null space of A (12.20), (12.21).
+
+v = N s with A N = 0, so N^T tau is what the tree needs along the free motions, whatever the
+closures carry: tau_a = Q^-1 N_a s least at all times. Any rank of A.
+"""
+
+import math
+
+from liedyn_ros.dynamics.constrained.kernels import (
+    closures, forward, inertia, inverse, orthogonal, series, solution)
+from liedyn_ros.dynamics.constrained.kernels.inverse import UNMOVED
+from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    machine_of, motion_of, RANK, room_of, space_of)
+from liedyn_ros.dynamics.kernels import joints
+from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
+from liedyn_ros.jit.decorators import kernel
+
+
+@kernel
+def least_torque(ints, floats, series_room, by_row, by_column, orders, free_motions, all_free,
+                 active, weight, external, q, rates, tau, multipliers, wrenches, report):
+    """
+    Write the joint forces (order + 1, nv) of a motion (order + 2, nv), and the multipliers.
+
+    active lists the actuated coordinates, weight (nv,) is 1 / Q; tau holds the passive forces.
+    Returns DONE, REFUSED, UNMOVED, or k + 1 for a coordinate k that moves no inertia.
+    """
+    machine, motion = machine_of(ints, floats), motion_of(ints, series_room)
+    room = room_of(ints, by_row, orders, True)
+    space = space_of(ints, free_motions, orders[len(orders) // 2:])
+    if not (forward.acceptable(machine, q) and joints.finite(rates.reshape(-1))):
+        return REFUSED
+    inverse.begin(machine, motion, q, rates, tau)
+    closures.write_rows(machine, motion, 0)
+    closures.write_jacobian(machine, motion, 0)
+    series.move(machine, motion, 0)
+    code = solution.prepare(machine, motion, room, all_free)
+    if code != DONE:
+        return code
+    closures.write_rates(machine, motion, 0, 1.0, room.gamma)
+    inverse.note_defect(machine, motion, room, 0)
+    rank, scale = int(room.report[RANK]), 1.0
+    freedom = len(all_free) - rank
+    begin(machine, room, space, all_free, rank)
+    if not prepare(space, active, weight, freedom):
+        forward.copy(room.report, report)
+        return UNMOVED
+    for j in active:
+        for k in range(len(tau)):
+            motion.effort[j, k] = 0.0
+    for k in range(len(tau)):
+        solve(machine, motion, room, space, all_free, active, weight, external, rank, k)
+        scale *= max(k, 1)
+        inverse.write(machine, motion, k, scale, tau, multipliers, wrenches)
+    forward.copy(room.report, report)
+    good = joints.finite(tau.reshape(-1)) and joints.finite(multipliers.reshape(-1))
+    return DONE if good else REFUSED
+
+
+@kernel
+def begin(machine, room, space, all_free, rank):
+    """Write a basis N = L^-1 Q_2 of the motions that the constraints leave, as rows."""
+    size = len(all_free)
+    for i in range(size - rank):
+        x = space.basis[0, i]
+        for j in range(size):
+            x[j] = 0.0
+        x[rank + i] = 1.0
+        orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+        inertia.solve(machine, all_free, room.mass, x)
+
+
+@kernel
+def prepare(space, active, weight, freedom):
+    """Factor Q^-1/2 N_a; return whether the actuators move all that can move."""
+    for i in range(freedom):
+        for s in range(len(active)):
+            space.rows[i, s] = math.sqrt(weight[active[s]]) * space.basis[0, i, active[s]]
+    rank, _ = orthogonal.triangularise(
+        space.rows, space.order, space.head, space.beta, space.norm, freedom, len(active),
+        RANK_TOLERANCE)
+    return rank == freedom
+
+
+@kernel
+def solve(machine, motion, room, space, all_free, active, weight, external, rank, k):
+    """Write coefficient k of forces and multipliers."""
+    frames = len(machine.frame_link) if len(external) else 2 * len(machine.closure_kind)
+    size = len(all_free)
+    freedom = size - rank
+    forward.extend(machine, motion, k, frames)
+    closures.write_rates(machine, motion, k + 1, k + 1.0, room.gamma)
+    inverse.note_defect(machine, motion, room, k + 1)
+    series.press(machine, motion, k)
+    if len(external) > 0:
+        series.press_bodies(machine, motion, external, k)
+    series.gather(machine, motion, k)
+    need = space.need
+    series.feel(machine, motion, k, need[k])
+    if k > 0:
+        closures.write_jacobian(machine, motion, k)
+        move_basis(machine, motion, room, space, all_free, rank, k)
+    s = space.s
+    for n in range(freedom):
+        i, total = space.order[n], 0.0
+        for h in range(k + 1):
+            for j in range(size):  # known forces: passive ones, and active ones of lower order
+                total += space.basis[h, i, j] * (need[k - h, j] - motion.effort[j, k - h])
+        s[n] = total
+    for j in active:  # what lower orders of s give
+        for h in range(1, k + 1):
+            for i in range(freedom):
+                motion.effort[j, k] += weight[j] * space.basis[h, i, j] * space.size[i, k - h]
+    for n in range(freedom):
+        for j in active:
+            s[n] -= space.basis[0, space.order[n], j] * motion.effort[j, k]
+    orthogonal.solve_transposed(space.rows, freedom, s)
+    orthogonal.solve(space.rows, freedom, s)
+    for n in range(freedom):
+        i = space.order[n]
+        space.size[i, k] = s[n]
+        for j in active:
+            motion.effort[j, k] += weight[j] * space.basis[0, i, j] * s[n]
+    write_multipliers(machine, motion, room, space, all_free, rank, k)
+
+
+@kernel
+def move_basis(machine, motion, room, space, all_free, rank, k):
+    """Write coefficient k of N: A N = 0 at all times, Q_2^T L N constant (12.20)."""
+    size, z = len(all_free), room.z
+    for i in range(size - rank):
+        for t in range(len(z)):
+            r, total = room.order[t], 0.0
+            for h in range(1, k + 1):
+                for j in range(size):
+                    total -= motion.jacobian[h, r, j] * space.basis[k - h, i, j]
+            z[t] = room.scale[r] * total
+        orthogonal.solve_transposed(room.rows, rank, z)
+        x = space.basis[k, i]
+        for j in range(size):
+            x[j] = z[j] if j < rank else 0.0
+        orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+        inertia.solve(machine, all_free, room.mass, x)
+
+
+@kernel
+def write_multipliers(machine, motion, room, space, all_free, rank, k):
+    """Write coefficient k of the multipliers: A^T lam = tau_r - tau."""
+    size, x = len(all_free), room.x
+    for j in range(size):
+        x[j] = space.need[k, j] - motion.effort[j, k]
+        for h in range(1, k + 1):
+            for r in range(len(room.rows)):
+                x[j] -= motion.jacobian[h, r, j] * motion.multiplier[r, k - h]
+    inertia.solve_transposed(machine, all_free, room.mass, x)
+    orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
+    orthogonal.solve(room.rows, rank, x)
+    for t in range(len(room.rows)):
+        r = room.order[t]
+        motion.multiplier[r, k] = room.scale[r] * x[t] if t < rank else 0.0
+    if rank < len(room.rows):
+        solution.settle(machine, motion, room, all_free, rank, k)

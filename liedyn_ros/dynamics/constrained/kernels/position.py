@@ -1,0 +1,183 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The position residuals f of closures and their Jacobian, exact off the closed set (12.2)."""
+
+import math
+
+from liedyn_ros.dynamics.constrained.kernels import forward, series
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    AXES, get3, machine_of, motion_of, ORIGIN)
+from liedyn_ros.dynamics.kernels import joints
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import mat3, so3, vec3
+from liedyn_ros.model.closure_kinds import (
+    ACROSS_X, ALONG_ROD, CYLINDRICAL, FORCE_X, HELICAL, LINE, MOMENT_CROSS, MOMENT_Z, PLANAR,
+    PLANE, PRISMATIC, SCREW, WELD)
+
+SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have no derivative
+
+
+@kernel
+def residual(ints, floats, series_room, by_row, by_column, orders, q, turns, f, jacobian):
+    """
+    Write f (m,) and df (m, nv) by velocities; return whether the configuration is acceptable.
+
+    turns (C,) counts the whole turns of helical closures; NaN chooses the nearest.
+    """
+    machine, motion = machine_of(ints, floats), motion_of(ints, series_room)
+    if not forward.acceptable(machine, q):
+        return False
+    series.begin(machine, motion, q)
+    jacobian[:] = 0.0
+    for c in range(len(machine.closure_kind)):
+        write(machine, motion, c, turns, f, jacobian)
+    first = len(machine.row_kind)
+    for r in range(len(machine.coupling)):
+        total = -machine.coupling_offset[r]
+        for j in range(len(machine.link)):
+            entry = machine.coupling[r, j]
+            jacobian[first + r, j] = entry
+            if entry != 0.0:  # only coordinates of single links are coupled: theirs is one of q
+                total += entry * q[machine.qi[machine.link[j]]]
+        f[first + r] = total
+    return joints.finite(f)
+
+
+@kernel
+def write(machine, motion, c, turns, f, jacobian):
+    """Write the rows of one closure."""
+    a, b, kind = 2 * c, 2 * c + 1, machine.closure_kind[c]
+    x, y, z = (get3(motion.frame, b, 0, AXES), get3(motion.frame, b, 0, AXES + 3),
+               get3(motion.frame, b, 0, AXES + 6))
+    to_b = x + y + z  # rows are the axes: R_b^T
+    to_a = (get3(motion.frame, a, 0, AXES) + get3(motion.frame, a, 0, AXES + 3)
+            + get3(motion.frame, a, 0, AXES + 6))
+    origin = get3(motion.frame, b, 0, ORIGIN)
+    apart = vec3.sub(origin, get3(motion.frame, a, 0, ORIGIN))
+    r = mat3.mul(to_a, mat3.transpose(to_b))
+    p, size = mat3.apply(to_a, apart), (machine.closure_size[c, 0], machine.closure_size[c, 1])
+    if math.isnan(turns[c]) and kind == HELICAL:
+        turns[c] = round((p[2] / size[0] - angle(r)) / (2.0 * math.pi))
+    for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
+        f[row] = value(kind, machine.row_kind[row], r, p, size, turns[c])
+    for at in range(machine.path_start[c], machine.path_start[c + 1]):
+        j, sign = machine.path[at], machine.path_sign[at]
+        w, v = get3(motion.screw, j, 0, 0), get3(motion.screw, j, 0, 3)
+        v = vec3.scale(sign, mat3.apply(to_b, vec3.add(v, vec3.cross(w, origin))))
+        w = vec3.scale(sign, mat3.apply(to_b, w))
+        for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            jacobian[row, j] = rate(kind, machine.row_kind[row], r, p, size, w, v)
+
+
+@kernel
+def value(kind, row, r, p, size, turns):
+    """Return the residual of a row at C = (R, p)."""
+    if row == ALONG_ROD:
+        return (vec3.dot(p, p) - size[1] * size[1]) / (2.0 * size[1])
+    if row == MOMENT_CROSS:
+        return -r[1]  # -(R^T x_a) . y
+    if row <= MOMENT_Z:
+        if kind == WELD or kind == PRISMATIC:
+            return 2.0 * quaternion(r)[row]
+        return tilt(r)[row]
+    if row == SCREW:
+        return p[2] - size[0] * (angle(r) + 2.0 * math.pi * turns)
+    return place(kind, r, p)[row - (ACROSS_X if row >= ACROSS_X else FORCE_X)]
+
+
+@kernel
+def rate(kind, row, r, p, size, w, v):
+    """Return the derivative of a residual along the relative twist (w, v), seen from frame b."""
+    if row == ALONG_ROD:
+        return vec3.dot(mat3.apply_t(r, p), v) / size[1]
+    if row == MOMENT_CROSS:
+        return vec3.dot(vec3.cross((r[0], r[1], r[2]), (0.0, 1.0, 0.0)), w)
+    if row <= MOMENT_Z:
+        if kind == WELD or kind == PRISMATIC:
+            x, y, z, s = quaternion(r)
+            return vec3.axpy(s, w, vec3.cross((x, y, z), w))[row]
+        return tilt_rate(r, w)[row]
+    if row == SCREW:
+        return mat3.apply(r, v)[2] - size[0] * angle_rate(r, w)
+    return place_rate(kind, r, p, w, v)[row - (ACROSS_X if row >= ACROSS_X else FORCE_X)]
+
+
+@kernel
+def quaternion(r):
+    """Return the unit quaternion of R whose scalar is not below zero."""
+    x, y, z, s = so3.to_quaternion(r)
+    return (-x, -y, -z, -s) if s < 0.0 else (x, y, z, s)
+
+
+@kernel
+def tilt(r):
+    """Return t = 2 m x z / |m + z|, with m the z axis of frame a seen from frame b."""
+    m, kap = (r[6], r[7], r[8]), 1.0 + r[8]
+    if kap < SMALLEST:
+        return (2.0, 0.0, 0.0)
+    scale = math.sqrt(2.0 / kap)
+    return (scale * m[1], -scale * m[0], 0.0)
+
+
+@kernel
+def tilt_rate(r, w):
+    """Return the derivative of t."""
+    m, kap = (r[6], r[7], r[8]), max(1.0 + r[8], SMALLEST)
+    turned = vec3.cross(m, w)
+    first, second = 1.0 / math.sqrt(kap), turned[2] / (2.0 * kap * math.sqrt(kap))
+    scale = math.sqrt(2.0)
+    return (scale * (first * turned[1] - second * m[1]),
+            scale * (-first * turned[0] + second * m[0]), 0.0)
+
+
+@kernel
+def angle(r):
+    """Return the angle of R about z."""
+    return math.atan2(r[3] - r[1], r[0] + r[4])
+
+
+@kernel
+def angle_rate(r, w):
+    """Return the rate of the angle about z: w . (m + z) / (1 + m . z)."""
+    return (w[0] * r[6] + w[1] * r[7] + w[2] * (r[8] + 1.0)) / max(1.0 + r[8], SMALLEST)
+
+
+@kernel
+def place(kind, r, p):
+    """Return the position that the rows of a kind hold."""
+    if kind == HELICAL or kind == CYLINDRICAL:
+        return turned_back(angle(r), p)
+    if kind == PRISMATIC or kind == PLANAR or kind == LINE or kind == PLANE:
+        return p
+    return mat3.apply_t(r, p)
+
+
+@kernel
+def place_rate(kind, r, p, w, v):
+    """Return the derivative of that position."""
+    if kind == HELICAL or kind == CYLINDRICAL:
+        th = angle(r)
+        x, speed = turned_back(th, p), turned_back(th, mat3.apply(r, v))
+        return vec3.axpy(-angle_rate(r, w), (-x[1], x[0], 0.0), speed)
+    if kind == PRISMATIC or kind == PLANAR or kind == LINE or kind == PLANE:
+        return mat3.apply(r, v)
+    return vec3.add(v, vec3.cross(mat3.apply_t(r, p), w))
+
+
+@kernel
+def turned_back(th, p):
+    """Return Rz(-th) p."""
+    c, s = math.cos(th), math.sin(th)
+    return (c * p[0] + s * p[1], c * p[1] - s * p[0], p[2])

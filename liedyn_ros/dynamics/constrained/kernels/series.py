@@ -1,0 +1,251 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The motion of all links, coefficient by coefficient, in the inertial frame of tables.py."""
+
+import math
+
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    add3, AXES, get3, HEAVY, load3, load9, ORIGIN, put3, ROUND)
+from liedyn_ros.dynamics.kernels import joints, rigid
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.lie.kernels import mat3
+from liedyn_ros.model.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE
+
+
+@kernel
+def begin(machine, motion, q):
+    """Write what the configuration alone decides: poses, screws, inertias, frames."""
+    count = len(machine.kind)
+    center = vec3.ZERO
+    for i in range(count):
+        r, p = place(machine, i, q)
+        parent = machine.parent[i]
+        if parent < count:
+            r, p = se3.compose(load9(motion.pose, parent), load3(motion.pose, parent, 9), r, p)
+        store_pose(motion.pose, i, r, p)
+        center = vec3.axpy(1.0 / count, p, center)
+    store_pose(motion.pose, count, mat3.IDENTITY, vec3.ZERO)
+    vec3.store(motion.reference, 0, center)
+    for i in range(count + 1):
+        for c in range(3):
+            motion.pose[i, 9 + c] -= center[c]
+            motion.twist[count, 0, c] = motion.twist[count, 0, 3 + c] = 0.0
+    for i in range(count):
+        body = machine.inertia[i, 0], load3(machine.inertia, i, 1), symmetric6(machine.inertia, i)
+        r, p = load9(motion.pose, i), load3(motion.pose, i, 9)
+        _, h, j = rigid.transport(r, p, body)
+        put3(motion.moments, i, 0, HEAVY, h)
+        put3(motion.moments, i, 0, ROUND, j[0:3])
+        put3(motion.moments, i, 0, ROUND + 3, j[3:6])
+        for k in range(joints.degrees(machine.kind[i])):
+            w, v = joints.screw(machine.kind[i], machine.pitch[i], k)
+            w, v = se3.adjoint(r, p, w, v)  # (0.5)
+            put3(motion.screw, machine.vi[i] + k, 0, 0, w)
+            put3(motion.screw, machine.vi[i] + k, 0, 3, v)
+    for f in range(len(machine.frame_link)):
+        link = machine.frame_link[f]
+        r, p = se3.compose(load9(motion.pose, link), load3(motion.pose, link, 9),
+                           load9(machine.frame_placement, f), load3(machine.frame_placement, f, 9))
+        put3(motion.frame, f, 0, ORIGIN, p)
+        for c in range(3):
+            put3(motion.frame, f, 0, AXES + 3 * c, (r[c], r[3 + c], r[6 + c]))
+
+
+@kernel
+def place(machine, i, q):
+    """Return (r, p), which place link i in its parent."""
+    kind, at = machine.kind[i], machine.qi[i]
+    e, p = load9(machine.placement, i), load3(machine.placement, i, 9)
+    if kind == REVOLUTE:
+        return joints.turn(e, q[at]), p
+    if kind == PRISMATIC:
+        return e, joints.advance(e, q[at], p)
+    if kind == HELICAL:
+        return joints.turn(e, q[at]), joints.advance(e, machine.pitch[i] * q[at], p)
+    if kind == FREE:
+        p = vec3.add(p, mat3.apply(e, (q[at], q[at + 1], q[at + 2])))
+        at += 3
+    return mat3.mul(e, joints.rotation((q[at], q[at + 1], q[at + 2], q[at + 3]))), p
+
+
+@kernel
+def store_pose(pose, i, r, p):
+    """Write a pose into a row."""
+    for c in range(9):
+        pose[i, c] = r[c]
+    for c in range(3):
+        pose[i, 9 + c] = p[c]
+
+
+@kernel
+def symmetric6(inertia, i):
+    """Return the moments of inertia of a row."""
+    return (inertia[i, 4], inertia[i, 5], inertia[i, 6], inertia[i, 7], inertia[i, 8],
+            inertia[i, 9])
+
+
+@kernel
+def move(machine, motion, k):
+    """Write coefficient k of all twists from rates and screws to that order."""
+    count = len(machine.kind)
+    for c in range(6):
+        motion.twist[count, k, c] = 0.0
+    for i in range(count):
+        w, v = get3(motion.twist, machine.parent[i], k, 0), get3(
+            motion.twist, machine.parent[i], k, 3)
+        for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
+            for h in range(k + 1):
+                rate = motion.rate[j, k - h]
+                w = vec3.axpy(rate, get3(motion.screw, j, h, 0), w)
+                v = vec3.axpy(rate, get3(motion.screw, j, h, 3), v)
+        put3(motion.twist, i, k, 0, w)
+        put3(motion.twist, i, k, 3, v)
+
+
+@kernel
+def grow(machine, motion, k, frames):
+    """Write coefficient k + 1 of all that is fixed to links, twists being known to order k."""
+    scale = 1.0 / (k + 1.0)
+    for j in range(len(machine.link)):
+        i, w, v = machine.link[j], vec3.ZERO, vec3.ZERO
+        for h in range(k + 1):
+            wi, vi = get3(motion.twist, i, h, 0), get3(motion.twist, i, h, 3)
+            dw, dv = se3.ad(wi, vi, get3(motion.screw, j, k - h, 0),
+                            get3(motion.screw, j, k - h, 3))
+            w, v = vec3.add(w, dw), vec3.add(v, dv)
+        put3(motion.screw, j, k + 1, 0, vec3.scale(scale, w))
+        put3(motion.screw, j, k + 1, 3, vec3.scale(scale, v))
+    for i in range(len(machine.kind)):
+        grow_moments(machine, motion, i, k)
+    for f in range(frames):
+        i = machine.frame_link[f]
+        p = get3(motion.twist, i, k, 3)
+        for h in range(k + 1):
+            p = vec3.add(p, vec3.cross(
+                get3(motion.twist, i, h, 0), get3(motion.frame, f, k - h, ORIGIN)))
+        put3(motion.frame, f, k + 1, ORIGIN, vec3.scale(scale, p))
+        for c in range(AXES, AXES + 9, 3):
+            x = vec3.ZERO
+            for h in range(k + 1):
+                x = vec3.add(x, vec3.cross(
+                    get3(motion.twist, i, h, 0), get3(motion.frame, f, k - h, c)))
+            put3(motion.frame, f, k + 1, c, vec3.scale(scale, x))
+
+
+@kernel
+def grow_moments(machine, motion, i, k):
+    """Write coefficient k + 1 of m c and J: I' = -I ad_V - ad_V^T I."""
+    scale = 1.0 / (k + 1.0)
+    x = vec3.scale(machine.inertia[i, 0], get3(motion.twist, i, k, 3))
+    xx, xy, xz, yy, yz, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for h in range(k + 1):
+        w, v = get3(motion.twist, i, h, 0), get3(motion.twist, i, h, 3)
+        g = get3(motion.moments, i, k - h, HEAVY)
+        a, b = get3(motion.moments, i, k - h, ROUND), get3(motion.moments, i, k - h, ROUND + 3)
+        x = vec3.add(x, vec3.cross(w, g))
+        first = vec3.cross(w, a)  # columns of [w] J
+        second = vec3.cross(w, (a[1], b[0], b[1]))
+        third = vec3.cross(w, (a[2], b[1], b[2]))
+        s = 2.0 * vec3.dot(g, v)
+        xx += 2.0 * (first[0] - g[0] * v[0]) + s
+        yy += 2.0 * (second[1] - g[1] * v[1]) + s
+        zz += 2.0 * (third[2] - g[2] * v[2]) + s
+        xy += first[1] + second[0] - g[0] * v[1] - g[1] * v[0]
+        xz += first[2] + third[0] - g[0] * v[2] - g[2] * v[0]
+        yz += second[2] + third[1] - g[1] * v[2] - g[2] * v[1]
+    put3(motion.moments, i, k + 1, HEAVY, vec3.scale(scale, x))
+    put3(motion.moments, i, k + 1, ROUND, vec3.scale(scale, (xx, xy, xz)))
+    put3(motion.moments, i, k + 1, ROUND + 3, vec3.scale(scale, (yy, yz, zz)))
+
+
+@kernel
+def press(machine, motion, k):
+    """Write coefficient k of the wrench that each link needs alone: momentum' less weight."""
+    for i in range(len(machine.kind)):
+        mass, scale = machine.inertia[i, 0], k + 1.0
+        f = vec3.scale(mass, get3(motion.twist, i, k + 1, 3))
+        m = vec3.ZERO
+        for h in range(k + 2):
+            w, v = get3(motion.twist, i, k + 1 - h, 0), get3(motion.twist, i, k + 1 - h, 3)
+            dm, df = inertia_times(motion, i, h, w, v)
+            m, f = vec3.add(m, dm), vec3.add(f, df)
+        g = (machine.gravity[0], machine.gravity[1], machine.gravity[2])
+        m = vec3.sub(vec3.scale(scale, m), vec3.cross(get3(motion.moments, i, k, HEAVY), g))
+        f = vec3.scale(scale, f)
+        if k == 0:
+            f = vec3.axpy(-mass, g, f)
+        put3(motion.wrench, i, k, 0, m)
+        put3(motion.wrench, i, k, 3, f)
+    for c in range(6):
+        motion.wrench[len(machine.kind), k, c] = 0.0
+
+
+@kernel
+def inertia_times(motion, i, h, w, v):
+    """Return coefficient h of the inertia times a twist, but for the part of the mass alone."""
+    g = get3(motion.moments, i, h, HEAVY)
+    a, b = get3(motion.moments, i, h, ROUND), get3(motion.moments, i, h, ROUND + 3)
+    m = (a[0] * w[0] + a[1] * w[1] + a[2] * w[2],
+         a[1] * w[0] + b[0] * w[1] + b[1] * w[2],
+         a[2] * w[0] + b[1] * w[1] + b[2] * w[2])
+    return vec3.add(m, vec3.cross(g, v)), vec3.cross(w, g)  # (1.17)
+
+
+@kernel
+def press_bodies(machine, motion, external, k):
+    """Take coefficient k of the applied wrenches from the wrenches that links need."""
+    first = len(machine.frame_link) - len(external)
+    for b in range(len(external)):
+        f, i = first + b, machine.frame_link[first + b]
+        moment, force = vec3.ZERO, vec3.ZERO
+        for c in range(3):
+            for h in range(k + 1):
+                axis = get3(motion.frame, f, h, AXES + 3 * c)
+                moment = vec3.axpy(external[b, k - h, c], axis, moment)
+        for h in range(k + 1):
+            part = vec3.ZERO
+            for c in range(3):
+                for g in range(k - h + 1):
+                    part = vec3.axpy(external[b, k - h - g, 3 + c],
+                                     get3(motion.frame, f, g, AXES + 3 * c), part)
+            moment = vec3.add(moment, vec3.cross(get3(motion.frame, f, h, ORIGIN), part))
+            if h == 0:
+                force = part
+        add3(motion.wrench, i, k, 0, -1.0, moment)
+        add3(motion.wrench, i, k, 3, -1.0, force)
+
+
+@kernel
+def gather(machine, motion, k):
+    """Add coefficient k of the wrench of each link to that of its parent."""
+    for i in range(len(machine.kind) - 1, -1, -1):
+        parent = machine.parent[i]
+        add3(motion.wrench, parent, k, 0, 1.0, get3(motion.wrench, i, k, 0))
+        add3(motion.wrench, parent, k, 3, 1.0, get3(motion.wrench, i, k, 3))
+
+
+@kernel
+def feel(machine, motion, k, out):
+    """Write coefficient k of the joint forces (nv,) that the wrenches need."""
+    for j in range(len(machine.link)):
+        i, total = machine.link[j], machine.damping[j] * motion.rate[j, k]
+        if k == 0:
+            rate = motion.rate[j, 0]
+            total += machine.friction[j] * math.copysign(1.0, rate) if rate != 0.0 else 0.0
+        for h in range(k + 1):
+            total += (vec3.dot(get3(motion.screw, j, h, 0), get3(motion.wrench, i, k - h, 0))
+                      + vec3.dot(get3(motion.screw, j, h, 3), get3(motion.wrench, i, k - h, 3)))
+        out[j] = total

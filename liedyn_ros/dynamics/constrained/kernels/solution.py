@@ -1,0 +1,172 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+One order of the constrained equations: M a = x + A^T lam, A a = -gamma (12.15).
+
+With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a: no
+product A M^-1 A^T is formed, so that no digits are lost where A is nearly of lower rank. The
+factors are those of the state and serve all orders.
+"""
+
+import math
+
+from liedyn_ros.dynamics.constrained.kernels import inertia, orthogonal
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    AXES, DEFECT, get3, ORIGIN, QUALITY, RANK)
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.model.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
+
+RANK_TOLERANCE = 1e-8  # a row whose independent part is smaller depends on the others
+FLOOR = 1e-3  # acceleration, rad/s^2 or m/s^2, that counts as none in a defect
+
+
+@kernel
+def prepare(machine, motion, room, free):
+    """
+    Factor M and the rows of order zero over the free coordinates.
+
+    Returns k + 1 for a coordinate k that moves no inertia of its own, 0 where there is none.
+    """
+    inertia.write_mass(machine, motion, room.mass)
+    write_scales(machine, motion, room)
+    for j in range(len(room.y)):
+        room.y[j] = math.sqrt(room.mass[j, j])
+    code = inertia.factor(machine, free, room.mass)
+    if code != 0:
+        return code
+    for r in range(len(room.rows)):
+        row = room.rows[r]
+        for j in range(len(row)):
+            row[j] = room.scale[r] * motion.jacobian[0, r, j]
+        inertia.solve_transposed(machine, free, room.mass, row)
+    rank, quality = orthogonal.triangularise(
+        room.rows, room.order, room.head, room.beta, room.norm, len(room.rows), len(free),
+        RANK_TOLERANCE)
+    room.report[RANK], room.report[QUALITY], room.report[DEFECT] = rank, quality, 0.0
+    if rank < len(room.rows):
+        write_basis(room, rank)
+    return 0
+
+
+@kernel
+def write_scales(machine, motion, room):
+    """
+    Write for each row what makes it a number without unit of at most one.
+
+    A row is measured against the motion that its coordinates give the closure, inertia for
+    inertia: so a row of rounding errors stays one, whatever the units and masses (12.23).
+    """
+    for c in range(len(machine.closure_kind)):
+        p = get3(motion.frame, 2 * c + 1, 0, ORIGIN)
+        turning, moving = 0.0, 0.0
+        for at in range(machine.path_start[c], machine.path_start[c + 1]):
+            j = machine.path[at]
+            w, v = get3(motion.screw, j, 0, 0), get3(motion.screw, j, 0, 3)
+            v = vec3.add(v, vec3.cross(w, p))
+            weight = room.mass[j, j]
+            if weight > 0.0:
+                turning += vec3.dot(w, w) / weight
+                moving += vec3.dot(v, v) / weight
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            kind, size = machine.row_kind[r], moving
+            if kind < FORCE_X or kind == MOMENT_CROSS:
+                size = turning
+            elif kind == SCREW:
+                size += machine.closure_size[c, 0]**2 * turning
+            room.scale[r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
+    for r in range(len(machine.coupling)):
+        size = 0.0
+        for j in range(len(machine.link)):
+            if room.mass[j, j] > 0.0:
+                size += machine.coupling[r, j]**2 / room.mass[j, j]
+        room.scale[len(machine.row_kind) + r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
+
+
+@kernel
+def write_basis(room, rank):
+    """Factor the range of A, of which R^T, without the scales, is a basis."""
+    count = len(room.rows)
+    for s in range(rank):
+        for t in range(count):
+            r = room.order[t]
+            known = s <= t and room.scale[r] > 0.0
+            room.basis[s, r] = room.rows[t, s] / room.scale[r] if known else 0.0
+    orthogonal.triangularise(room.basis, room.basis_order, room.basis_head, room.basis_beta,
+                             room.norm, rank, count, 0.0)
+
+
+@kernel
+def respond(machine, room, free, rank, x, gamma, multiplier):
+    """Replace x by the accelerations and write the multipliers of the independent rows."""
+    count, size = len(room.rows), len(x)
+    inertia.solve_transposed(machine, free, room.mass, x)
+    orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
+    z, largest = room.z, 0.0
+    for s in range(count):
+        z[s] = -room.scale[room.order[s]] * gamma[room.order[s]]
+        largest = max(largest, abs(z[s]))
+    for j in range(size):
+        largest = max(largest, abs(x[j]), FLOOR * room.y[j])
+    orthogonal.solve_transposed(room.rows, rank, z)
+    for t in range(rank, count):  # (12.27)
+        open_part = z[t]
+        for s in range(rank):
+            open_part -= room.rows[t, s] * z[s]
+        room.report[DEFECT] = max(room.report[DEFECT], abs(open_part) / largest)
+    for s in range(rank):
+        z[s], x[s] = z[s] - x[s], z[s]
+    orthogonal.solve(room.rows, rank, z)
+    for t in range(count):
+        r = room.order[t]
+        multiplier[r] = room.scale[r] * z[t] if t < rank else 0.0
+    orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+    inertia.solve(machine, free, room.mass, x)
+
+
+@kernel
+def project_multipliers(room, rank, x):
+    """Replace x (m,) by its part in the range of A."""
+    count = len(x)
+    orthogonal.apply_transposed(room.basis, room.basis_head, room.basis_beta, rank, count, x)
+    for t in range(rank, count):
+        x[t] = 0.0
+    orthogonal.apply(room.basis, room.basis_head, room.basis_beta, rank, count, x)
+
+
+@kernel
+def settle(machine, motion, room, free, rank, k):
+    """Make coefficient k of the multipliers that of those of least norm, at all times (12.26)."""
+    count, size, z = len(room.rows), len(free), room.gamma
+    for r in range(count):
+        moved = 0.0  # p_k
+        for h in range(1, k + 1):
+            for j in range(size):
+                moved += motion.jacobian[h, r, j] * motion.potential[j, k - h]
+        z[r] = motion.multiplier[r, k] - moved
+        motion.multiplier[r, k] = moved
+    project_multipliers(room, rank, z)
+    for r in range(count):
+        motion.multiplier[r, k] += z[r]
+    for t in range(count):
+        room.z[t] = room.scale[room.order[t]] * z[room.order[t]]
+    orthogonal.solve_transposed(room.rows, rank, room.z)
+    x = room.x
+    for j in range(size):
+        x[j] = room.z[j] if j < rank else 0.0
+    orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+    inertia.solve(machine, free, room.mass, x)
+    for j in range(size):
+        motion.potential[j, k] = x[j] if free[j] else 0.0

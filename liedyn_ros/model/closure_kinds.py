@@ -1,0 +1,25 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The kinds of loop closures and of their rows: what the kernels tell apart (theory 12.1)."""
+
+(WELD, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, PLANAR, UNIVERSAL, SPHERICAL, LINE, PLANE,
+ ROD) = range(11)
+
+# What a row of a closure holds: a moment about an axis of frame b, a force along one, ...
+MOMENT_X, MOMENT_Y, MOMENT_Z, FORCE_X, FORCE_Y, FORCE_Z = range(6)
+SCREW = 6  # ... the force along z and the moment -pitch about it, ...
+MOMENT_CROSS = 7  # ... a moment about x of frame a times y of frame b, ...
+ACROSS_X, ACROSS_Y, ACROSS_Z = 8, 9, 10  # ... a force along an axis of frame a, ...
+ALONG_ROD = 11  # ... or a force from origin to origin.
