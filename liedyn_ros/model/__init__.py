@@ -30,6 +30,6 @@ from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.scaling import scale_masses
 
 __all__ = [
-    'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'Joint', 'JOINT_TYPES', 'LinkTable', 'Limits', 'load_model', 'load_urdf',
-    'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose', 'Rotor', 'RotorAllocation',
-    'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual']
+    'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable',
+    'load_model', 'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose', 'Rotor',
+    'RotorAllocation', 'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual']

@@ -12,4 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Closed loops and couplings: dynamics, assembly, completion and integration under constraints."""
+"""Closed loops and couplings: dynamics, assembly and completion under constraints."""
+
+from liedyn_ros.dynamics.constrained.assembly import (
+    assemble, assemblies, complete_velocity, other_assembly, project)
+from liedyn_ros.dynamics.constrained.completion import complete_acceleration
+from liedyn_ros.dynamics.constrained.constrained import (
+    ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, Solution, Status)
+from liedyn_ros.dynamics.constrained.constraints import Constraints
+from liedyn_ros.dynamics.constrained.mobility import mobility, Mobility
+
+__all__ = [
+    'assemble', 'assemblies', 'complete_acceleration', 'complete_velocity',
+    'ConstrainedDynamics', 'Constraints', 'LEAST_FORCE', 'LEAST_TORQUE', 'mobility', 'Mobility',
+    'other_assembly', 'project', 'Solution',
+    'Status']

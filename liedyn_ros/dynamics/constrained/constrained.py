@@ -23,28 +23,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers
+from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, ShapeError
-from liedyn_ros.dynamics.constrained.data import ConstrainedData
-from liedyn_ros.dynamics.constrained.kernels.forward import hybrid
-from liedyn_ros.dynamics.constrained.kernels.inverse import inverse, UNMOVED
-from liedyn_ros.dynamics.constrained.kernels.least_torque import least_torque
-from liedyn_ros.dynamics.constrained.kernels.position import residual
+from liedyn_ros.dynamics.constrained.constraints import Constraints
+from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK, REPORT_WIDTH
+from liedyn_ros.dynamics.constrained.mobility import mobility, Mobility
 from liedyn_ros.dynamics.inputs import mask, stop
-from liedyn_ros.dynamics.kernels.hybrid import DONE
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
-from liedyn_ros.model.constraints import CLOSURE_TYPES
 
 NEAR_SINGULAR = 1e-4  # smallest pivot of the independent constraints over the largest
 CONSISTENT = 1e-6  # part of a constraint, over its size, that may stay open
-CLOSED = 1e-6  # residual of a state that counts as closed, rad or m
 LARGEST_ORDER = 30
 LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'
-
-_ROW_NAMES = ('moment_x', 'moment_y', 'moment_z', 'force_x', 'force_y', 'force_z', 'screw',
-              'moment_cross', 'across_x', 'across_y', 'across_z', 'along_rod')
 
 
 class Status(Enum):
@@ -82,7 +74,7 @@ class Solution(NamedTuple):
     status: Status
 
 
-class ConstrainedDynamics:
+class ConstrainedDynamics(Constraints):
     """
     The dynamics M(q) a + b(q, v) = tau + A^T lam, A v = 0, of a model with closures and couplings.
 
@@ -98,28 +90,21 @@ class ConstrainedDynamics:
 
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:
         """Lay out the tables of a model."""
-        self.model = model
-        self._data = ConstrainedData(model, dissipation)
-        self.m = self._data.m
-        self._closures = len(model.closures)
-        self._zero = np.zeros(model.nv)
+        super().__init__(model, dissipation=dissipation)
         self._none = np.zeros(model.nv, dtype=np.bool_)
         self._all = np.ones(model.nv, dtype=np.bool_)
-        self._residual = BoundKernel(residual, *self._data.tables)
+        self._nothing, self._unweighted = np.zeros(0, dtype=np.int64), np.zeros(0)
         self._bind()
 
     def _bind(self) -> None:
-        self._hybrid = BoundKernel(hybrid, *self._data.tables)
-        self._inverse = BoundKernel(inverse, *self._data.tables)
-        self._least_torque = BoundKernel(least_torque, *self._data.tables, self._data.space)
-        self._residual = BoundKernel(residual, *self._data.tables)
+        """Bind the kernels to the tables, which are new where there is room for more orders."""
+        super()._bind()
+        self._kernel = BoundKernel(solver.solve, *self._data.tables, self._data.space)
 
     @cached_property
-    def constraint_names(self) -> tuple[str, ...]:
-        """Return a name for each constraint, e.g. 'knee_loop/force_x', couplings last."""
-        rows = [f'{closure.name}/{_ROW_NAMES[kind]}' for closure in self.model.closures
-                for kind in CLOSURE_TYPES[closure.type_name].rows]
-        return (*rows, *(f'{each.joint}={each.leader}' for each in self.model.couplings))
+    def mobility(self) -> Mobility:
+        """Return what the constraints leave free where the machine is not singular."""
+        return mobility(self)
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
                 external: ArrayLike | None = None) -> Solution:
@@ -159,96 +144,61 @@ class ConstrainedDynamics:
             raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                               f'got {redundancy!r}')
         q, v = self._state(q, v)
-        a, single = self._orders('a', a)
+        a, single = self._orders('a', a, self._all)
         result = self._room(len(a))
         if tau is not None:
-            result['tau'][:] = self._like('tau', tau, a, single)
-        passive = np.flatnonzero(~driven)
-        wrenches = self._press(external, len(a), single)
-        rates, report = np.vstack((v, a)), np.zeros(REPORT_WIDTH)
-        outputs = result['tau'], result['multipliers'], result['wrenches'], report
+            result['tau'][:] = self._like('tau', tau, a, single, self._all)
+        passive, report = np.flatnonzero(~driven), np.zeros(REPORT_WIDTH)
         if redundancy == LEAST_FORCE or len(passive) == self.m:
             weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None,
                                             self.m))
-            code = self._inverse(self._none, passive, weight, wrenches, q, rates, *outputs)
+            task = solver.LEAST_FORCE, self._none, passive, weight
         else:
-            code = self._least_torque(
-                self._all, np.flatnonzero(driven), 1.0 / _weights(weights, self.model.nv),
-                wrenches, q, rates, *outputs)
-        if code == UNMOVED:
+            weight = 1.0 / _weights(weights, self.model.nv)
+            task = solver.LEAST_TORQUE, self._all, np.flatnonzero(driven), weight
+        code = self._kernel(*task, self._press(external, len(a), single), q, v, a,
+                            *result.values(), report)
+        if code == solver.UNMOVED:
             self._refuse_actuators(q, driven)
         self._check(code, q, v=v, a=a)
         if report[DEFECT] > CONSISTENT:
             raise LiedynError(f'a: expected a motion that the constraints allow, got one that '
                               f'leaves {report[DEFECT]:.3g} of them open; assembly.complete '
                               'makes one of the accelerations of the actuated joints')
-        return self._solution(a, result, report, single, checked=False)
-
-    def residual(self, q: ArrayLike) -> Array:
-        """Return how far each constraint is open (m,), rad and m (12.2)."""
-        return self.residual_and_jacobian(q)[0]
-
-    def jacobian(self, q: ArrayLike) -> Array:
-        """Return A (m, nv) of a closed configuration: A v = 0 (12.1)."""
-        return self.residual_and_jacobian(q)[1]
-
-    def residual_and_jacobian(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Return the residuals (m,) and their derivative (m, nv), also off the closed set."""
-        q = self.model.check_configuration(q)
-        f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
-        if not self._residual(q, np.full(self._closures, math.nan), f, rows):
-            stop(self.model, -1, '', q)
-        return f, rows
-
-    def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:
-        """Raise LiedynError naming the constraints that a state leaves open."""
-        f, rows = self.residual_and_jacobian(q)
-        v = as_array('v', v, (self.model.nv,))
-        speed = rows @ v
-        limit = CLOSED * (1.0 + np.abs(rows) @ np.abs(v))
-        for name, value, bound in (('q', f, CLOSED), ('v', speed, limit)):
-            wide = np.abs(value) > bound
-            if wide.any():
-                names = [each for each, bad in zip(self.constraint_names, wide) if bad]
-                raise LiedynError(f'{name}: expected a state on the constraints, got {names} open '
-                                  f'by {np.abs(value)[wide].max():.3g}; assembly.assemble and '
-                                  'assembly.project close them')
-
-    def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        q = self.model.check_configuration(q)
-        v = as_array('v', v, (self.model.nv,))
-        self.require_closed(q, v)
-        return q, v
+        return self._solution(a, result, report, single)
 
     def _solve(self, q: ArrayLike, v: ArrayLike, prescribed: NDArray[np.bool_], a: ArrayLike,
                tau: ArrayLike, external: ArrayLike | None, checked: bool = True) -> Solution:
         if checked:
             q, v = self._state(q, v)
-        a, single = self._orders('a', np.where(prescribed, a, 0.0))
+        a, single = self._orders('a', a, prescribed)
         result = self._room(len(a))
-        result['tau'][:] = self._like('tau', np.where(prescribed, 0.0, tau), a, single)
+        result['tau'][:] = self._like('tau', tau, a, single, ~prescribed)
         a, report = a.copy(), np.zeros(REPORT_WIDTH)
-        wrenches = self._press(external, len(a), single)
-        code = self._hybrid(~prescribed, wrenches, q, v, a, result['tau'],
-                            result['multipliers'], result['wrenches'], report)
+        code = self._kernel(
+            solver.HYBRID, ~prescribed, self._nothing, self._unweighted,
+            self._press(external, len(a), single), q, v, a, *result.values(), report)
         self._check(code, q, v=v, tau=result['tau'])
-        return self._solution(a, result, report, single)
+        return self._solution(a, result, report, single, unprescribed=not prescribed.any())
 
     def _solution(self, a: Array, result: Mapping[str, Array], report: Array, single: bool,
-                  checked: bool = True) -> Solution:
+                  unprescribed: bool = False) -> Solution:
         arrays = [a, result['tau'], result['multipliers'], result['wrenches']]
         if single:
             arrays = [each[0] for each in arrays]
         rank, quality = int(report[RANK]), float(report[QUALITY])
         status = Status.REGULAR if rank == self.m else Status.REDUNDANT
-        if checked and report[DEFECT] > CONSISTENT:
+        if report[DEFECT] > CONSISTENT:
             status = Status.INCONSISTENT
+        elif unprescribed and rank < self.m and rank < self.mobility.rank:
+            status = Status.SINGULAR
         elif quality < NEAR_SINGULAR and self.m:
             status = Status.NEAR_SINGULAR
         return Solution(*arrays, rank, quality, status)
 
-    def _orders(self, name: str, value: ArrayLike) -> tuple[Array, bool]:
-        """Return derivatives (order + 1, nv), and whether there was one order alone."""
+    def _orders(self, name: str, value: ArrayLike, read: NDArray[np.bool_]
+                ) -> tuple[Array, bool]:
+        """Return derivatives (order + 1, nv), zero where not read, and whether they were one."""
         array = as_numbers(name, value)
         rows = np.atleast_2d(array)
         if array.ndim not in (1, 2) or rows.shape[1] != self.model.nv or not len(rows):
@@ -260,15 +210,20 @@ class ConstrainedDynamics:
         if order > self._data.order:
             self._data.make_room(order)
             self._bind()
-        return as_array(name, rows, (-1, self.model.nv)), array.ndim == 1
+        return require_finite(name, np.where(read, rows, 0.0)), array.ndim == 1
 
-    def _like(self, name: str, value: ArrayLike, a: Array, single: bool) -> Array:
-        array = as_array(name, value, (self.model.nv,) if single else a.shape)
-        return array.reshape(a.shape)
+    def _like(self, name: str, value: ArrayLike, a: Array, single: bool,
+              read: NDArray[np.bool_]) -> Array:
+        """Return derivatives as many as those of a, zero where they are not read."""
+        array, shape = as_numbers(name, value), (self.model.nv,) if single else a.shape
+        if array.shape != shape:
+            raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
+        return require_finite(name, np.where(read, array.reshape(a.shape), 0.0))
 
     def _room(self, orders: int) -> dict[str, Array]:
-        return {'tau': np.zeros((orders, self.model.nv)), 'multipliers': np.zeros((orders, self.m)),
-                'wrenches': np.zeros((orders, self._closures, 6))}
+        return {'tau': np.zeros((orders, self.model.nv)),
+                'multipliers': np.zeros((orders, self.m)),
+                'wrenches': np.zeros((orders, len(self.model.closures), 6))}
 
     def _press(self, external: ArrayLike | None, orders: int, single: bool) -> Array:
         """Return Taylor coefficients (B, orders, 6) of wrenches, of no bodies where none are."""
@@ -281,7 +236,7 @@ class ConstrainedDynamics:
         return np.ascontiguousarray(series.transpose(1, 0, 2))
 
     def _check(self, code: int, q: Array, **vectors: Array) -> None:
-        if code != DONE:
+        if code != solver.DONE:
             stop(self.model, code, '', q, **vectors)
 
     def _refuse_actuators(self, q: Array, driven: NDArray[np.bool_]) -> None:

@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     COEFFICIENTS, COORDINATES, FRAMES, LINKS, Machine)
 from liedyn_ros.model import Model
 from liedyn_ros.model.constraints import CLOSURE_TYPES
-from liedyn_ros.model.kinds import NV
+from liedyn_ros.model.kernels.kinds import NV
 from liedyn_ros.model.link_table import Indices
 
 

@@ -17,7 +17,7 @@
 from liedyn_ros.dynamics.constrained.kernels.tables import add3, AXES, get3, ORIGIN, put3
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.closure_kinds import (
+from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
 
 

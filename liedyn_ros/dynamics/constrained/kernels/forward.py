@@ -15,35 +15,29 @@
 """Constrained forward and hybrid dynamics, order after order (12.15), (12.16)."""
 
 from liedyn_ros.dynamics.constrained.kernels import closures, series, solution
-from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add3, get3, machine_of, motion_of, RANK, room_of)
+from liedyn_ros.dynamics.constrained.kernels.tables import add3, get3, RANK
 from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.kinds import FREE, SPHERICAL
-from liedyn_ros.lie.arrays import TOLERANCE
 
 
 @kernel
-def hybrid(ints, floats, series_room, by_row, by_column, orders, free, external, q, v, a, tau,
-           multipliers, wrenches, report):
+def hybrid(machine, motion, room, free, external, q, v, a, tau, multipliers, wrenches):
     """
     Write accelerations and joint forces (order + 1, nv) that are not given, and multipliers.
 
-    Wrenches (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, REFUSED, or k + 1 for a
+    Wrenches (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, or k + 1 for a
     coordinate k that moves no inertia of its own.
     """
-    machine, motion = machine_of(ints, floats), motion_of(ints, series_room)
-    room = room_of(ints, by_row, orders, True)
-    if not (acceptable(machine, q) and joints.finite(v)):
-        return REFUSED
-    begin(machine, motion, free, q, v, a, tau)
-    closures.write_rows(machine, motion, 0)
-    closures.write_jacobian(machine, motion, 0)
-    series.move(machine, motion, 0)
+    begin(machine, motion, q, v)
+    scale = 1.0
+    for k in range(len(a)):
+        for j in range(len(v)):
+            motion.rate[j, k + 1] = 0.0 if free[j] else scale / (k + 1.0) * a[k, j]
+            motion.effort[j, k] = scale * tau[k, j] if free[j] else 0.0
+        scale /= k + 1.0
     code = solution.prepare(machine, motion, room, free)
-    if code != DONE:
+    if code != 0:
         return code
     rank, scale = int(room.report[RANK]), 1.0
     for k in range(len(a)):
@@ -51,27 +45,29 @@ def hybrid(ints, floats, series_room, by_row, by_column, orders, free, external,
         scale *= max(k, 1)
         for j in range(len(v)):
             a[k, j] = scale * (k + 1.0) * motion.rate[j, k + 1]
-            tau[k, j] = scale * motion.effort[j, k]
-        for r in range(len(room.rows)):
-            multipliers[k, r] = scale * motion.multiplier[r, k]
-        closures.write_wrenches(machine, motion, k, scale, wrenches[k])
-    copy(room.report, report)
-    good = joints.finite(a.reshape(-1)) and joints.finite(tau.reshape(-1))
-    return DONE if good and joints.finite(multipliers.reshape(-1)) else REFUSED
+        write(machine, motion, k, scale, tau, multipliers, wrenches)
+    return 0
 
 
 @kernel
-def begin(machine, motion, free, q, v, a, tau):
-    """Write what is given into series."""
+def begin(machine, motion, q, v):
+    """Write what a state decides."""
     series.begin(machine, motion, q)
-    scale = 1.0
     for j in range(len(v)):
         motion.rate[j, 0] = v[j]
-    for k in range(len(a)):
-        for j in range(len(v)):
-            motion.rate[j, k + 1] = 0.0 if free[j] else scale / (k + 1.0) * a[k, j]
-            motion.effort[j, k] = scale * tau[k, j] if free[j] else 0.0
-        scale /= k + 1.0
+    closures.write_rows(machine, motion, 0)
+    closures.write_jacobian(machine, motion, 0)
+    series.move(machine, motion, 0)
+
+
+@kernel
+def write(machine, motion, k, scale, tau, multipliers, wrenches):
+    """Write order k of forces, multipliers and wrenches."""
+    for j in range(len(machine.link)):
+        tau[k, j] = scale * motion.effort[j, k]
+    for r in range(multipliers.shape[1]):
+        multipliers[k, r] = scale * motion.multiplier[r, k]
+    closures.write_wrenches(machine, motion, k, scale, wrenches[k])
 
 
 @kernel
@@ -160,22 +156,3 @@ def complete(machine, motion, free, k):
             for r in range(len(machine.coupling)):
                 total -= machine.coupling[r, j] * motion.multiplier[first + r, k]
             motion.effort[j, k] += total
-
-
-@kernel
-def copy(given, out):
-    """Copy numbers."""
-    for k in range(len(out)):
-        out[k] = given[k]
-
-
-@kernel
-def acceptable(machine, q):
-    """Return whether a configuration is finite and its quaternions are of unit length."""
-    good = joints.finite(q)
-    for i in range(len(machine.kind)):
-        if machine.kind[i] >= SPHERICAL:
-            at = machine.qi[i] + (3 if machine.kind[i] == FREE else 0)
-            square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
-            good = good and abs(square - 1.0) <= 2.0 * TOLERANCE
-    return good

@@ -16,7 +16,7 @@
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels.tables import get3, HEAVY, load3, ROUND
+from liedyn_ros.dynamics.constrained.kernels.tables import get3
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3

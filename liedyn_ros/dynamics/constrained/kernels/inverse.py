@@ -24,70 +24,45 @@ import math
 
 from liedyn_ros.dynamics.constrained.kernels import closures, forward, orthogonal, series
 from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
-from liedyn_ros.dynamics.constrained.kernels.tables import (
-    DEFECT, machine_of, motion_of, QUALITY, RANK, room_of)
-from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
+from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK
 from liedyn_ros.jit.decorators import kernel
 
 UNMOVED = -2  # the actuators do not determine the motion
 
 
 @kernel
-def inverse(ints, floats, series_room, by_row, by_column, orders, none, passive, weight, external,
-            q, rates, tau, multipliers, wrenches, report):
+def least_force(machine, motion, room, none, passive, weight, external, q, v, a, tau,
+                multipliers, wrenches):
     """
-    Write the joint forces (order + 1, nv) of a motion (order + 2, nv), and the multipliers.
+    Write the joint forces (order + 1, nv) of a motion, and the multipliers.
 
     passive lists the coordinates whose forces tau holds; weight (m,) is 1 / sqrt(W); none (nv,)
-    is False. Returns DONE, REFUSED or UNMOVED.
+    is False. Returns DONE or UNMOVED.
     """
-    machine, motion = machine_of(ints, floats), motion_of(ints, series_room)
-    room = room_of(ints, by_column, orders, False)
-    if not (forward.acceptable(machine, q) and joints.finite(rates.reshape(-1))):
-        return REFUSED
-    begin(machine, motion, q, rates, tau)
-    closures.write_rows(machine, motion, 0)
-    closures.write_jacobian(machine, motion, 0)
-    series.move(machine, motion, 0)
-    closures.write_rates(machine, motion, 0, 1.0, room.gamma)
-    room.report[DEFECT] = 0.0
-    note_defect(machine, motion, room, 0)
-    full = prepare(motion, room, passive, weight)
-    forward.copy(room.report, report)
-    if not full:
+    begin(machine, motion, room, q, v, a, tau)
+    if not prepare(motion, room, passive, weight):
         return UNMOVED
     scale = 1.0
     for k in range(len(tau)):
         solve(machine, motion, room, none, passive, weight, external, k)
         scale *= max(k, 1)
-        write(machine, motion, k, scale, tau, multipliers, wrenches)
-    forward.copy(room.report, report)
-    good = joints.finite(tau.reshape(-1)) and joints.finite(multipliers.reshape(-1))
-    return DONE if good else REFUSED
+        forward.write(machine, motion, k, scale, tau, multipliers, wrenches)
+    return 0
 
 
 @kernel
-def begin(machine, motion, q, rates, tau):
+def begin(machine, motion, room, q, v, a, tau):
     """Write a known motion and forces into series."""
-    series.begin(machine, motion, q)
+    forward.begin(machine, motion, q, v)
     scale = 1.0
-    for k in range(len(rates)):
+    for k in range(len(a)):
         for j in range(len(machine.link)):
-            motion.rate[j, k] = scale * rates[k, j]
-            if k < len(tau):
-                motion.effort[j, k] = scale * tau[k, j]
+            motion.rate[j, k + 1] = scale / (k + 1.0) * a[k, j]
+            motion.effort[j, k] = scale * tau[k, j]
         scale /= k + 1.0
-
-
-@kernel
-def write(machine, motion, k, scale, tau, multipliers, wrenches):
-    """Write order k of the results."""
-    for j in range(len(machine.link)):
-        tau[k, j] = scale * motion.effort[j, k]
-    for r in range(multipliers.shape[1]):
-        multipliers[k, r] = scale * motion.multiplier[r, k]
-    closures.write_wrenches(machine, motion, k, scale, wrenches[k])
+    closures.write_rates(machine, motion, 0, 1.0, room.gamma)
+    room.report[DEFECT] = 0.0
+    note_defect(machine, motion, room, 0)
 
 
 @kernel

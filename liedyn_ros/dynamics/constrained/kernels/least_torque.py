@@ -25,41 +25,28 @@ from liedyn_ros.dynamics.constrained.kernels import (
     closures, forward, inertia, inverse, orthogonal, series, solution)
 from liedyn_ros.dynamics.constrained.kernels.inverse import UNMOVED
 from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
-from liedyn_ros.dynamics.constrained.kernels.tables import (
-    machine_of, motion_of, RANK, room_of, space_of)
-from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.dynamics.kernels.hybrid import DONE, REFUSED
+from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, RANK
 from liedyn_ros.jit.decorators import kernel
 
 
 @kernel
-def least_torque(ints, floats, series_room, by_row, by_column, orders, free_motions, all_free,
-                 active, weight, external, q, rates, tau, multipliers, wrenches, report):
+def least_torque(machine, motion, room, space, all_free, active, weight, external, q, v, a, tau,
+                 multipliers, wrenches):
     """
-    Write the joint forces (order + 1, nv) of a motion (order + 2, nv), and the multipliers.
+    Write the joint forces (order + 1, nv) of a motion, and the multipliers.
 
     active lists the actuated coordinates, weight (nv,) is 1 / Q; tau holds the passive forces.
-    Returns DONE, REFUSED, UNMOVED, or k + 1 for a coordinate k that moves no inertia.
+    Returns DONE, UNMOVED, or k + 1 for a coordinate k that moves no inertia.
     """
-    machine, motion = machine_of(ints, floats), motion_of(ints, series_room)
-    room = room_of(ints, by_row, orders, True)
-    space = space_of(ints, free_motions, orders[len(orders) // 2:])
-    if not (forward.acceptable(machine, q) and joints.finite(rates.reshape(-1))):
-        return REFUSED
-    inverse.begin(machine, motion, q, rates, tau)
-    closures.write_rows(machine, motion, 0)
-    closures.write_jacobian(machine, motion, 0)
-    series.move(machine, motion, 0)
+    inverse.begin(machine, motion, room, q, v, a, tau)
+    defect = room.report[DEFECT]
     code = solution.prepare(machine, motion, room, all_free)
-    if code != DONE:
+    if code != 0:
         return code
-    closures.write_rates(machine, motion, 0, 1.0, room.gamma)
-    inverse.note_defect(machine, motion, room, 0)
+    room.report[DEFECT] = defect
     rank, scale = int(room.report[RANK]), 1.0
-    freedom = len(all_free) - rank
     begin(machine, room, space, all_free, rank)
-    if not prepare(space, active, weight, freedom):
-        forward.copy(room.report, report)
+    if not prepare(space, active, weight, len(all_free) - rank):
         return UNMOVED
     for j in active:
         for k in range(len(tau)):
@@ -67,10 +54,8 @@ def least_torque(ints, floats, series_room, by_row, by_column, orders, free_moti
     for k in range(len(tau)):
         solve(machine, motion, room, space, all_free, active, weight, external, rank, k)
         scale *= max(k, 1)
-        inverse.write(machine, motion, k, scale, tau, multipliers, wrenches)
-    forward.copy(room.report, report)
-    good = joints.finite(tau.reshape(-1)) and joints.finite(multipliers.reshape(-1))
-    return DONE if good else REFUSED
+        forward.write(machine, motion, k, scale, tau, multipliers, wrenches)
+    return 0
 
 
 @kernel

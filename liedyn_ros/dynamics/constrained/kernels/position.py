@@ -16,13 +16,13 @@
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import forward, series
+from liedyn_ros.dynamics.constrained.kernels import series
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, get3, machine_of, motion_of, ORIGIN)
 from liedyn_ros.dynamics.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, so3, vec3
-from liedyn_ros.model.closure_kinds import (
+from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, CYLINDRICAL, FORCE_X, HELICAL, LINE, MOMENT_CROSS, MOMENT_Z, PLANAR,
     PLANE, PRISMATIC, SCREW, WELD)
 
@@ -37,7 +37,7 @@ def residual(ints, floats, series_room, by_row, by_column, orders, q, turns, f, 
     turns (C,) counts the whole turns of helical closures; NaN chooses the nearest.
     """
     machine, motion = machine_of(ints, floats), motion_of(ints, series_room)
-    if not forward.acceptable(machine, q):
+    if not series.acceptable(machine, q):
         return False
     series.begin(machine, motion, q)
     jacobian[:] = 0.0

@@ -20,9 +20,21 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     add3, AXES, get3, HEAVY, load3, load9, ORIGIN, put3, ROUND)
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.lie.kernels import mat3
-from liedyn_ros.model.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE
+from liedyn_ros.lie.kernels import mat3, se3, vec3
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
+
+
+@kernel
+def acceptable(machine, q):
+    """Return whether a configuration is finite and its quaternions are of unit length."""
+    good = joints.finite(q)
+    for i in range(len(machine.kind)):
+        if machine.kind[i] >= SPHERICAL:
+            at = machine.qi[i] + (3 if machine.kind[i] == FREE else 0)
+            square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
+            good = good and abs(square - 1.0) <= 2.0 * TOLERANCE
+    return good
 
 
 @kernel

@@ -24,10 +24,10 @@ import math
 
 from liedyn_ros.dynamics.constrained.kernels import inertia, orthogonal
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    AXES, DEFECT, get3, ORIGIN, QUALITY, RANK)
+    DEFECT, get3, ORIGIN, QUALITY, RANK)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
+from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
 
 RANK_TOLERANCE = 1e-8  # a row whose independent part is smaller depends on the others
 FLOOR = 1e-3  # acceleration, rad/s^2 or m/s^2, that counts as none in a defect

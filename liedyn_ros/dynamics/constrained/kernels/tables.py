@@ -23,9 +23,13 @@ x^(k) / k!, so that products are Cauchy products without binomials.
 
 from typing import NamedTuple
 
-from liedyn_ros.common.checks import Array
+import numpy as np
+from numpy.typing import NDArray
+
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.model.link_table import Indices
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 ORIGIN, AXES = 0, 3  # columns of a frame: its origin, then its x, y and z axes
 HEAVY, ROUND = 0, 3  # columns of moments: m c, then J about the origin

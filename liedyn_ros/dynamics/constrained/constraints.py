@@ -1,0 +1,100 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The constraints of a model: its closures and couplings, at positions and velocities."""
+
+from functools import cached_property
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained.data import ConstrainedData
+from liedyn_ros.dynamics.constrained.kernels.position import residual
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.inputs import refuse
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.model import CLOSURE_TYPES, Model
+
+CLOSED = 1e-6  # residual of a state that counts as closed, rad or m
+
+_ROW_NAMES = ('moment_x', 'moment_y', 'moment_z', 'force_x', 'force_y', 'force_z', 'screw',
+              'moment_cross', 'across_x', 'across_y', 'across_z', 'along_rod')
+
+
+class Constraints:
+    """
+    The m constraints f(q) = 0 and A v = 0 of a model.
+
+    tree is the dynamics without them. All methods raise ShapeError, NotFiniteError or
+    NotInGroupError. An object works in tables of its own: use one per thread.
+    """
+
+    def __init__(self, model: Model, *, dissipation: bool = True) -> None:
+        """Lay out the tables of a model."""
+        self.model = model
+        self.tree = Dynamics(model, dissipation=dissipation)
+        self._data = ConstrainedData(model, dissipation)
+        self.m = self._data.m
+        self._nearest = np.full(len(model.closures), math.nan)
+        self._residual = BoundKernel(residual, *self._data.tables)
+
+    def _bind(self) -> None:
+        self._residual = BoundKernel(residual, *self._data.tables)
+
+    @cached_property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Return a name for each constraint, e.g. 'knee_loop/force_x', couplings last."""
+        rows = [f'{closure.name}/{_ROW_NAMES[kind]}' for closure in self.model.closures
+                for kind in CLOSURE_TYPES[closure.type_name].rows]
+        return (*rows, *(f'{each.joint}={each.leader}' for each in self.model.couplings))
+
+    def residual(self, q: ArrayLike) -> Array:
+        """Return how far each constraint is open (m,), rad and m (12.2)."""
+        return self.residual_and_jacobian(q)[0]
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """Return A (m, nv) of a closed configuration: A v = 0 (12.1)."""
+        return self.residual_and_jacobian(q)[1]
+
+    def residual_and_jacobian(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Return the residuals (m,) and their derivative (m, nv), also off the closed set."""
+        q = self.model.check_configuration(q)
+        f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
+        if not self._residual(q, self._nearest.copy(), f, rows):
+            refuse(self.model, '', q)
+        return f, rows
+
+    def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Raise LiedynError naming the constraints that a state leaves open."""
+        f, rows = self.residual_and_jacobian(q)
+        v = as_array('v', v, (self.model.nv,))
+        speed = rows @ v
+        limit = CLOSED * (1.0 + np.abs(rows) @ np.abs(v))
+        for name, value, bound in (('q', f, CLOSED), ('v', speed, limit)):
+            wide = np.abs(value) > bound
+            if wide.any():
+                names = [each for each, bad in zip(self.constraint_names, wide) if bad]
+                raise LiedynError(f'{name}: expected a state on the constraints, got {names} open '
+                                  f'by {np.abs(value)[wide].max():.3g}; assembly.assemble and '
+                                  'assembly.project close them')
+
+    def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        q = self.model.check_configuration(q)
+        v = as_array('v', v, (self.model.nv,))
+        self.require_closed(q, v)
+        return q, v
+
