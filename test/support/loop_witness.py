@@ -61,12 +61,14 @@ def _equation(closure: Closure, poses: dict[str, Array]) -> list[float]:
     xb, yb = b[:3, :2].T
     d = b[:3, 3] - a[:3, 3]
     parallel = [za @ xb, za @ yb]
+    lead = 2.0 * np.pi * closure.pitch  # a screw may have made whole turns
+    ahead = za @ d - closure.pitch * np.arctan2(ya @ xb, xa @ xb)
     return {
         'weld': [*parallel, xa @ yb, *d],
         'revolute': [*parallel, *d],
         'prismatic': [*parallel, xa @ yb, xa @ d, ya @ d],
         'helical': [*parallel, xa @ d, ya @ d,
-                    za @ d - closure.pitch * np.arctan2(ya @ xb, xa @ xb)],
+                    ahead - lead * np.round(ahead / lead) if lead else ahead],
         'cylindrical': [*parallel, xa @ d, ya @ d],
         'planar': [*parallel, za @ d],
         'universal': [xa @ yb, *d],

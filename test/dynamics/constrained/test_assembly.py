@@ -1,0 +1,124 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Assembly, other assemblies, completion and mobility of closed loops."""
+
+import numpy as np
+import pytest
+from support import loop_witness
+from support.looped_machines import bennett, five_bar, four_bar, planar_linkage, random_looped
+
+from liedyn_ros.common.errors import ConvergenceError, ModelError
+from liedyn_ros.dynamics.constrained import (
+    assemble, assemblies, complete_acceleration, complete_velocity, ConstrainedDynamics,
+    Constraints, mobility, other_assembly, project)
+from liedyn_ros.model import CLOSURE_TYPES
+
+
+@pytest.mark.parametrize('kind', CLOSURE_TYPES)
+def test_any_closure_is_assembled_from_afar(kind: str) -> None:
+    looped = random_looped(60, (kind,))
+    constraints = Constraints(looped.model)
+    q = assemble(constraints, looped.model.random(np.random.default_rng(1)))
+    assert np.abs(loop_witness.equations(looped.model, q)).max() < 1e-9
+
+
+@pytest.mark.parametrize('kind', CLOSURE_TYPES)
+def test_residuals_have_their_derivative_off_the_closed_set(kind: str) -> None:
+    looped, rng = random_looped(61, (kind,)), np.random.default_rng(2)
+    constraints = Constraints(looped.model)
+    q = looped.model.integrate(looped.q, 0.3 * rng.normal(size=looped.model.nv))
+    _, rows = constraints.residual_and_jacobian(q)
+    expected = np.column_stack([loop_witness.differences(
+        lambda t, e=e: constraints.residual(looped.model.integrate(q, t * e)),
+        loop_witness.FIRST, 1) for e in np.eye(looped.model.nv)])
+    assert np.abs(rows - expected).max() < 1e-8
+
+
+def test_a_residual_at_an_angle_of_pi_is_no_trap() -> None:
+    # The closing hinge's axes start opposite to each other, where many residuals vanish.
+    looped = random_looped(62, ('weld',))
+    constraints = Constraints(looped.model)
+    for seed in range(5):
+        start = looped.model.random(np.random.default_rng(seed))
+        q = assemble(constraints, start)
+        assert np.abs(loop_witness.equations(looped.model, q)).max() < 1e-9
+
+
+def test_both_assemblies_of_a_four_bar() -> None:
+    constraints = Constraints(four_bar())
+    q = assemble(constraints, held={'left_0_joint': 0.9})
+    other = other_assembly(constraints, q)
+    assert other[0] == pytest.approx(0.9)
+    assert abs(other[2] - q[2]) > 0.1
+    assert np.abs(constraints.residual(other)).max() < 1e-9
+    assert len(assemblies(constraints, q, held={'left_0_joint': 0.9})) == 2
+    # The circles of crank and rocker ends: the coupler's length decides where they meet.
+    crank = 0.2 * np.array([np.cos(0.9), np.sin(0.9)])
+    for each in (q, other):
+        rocker = np.array([0.45, 0.0]) + 0.4 * np.array([np.cos(each[2]), np.sin(each[2])])
+        assert np.linalg.norm(rocker - crank) == pytest.approx(0.5)
+
+
+def test_what_cannot_be_assembled_says_what_stays_open() -> None:
+    model = planar_linkage((0.1, 0.1), (0.1,), 0.9, ('left_0',))
+    with pytest.raises(ConvergenceError, match=r'got none in 5 starts; .*tip/force'):
+        assemble(Constraints(model), attempts=5)
+    with pytest.raises(ModelError, match='joint'):
+        assemble(Constraints(four_bar()), held={'elbow': 0.1})
+
+
+def test_projection_moves_least_by_kinetic_energy() -> None:
+    dynamics, rng = ConstrainedDynamics(five_bar()), np.random.default_rng(4)
+    q = assemble(dynamics)
+    wanted = rng.normal(size=4)
+    q1, v = project(dynamics, q, wanted)
+    assert q1 == pytest.approx(q)
+    rows = dynamics.jacobian(q)
+    assert rows @ v == pytest.approx(0.0, abs=1e-12)
+    free = np.linalg.svd(rows)[2][2:]
+    assert free @ dynamics.tree.mass_matrix(q) @ (v - wanted) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_completion_says_what_is_not_decided_and_what_breaks_a_loop() -> None:
+    dynamics = ConstrainedDynamics(five_bar())
+    q = assemble(dynamics)
+    with pytest.raises(ModelError, match='free'):
+        complete_velocity(dynamics, q, np.ones(4), [True, False, False, False])
+    with pytest.raises(ModelError, match='loops allow'):
+        complete_velocity(dynamics, q, np.ones(4), [True, True, True, False])
+    v = complete_velocity(dynamics, q, np.ones(4))
+    assert dynamics.jacobian(q) @ v == pytest.approx(0.0, abs=1e-12)
+    a = complete_acceleration(dynamics, q, v, np.zeros((2, 4)))
+    assert a[:, dynamics.model.actuated] == pytest.approx(0.0)
+
+
+def test_mobility_is_counted_and_redundant_constraints_are_named() -> None:
+    four = mobility(Constraints(four_bar()))
+    assert (four.freedom, four.rank) == (1, 2)
+    assert four.redundant == ('tip/moment_x', 'tip/moment_y', 'tip/force_z')
+    assert mobility(Constraints(five_bar())).freedom == 2
+    looped = bennett()
+    # Gruebler's formula says 3 - 5: Bennett's linkage moves against it.
+    assert mobility(Constraints(looped.model), looped_q(looped)).freedom == 1
+
+
+def looped_q(looped):
+    """Return Bennett's linkage assembled."""
+    return assemble(Constraints(looped.model), looped.q)
+
+
+def test_a_structure_is_said_not_to_move() -> None:
+    model = planar_linkage((0.4,), (0.4,), 0.5, ('left_0',))
+    assert mobility(Constraints(model)).freedom == 0

@@ -1,0 +1,162 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Constrained inverse dynamics: every case of Kim's section 3.1, and derivatives of each."""
+
+import numpy as np
+import pytest
+from support import loop_witness
+from support.looped_machines import bennett, five_bar, four_bar, Looped, random_looped
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, LEAST_FORCE,
+    LEAST_TORQUE, project)
+
+ORDER = 5
+KNOWN = np.array([True, False, True, False])  # the cranks
+
+
+def five_bar_state(*actuated: str) -> tuple[ConstrainedDynamics, Array, Array, Array]:
+    """Return Kim's five-bar linkage in motion, derivatives of a to ORDER."""
+    dynamics = ConstrainedDynamics(five_bar(*actuated))
+    q, rng = assemble(dynamics), np.random.default_rng(3)
+    v = complete_velocity(dynamics, q, [0.7, 0.0, -0.4, 0.0], KNOWN)
+    given = rng.normal(size=(ORDER + 1, 4))
+    return dynamics, q, v, complete_acceleration(dynamics, q, v, given, KNOWN)
+
+
+def dense_parts(dynamics: ConstrainedDynamics, q: Array, v: Array, a: Array
+                ) -> tuple[Array, Array]:
+    """Return what the tree needs (nv,) and A, both from the witness."""
+    tree = Dynamics(dynamics.model)
+    return (tree.mass_matrix(q) @ a + tree.bias(q, v),
+            loop_witness.jacobian(dynamics.model, q))
+
+
+def test_two_actuators_are_unique() -> None:  # (Kim 58)
+    dynamics, q, v, a = five_bar_state()
+    need, rows = dense_parts(dynamics, q, v, a[0])
+    active = dynamics.model.actuated
+    force = np.linalg.lstsq(rows[:, ~active].T, need[~active], rcond=1e-9)[0]
+    expected = need[active] - rows[:, active].T @ force
+    for redundancy in (LEAST_TORQUE, LEAST_FORCE):
+        solution = dynamics.inverse(q, v, a[0], redundancy=redundancy)
+        assert solution.tau[active] == pytest.approx(expected, abs=1e-7)
+        assert solution.tau[~active] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize('names', [('left_0', 'left_1', 'right_0'),
+                                   ('left_0', 'left_1', 'right_0', 'right_1')])
+def test_least_torque_is_least(names: tuple[str, ...]) -> None:  # (Kim 62 to 66)
+    dynamics, q, v, a = five_bar_state(*names)
+    need, rows = dense_parts(dynamics, q, v, a[0])
+    active = dynamics.model.actuated
+    weights = np.array([1.0, 3.0, 0.5, 2.0])
+    solution = dynamics.inverse(q, v, a[0], weights=weights)
+    null = np.linalg.svd(rows)[2][2:].T  # N: what moves
+    expected = np.zeros(4)
+    half = 1.0 / np.sqrt(weights[active])
+    expected[active] = half * np.linalg.lstsq(
+        (null[active] * half[:, None]).T, null.T @ need, rcond=None)[0]
+    assert solution.tau == pytest.approx(expected, abs=1e-7)
+
+
+def test_least_force_is_least() -> None:  # (Kim 59, 60)
+    dynamics, q, v, a = five_bar_state('left_0', 'left_1', 'right_0')
+    weights = np.linspace(1.0, 2.0, dynamics.m)
+    solution = dynamics.inverse(q, v, a[0], redundancy=LEAST_FORCE, weights=weights)
+    rows, passive = dynamics.jacobian(q), ~dynamics.model.actuated
+    need, _ = dense_parts(dynamics, q, v, a[0])
+    half = 1.0 / np.sqrt(weights)
+    least = half * np.linalg.lstsq(half * rows[:, passive].T, need[passive], rcond=None)[0]
+    assert solution.multipliers == pytest.approx(least, abs=1e-9)
+    assert solution.tau == pytest.approx(need - rows.T @ least, abs=1e-9)
+
+
+def test_too_few_actuators_are_refused_with_what_they_leave_free() -> None:
+    dynamics, q, v, a = five_bar_state('left_0')
+    for redundancy in (LEAST_TORQUE, LEAST_FORCE):
+        with pytest.raises(ModelError, match=r'leave 1 freedom of .*right_1_joint'):
+            dynamics.inverse(q, v, a[0], redundancy=redundancy)
+
+
+@pytest.mark.parametrize('redundancy', [LEAST_TORQUE, LEAST_FORCE])
+@pytest.mark.parametrize('looped', [
+    bennett(), random_looped(3, ('helical',)),
+    random_looped(4, ('universal', 'point_on_plane'), 10),
+    random_looped(5, ('spherical',), 8, ('revolute', 'spherical'))])
+def test_forward_undoes_inverse_to_order_five(looped: Looped, redundancy: str) -> None:
+    dynamics, rng = ConstrainedDynamics(looped.model), np.random.default_rng(6)
+    q, v = project(dynamics, looped.q, rng.normal(size=looped.model.nv))
+    a = dynamics.forward(q, v, rng.normal(size=(ORDER + 1, looped.model.nv))).a
+    actuated = rng.random(looped.model.nv) < 0.8
+    actuated[0] = True
+    try:
+        solution = dynamics.inverse(q, v, a, actuated=actuated, redundancy=redundancy)
+    except ModelError:
+        solution = dynamics.inverse(q, v, a, actuated=np.ones_like(actuated),
+                                    redundancy=redundancy)
+    again = dynamics.forward(q, v, solution.tau)
+    for k in range(ORDER + 1):
+        scale = 1.0 + np.abs(a[:k + 2]).max()
+        assert np.abs(again.a[k] - a[k]).max() < 1e-8 * scale
+
+
+def test_optimal_forces_have_the_derivatives_of_their_motion() -> None:
+    # An optimum order by order would be right at order zero and wrong from order one on.
+    dynamics, q, v, a = five_bar_state('left_0', 'left_1', 'right_0')
+    steps = np.arange(-3, 4) * 1e-3
+    weights = np.array([-1 / 60, 3 / 20, -3 / 4, 0.0, 3 / 4, -3 / 20, 1 / 60]) / 1e-3
+    for redundancy in (LEAST_TORQUE, LEAST_FORCE):
+        solution = dynamics.inverse(q, v, a, redundancy=redundancy)
+        beside = []
+        for t in steps:
+            late = taylor(np.vstack((q, v, a)), t)
+            names = [f'{side}_0_joint' for side in ('left', 'right')]
+            q1 = assemble(dynamics, late[0], held=dict(zip(names, late[0][KNOWN])))
+            v1 = complete_velocity(dynamics, q1, late[1], KNOWN)
+            a1 = complete_acceleration(dynamics, q1, v1, late[2:5], KNOWN)
+            beside.append(dynamics.inverse(q1, v1, a1, redundancy=redundancy))
+        for k in range(1, 4):
+            for name in ('tau', 'multipliers'):
+                series = np.array([getattr(each, name)[k - 1] for each in beside])
+                expected, value = weights @ series, getattr(solution, name)[k]
+                assert np.abs(value - expected).max() < 1e-6 * (1.0 + np.abs(expected).max())
+
+
+def taylor(derivatives: Array, t: float) -> Array:
+    """Return derivatives (n, nv) at a time t later, of the polynomial that they are."""
+    moved, factor = np.zeros_like(derivatives), 1.0
+    for k in range(len(derivatives)):
+        moved[:len(derivatives) - k] += factor * derivatives[k:]
+        factor *= t / (k + 1.0)
+    return moved
+
+
+def test_motions_that_break_a_loop_and_passive_forces() -> None:
+    dynamics = ConstrainedDynamics(four_bar())
+    q = assemble(dynamics)
+    v = complete_velocity(dynamics, q, [1.0, 0.0, 0.0])
+    a = complete_acceleration(dynamics, q, v, [0.5, 0.0, 0.0])
+    with pytest.raises(LiedynError, match='a: expected a motion that the constraints allow'):
+        dynamics.inverse(q, v, a + 0.01)
+    spring = np.array([0.0, 0.3, -0.2])
+    solution = dynamics.inverse(q, v, a, tau=spring)
+    assert solution.tau[1:] == pytest.approx(spring[1:])
+    assert dynamics.forward(q, v, solution.tau).a == pytest.approx(a)
+    with pytest.raises(LiedynError, match='redundancy'):
+        dynamics.inverse(q, v, a, redundancy='none')
