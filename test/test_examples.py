@@ -46,3 +46,11 @@ def test_stewart_pose():
         run('stewart_pose')).groups()
     assert int(iterations) < 10
     assert float(rotation) < 1e-9 and float(position) < 1e-9
+
+
+def test_closed_loops():
+    printed = run('closed_loops')
+    freedoms = re.findall(r'(\d+) degrees of freedom, 5 constraints of rank 2', printed)
+    assert freedoms == ['1', '2']
+    backs = re.findall(rf'back to {NUMBER}', printed)
+    assert len(backs) == 2 and all(float(back) < 1e-9 for back in backs)

@@ -57,6 +57,10 @@ def _model(root: Node) -> Model:
         _add_joint(builder, name, joint)
     for name, rotor in root.take('rotors', {}).items():
         _add_rotor(builder, name, rotor)
+    for name, closure in root.take('closures', {}).items():
+        _add_closure(builder, name, closure)
+    for name, coupling in root.take('couplings', {}).items():
+        _add_coupling(builder, name, coupling)
     root.finish()
     return builder.build()
 
@@ -104,7 +108,8 @@ def _add_joint(builder: ModelBuilder, name: str, joint: Node) -> None:
         limits={key: bound.number_or_numbers(infinite=True)
                 for key, bound in bounds.items() if bound},
         damping=joint.take('damping', 0.0).number_or_numbers(),
-        friction=joint.take('friction', 0.0).number_or_numbers())
+        friction=joint.take('friction', 0.0).number_or_numbers(),
+        actuated=joint.take('actuated', True).truth())
     limits.finish()
     joint.finish()
 
@@ -119,10 +124,34 @@ def _add_rotor(builder: ModelBuilder, name: str, rotor: Node) -> None:
     rotor.finish()
 
 
-def _placement(owner: Node) -> Array:
+def _add_closure(builder: ModelBuilder, name: str, closure: Node) -> None:
+    bodies = [closure.take(key) for key in ('body_a', 'body_b')]  # asked for, null for the ground
+    axis, second_axis = closure.optional('axis'), closure.optional('second_axis')
+    with closure.context():
+        builder.add_closure(
+            name, closure.take('type').text(),
+            *(None if body.value is None else body.text() for body in bodies),
+            placement_a=_placement(closure, 'placement_a'),
+            placement_b=_placement(closure, 'placement_b'),
+            axis=axis.numbers(3) if axis else None,
+            second_axis=second_axis.numbers(3) if second_axis else None,
+            pitch=closure.take('pitch', 0.0).number(),
+            length=closure.take('length', 0.0).number())
+    closure.finish()
+
+
+def _add_coupling(builder: ModelBuilder, name: str, coupling: Node) -> None:
+    """Couple a joint, which gives the entry its name, to a leader."""
+    builder.add_coupling(name, coupling.take('leader').text(),
+                         coupling.take('multiplier', 1.0).number(),
+                         coupling.take('offset', 0.0).number())
+    coupling.finish()
+
+
+def _placement(owner: Node, name: str = 'placement') -> Array:
     """Return the product of the steps of a placement, each in the frame the ones before made."""
     result = np.eye(4)
-    for step in owner.take('placement', []).sequence():
+    for step in owner.take(name, []).sequence():
         (key, value), *more = step.items() or [('', step)]
         if more or key not in ('x', 'y', 'z', 'rx', 'ry', 'rz', 'xyz', 'rpy'):
             step.fail('one of x, y, z, rx, ry, rz, xyz, rpy with a value')
