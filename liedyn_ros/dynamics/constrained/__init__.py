@@ -14,6 +14,7 @@
 
 """Closed loops and couplings: dynamics, assembly and completion under constraints."""
 
+from liedyn_ros.dynamics.constrained import projected_runge_kutta
 from liedyn_ros.dynamics.constrained.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
@@ -25,5 +26,4 @@ from liedyn_ros.dynamics.constrained.mobility import mobility, Mobility
 __all__ = [
     'assemble', 'assemblies', 'complete_acceleration', 'complete_velocity',
     'ConstrainedDynamics', 'Constraints', 'LEAST_FORCE', 'LEAST_TORQUE', 'mobility', 'Mobility',
-    'other_assembly', 'project', 'Solution',
-    'Status']
+    'other_assembly', 'project', 'projected_runge_kutta', 'Solution', 'Status']

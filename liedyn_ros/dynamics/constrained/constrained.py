@@ -30,12 +30,12 @@ from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK, REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.mobility import mobility, Mobility
 from liedyn_ros.dynamics.inputs import mask, stop
+from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 
 NEAR_SINGULAR = 1e-4  # smallest pivot of the independent constraints over the largest
 CONSISTENT = 1e-6  # part of a constraint, over its size, that may stay open
-LARGEST_ORDER = 30
 LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'
 
 
@@ -107,9 +107,15 @@ class ConstrainedDynamics(Constraints):
         return mobility(self)
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
-                external: ArrayLike | None = None) -> Solution:
-        """Return the accelerations under joint forces, which are unique (Kim 67 to 69)."""
-        return self._solve(q, v, self._none, np.zeros_like(as_numbers('tau', tau)), tau, external)
+                external: ArrayLike | None = None, closed: bool = True) -> Solution:
+        """
+        Return the accelerations under joint forces, which are unique (Kim 67 to 69).
+
+        closed False takes a state that is not on the constraints too, as the stages of an
+        integrator are not; the accelerations then keep A v as it is.
+        """
+        return self._solve(q, v, self._none, np.zeros_like(as_numbers('tau', tau)), tau, external,
+                           closed)
 
     def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                tau: ArrayLike, *, external: ArrayLike | None = None) -> Solution:
@@ -121,7 +127,7 @@ class ConstrainedDynamics(Constraints):
         constraint forces are those of least norm.
         """
         return self._solve(
-            q, v, mask('prescribed', prescribed, self.model.nv), a, tau, external)
+            q, v, mask('prescribed', prescribed, self.model.nv), a, tau, external, True)
 
     def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
                 tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
@@ -143,7 +149,7 @@ class ConstrainedDynamics(Constraints):
         if redundancy not in (LEAST_TORQUE, LEAST_FORCE):
             raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                               f'got {redundancy!r}')
-        q, v = self._state(q, v)
+        q, v = self._state(q, v, True)
         a, single = self._orders('a', a, self._all)
         result = self._room(len(a))
         if tau is not None:
@@ -167,10 +173,16 @@ class ConstrainedDynamics(Constraints):
                               'makes one of the accelerations of the actuated joints')
         return self._solution(a, result, report, single)
 
+    def _state(self, q: ArrayLike, v: ArrayLike, closed: bool) -> tuple[Array, Array]:
+        q = self.model.check_configuration(q)
+        v = as_array('v', v, (self.model.nv,))
+        if closed:
+            self.require_closed(q, v)
+        return q, v
+
     def _solve(self, q: ArrayLike, v: ArrayLike, prescribed: NDArray[np.bool_], a: ArrayLike,
-               tau: ArrayLike, external: ArrayLike | None, checked: bool = True) -> Solution:
-        if checked:
-            q, v = self._state(q, v)
+               tau: ArrayLike, external: ArrayLike | None, closed: bool) -> Solution:
+        q, v = self._state(q, v, closed)
         a, single = self._orders('a', a, prescribed)
         result = self._room(len(a))
         result['tau'][:] = self._like('tau', tau, a, single, ~prescribed)
@@ -183,9 +195,7 @@ class ConstrainedDynamics(Constraints):
 
     def _solution(self, a: Array, result: Mapping[str, Array], report: Array, single: bool,
                   unprescribed: bool = False) -> Solution:
-        arrays = [a, result['tau'], result['multipliers'], result['wrenches']]
-        if single:
-            arrays = [each[0] for each in arrays]
+        of_order = 0 if single else slice(None)
         rank, quality = int(report[RANK]), float(report[QUALITY])
         status = Status.REGULAR if rank == self.m else Status.REDUNDANT
         if report[DEFECT] > CONSISTENT:
@@ -194,7 +204,8 @@ class ConstrainedDynamics(Constraints):
             status = Status.SINGULAR
         elif quality < NEAR_SINGULAR and self.m:
             status = Status.NEAR_SINGULAR
-        return Solution(*arrays, rank, quality, status)
+        return Solution(a[of_order], result['tau'][of_order], result['multipliers'][of_order],
+                        result['wrenches'][of_order], rank, quality, status)
 
     def _orders(self, name: str, value: ArrayLike, read: NDArray[np.bool_]
                 ) -> tuple[Array, bool]:
@@ -205,8 +216,8 @@ class ConstrainedDynamics(Constraints):
             raise ShapeError(f'{name}: expected shape {(self.model.nv,)}, or a row for each order '
                              f'of differentiation, got {array.shape}')
         order = len(rows) - 1
-        if order > LARGEST_ORDER:
-            raise LimitError(f'{name}: expected orders 0 to {LARGEST_ORDER}, got {order}')
+        if order > MAX_ORDER:
+            raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {order}')
         if order > self._data.order:
             self._data.make_room(order)
             self._bind()

@@ -91,10 +91,3 @@ class Constraints:
                 raise LiedynError(f'{name}: expected a state on the constraints, got {names} open '
                                   f'by {np.abs(value)[wide].max():.3g}; assembly.assemble and '
                                   'assembly.project close them')
-
-    def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        q = self.model.check_configuration(q)
-        v = as_array('v', v, (self.model.nv,))
-        self.require_closed(q, v)
-        return q, v
-

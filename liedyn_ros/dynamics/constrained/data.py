@@ -14,6 +14,8 @@
 
 """The tables of constrained dynamics for one model; see kernels.tables."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from liedyn_ros.common.checks import Array
@@ -157,7 +159,7 @@ def _row(pose: Array) -> Array:
     return np.concatenate((pose[:3, :3].ravel(), pose[:3, 3]))
 
 
-def _starts(parts: list) -> Indices:
+def _starts(parts: Sequence[Sequence[int]]) -> Indices:
     return np.cumsum([0, *map(len, parts)]).astype(np.int64)
 
 

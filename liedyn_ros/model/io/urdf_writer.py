@@ -24,10 +24,11 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.model.body import Body, SHAPES, Visual
+from liedyn_ros.model.constraints import Coupling
 from liedyn_ros.model.geometry import perpendicular
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
 from liedyn_ros.model.joints import Joint
-from liedyn_ros.model.model import Coupling, Model
+from liedyn_ros.model.model import Model
 
 GROUND = 'world'
 

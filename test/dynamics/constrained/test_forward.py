@@ -157,7 +157,7 @@ def test_wrenches_on_bodies_replace_closures(seed: int) -> None:
         dual[:3, :3] = dual[3:, 3:] = r.T
         dual[:3, 3:] = -r.T @ np.array([[0, -p[2], p[1]], [p[2], 0, -p[0]], [-p[1], p[0], 0]])
         external[:, model.body_index(closure.body_b)] += solution.wrenches[:, c] @ dual.T
-    cut = Dynamics(model).inverse_series(q, np.vstack((v, solution.a)), ORDER, external)
+    cut = Dynamics(model).inverse.time_derivatives(q, v, solution.a, external)
     for k in range(ORDER + 1):
         scale = 1.0 + np.abs(external[:k + 1]).max() + np.abs(solution.a[:k + 1]).max()
         assert np.abs(cut[k] - tau[k]).max() < 1e-9 * scale

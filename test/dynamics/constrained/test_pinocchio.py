@@ -1,0 +1,79 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The same numbers as Pinocchio's constraintDynamics, where it has the closure."""
+
+import numpy as np
+import pytest
+from support.looped_machines import four_bar, random_looped
+
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
+
+pin = pytest.importorskip('pinocchio')
+pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
+
+KINDS = ('revolute', 'prismatic', 'spherical')
+
+
+def constraint(twin, closure, reference):
+    """Return a closure as Pinocchio has it: its frame one on body b, its frame two on body a."""
+    sides = []
+    for body, frame in ((closure.body_b, closure.frame_b), (closure.body_a, closure.frame_a)):
+        if body is None:
+            sides += [0, pin.SE3(frame)]
+        else:
+            place = twin.model.frames[twin.model.getFrameId(body)]
+            sides += [place.parentJoint, place.placement * pin.SE3(frame)]
+    types = {'weld': pin.ContactType.CONTACT_6D, 'spherical': pin.ContactType.CONTACT_3D}
+    return pin.RigidConstraintModel(types[closure.type_name], twin.model, *sides, reference)
+
+
+@pytest.mark.parametrize('closures', [('weld',), ('spherical',), ('spherical', 'spherical')])
+@pytest.mark.parametrize('floating', [False, True])
+@pytest.mark.parametrize('grounded', [False, True])
+def test_accelerations_and_forces(closures: tuple[str, ...], floating: bool,
+                                  grounded: bool) -> None:
+    looped = random_looped(80, closures, 10, KINDS, floating=floating, grounded=grounded)
+    model = looped.model
+    dynamics, rng = ConstrainedDynamics(model, dissipation=False), np.random.default_rng(9)
+    q, v = project(dynamics, looped.q, rng.normal(size=model.nv))
+    tau = rng.normal(size=model.nv)
+    solution = dynamics.forward(q, v, tau)
+    twin = pinocchio_twin.to_pinocchio(model)
+    data = twin.model.createData()
+    constraints, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for each in model.closures:
+        constraints.append(constraint(twin, each, pin.LOCAL))
+        datas.append(constraints[len(constraints) - 1].createData())
+    pin.initConstraintDynamics(twin.model, data, constraints, datas)
+    settings = pin.ProximalSettings(1e-14, 1e-12, 30)
+    theirs = pin.constraintDynamics(
+        twin.model, data, twin.to_configuration(q), twin.to_velocity(v), twin.to_velocity(tau),
+        constraints, datas, settings)
+    scale = 1.0 + np.abs(solution.a).max()
+    assert np.abs(twin.from_velocity(theirs) - solution.a).max() < 1e-8 * scale
+
+
+def test_a_planar_four_bar_that_pinocchio_locks_moves_here() -> None:
+    # With all six rows a planar loop has redundant ones (pinocchio#2729).
+    model = four_bar()
+    dynamics = ConstrainedDynamics(model, dissipation=False)
+    q = assemble(dynamics)
+    solution = dynamics.forward(q, np.zeros(3), [1.0, 0.0, 0.0])
+    assert solution.rank == 2
+    # One freedom: the acceleration of the crank is its force over the reduced inertia.
+    null = np.linalg.svd(dynamics.jacobian(q))[2][2]
+    mass = dynamics.tree.mass_matrix(q)
+    need = np.array([1.0, 0.0, 0.0]) - dynamics.tree.gravity_vector(q)
+    assert solution.a == pytest.approx(null * (null @ need) / (null @ mass @ null))
