@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.constrained import (
     ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, Solution, Status)
 from liedyn_ros.dynamics.constrained.constraints import Constraints
-from liedyn_ros.dynamics.constrained.mobility import mobility, Mobility
+from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
 
 __all__ = [
     'assemble', 'assemblies', 'complete_acceleration', 'complete_velocity',

@@ -28,7 +28,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, ShapeE
 from liedyn_ros.dynamics.constrained.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK, REPORT_WIDTH
-from liedyn_ros.dynamics.constrained.mobility import mobility, Mobility
+from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
 from liedyn_ros.dynamics.inputs import mask, stop
 from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
