@@ -129,6 +129,7 @@ def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
 def _add_couplings(robot: Element, builder: ModelBuilder, strict: bool) -> None:
     """Add the mimic joints, but for fixed ones, which have nothing to couple."""
     names = {joint.text('name') for joint in robot.each('joint')}
+    followers = []
     for joint in robot.each('joint'):
         follows = joint.optional('mimic')
         if follows is None or joint.text('type') == 'fixed':
@@ -137,11 +138,16 @@ def _add_couplings(robot: Element, builder: ModelBuilder, strict: bool) -> None:
         if leader in names:
             builder.add_coupling(name, leader, follows.number('multiplier', 1.0),
                                  follows.number('offset', 0.0))
+            followers.append(name)
         elif strict:
             follows.fail('a joint of the robot', repr(leader))
         else:
             builder.add_warning(f'joint {name}: it mimics {leader}, which is not in the file; it '
                                 'moves by itself (strict refuses it)')
+    if followers:
+        builder.add_warning(f'joints {listed(followers)}: they mimic others; the model keeps this '
+                            'as its couplings, and Dynamics, which works on the tree alone, moves '
+                            'them by themselves')
 
 
 def _add_root(robot: Element, builder: ModelBuilder, floating: bool) -> None:

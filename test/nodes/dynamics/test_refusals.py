@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, ServerBench, vector
 
-from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.inverse import Inverse
 
 pytestmark = pytest.mark.ros
 inverse, forward, hybrid = ALGORITHMS
@@ -294,7 +294,7 @@ def test_no_answer_of_a_node_that_is_not_active(bench, transitions, state):
 
 def test_a_fault_of_ours_does_not_end_the_server(server, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(Dynamics, 'inverse', lambda *_: 1 // 0)
+        patch.setattr(Inverse, '__call__', lambda *_: 1 // 0)
         answer = server.ask(inverse, Motion(AERIAL).query())
     assert not answer.success
     assert answer.message.startswith('internal fault: ZeroDivisionError')
