@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 _REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
 
-MOST_SURPLUS = 1000  # names beyond the wanted ones, of which the faults are still searched
+MAX_SURPLUS = 1000  # names beyond the wanted ones, of which the faults are still searched
 _SHORT = reprlib.Repr()
 _SHORT.maxlist, _SHORT.maxstring = 50, 100  # names in a message, characters of a name
 
@@ -114,7 +114,7 @@ def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int
     places = {n: i for i, n in enumerate(given)}
     if len(places) == len(given) == len(wanted) and all(n in places for n in wanted):
         return [places[n] for n in wanted]
-    if len(given) > len(wanted) + MOST_SURPLUS:
+    if len(given) > len(wanted) + MAX_SURPLUS:
         raise NameSetError(f'{name}: expected {len(wanted)} names, got {len(given)}')
     known = set(wanted)
     faults = ', '.join(

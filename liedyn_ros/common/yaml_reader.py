@@ -25,7 +25,7 @@ import yaml
 from liedyn_ros.common.description import is_name, parse_number, Place, read_file, short
 from liedyn_ros.common.errors import DescriptionError
 
-MAX_DEPTH = 50  # of lists and mappings in one another
+MAX_DEPTH = 50  # of nested lists and mappings
 MAX_VALUES = 10_000_000  # of a document, those that an alias repeats counted each time
 
 _NEEDED = object()
@@ -208,7 +208,7 @@ class _Composer:
         if event.tag is not None:
             _refuse(event, 'a value without a tag', event.tag)
         if len(self._open) == MAX_DEPTH:
-            _refuse(event, f'at most {MAX_DEPTH} lists and mappings in one another', 'more')
+            _refuse(event, f'at most {MAX_DEPTH} nested lists and mappings', 'more')
         self._require_place(event)
         value: Any = {} if type(event) is yaml.MappingStartEvent else []
         self._open.append(_Container(value, event.anchor, self._count))

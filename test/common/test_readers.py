@@ -93,8 +93,8 @@ def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(('text', 'message'), [
-    ('[' * 3000 + ']' * 3000, 'expected at most 50 lists and mappings in one another, got more'),
-    ('[' * 100_000, 'expected at most 50 lists and mappings in one another, got more at line 1'),
+    ('[' * 3000 + ']' * 3000, 'expected at most 50 nested lists and mappings, got more'),
+    ('[' * 100_000, 'expected at most 50 nested lists and mappings, got more at line 1'),
     ('{' * 3000, 'expected each key once and a text, got a list, a mapping or an alias'),
     ('\n'.join(' ' * i + 'a:' for i in range(3000)), 'expected at most 50 lists and mappings'),
     ('- ' * 3000, 'expected at most 50 lists and mappings'),

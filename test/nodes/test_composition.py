@@ -34,4 +34,4 @@ def test_two_platforms_in_one_process(bench, context):
             bench.adopt(node)
     bench.until(lambda: all(poses.values()), 'a pose of each platform')
     for side in sides:
-        assert poses[side][0].header.frame_id == f'{side}_base'
+        assert poses[side][0].header.frame_id == f'{side}/stewart_base'

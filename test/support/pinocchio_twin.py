@@ -27,7 +27,7 @@ from liedyn_ros.model import Joint, Model, SpatialInertia
 @dataclass(frozen=True)
 class Twin:
     """
-    A Pinocchio model with the joints of ours in the same order; each body is one of its frames.
+    A Pinocchio model with the joints of a Model in the same order; each body is a frame of it.
 
     velocity_order[i] is the place in our v (or tau, or rows of M) of entry i of Pinocchio's, which
     has a free joint's linear part first. Configurations are the same, but for those of the joints

@@ -54,7 +54,7 @@ class Flight:
     def of(cls, machine: AerialManipulator, reference: Reference, duration: float,
            recorder: Recorder) -> 'Flight':
         """
-        Compare every recorded state with the reference, computed anew.
+        Compare every recorded state with the reference, which is computed here.
 
         Only when the reference began is taken from the controller's report.
         """

@@ -94,7 +94,7 @@ POSE = PLATFORM + (
     Parameter('singularity_warning_time', 0.5, 'time to that, at the present rate, from which on '
               'it is announced', 's', least=0.0, most=60.0),
     Parameter('hold_hypotheses', False, 'follow both poses through a singularity and publish the '
-              'one that the motion, or the redundant sensor, speaks for'),
+              'one that the motion, or the redundant sensor, supports'),
     Parameter('orientation_noise', 0.0, 'standard deviation of an orientation of the platform on '
               '`orientation`; 0 for no such sensor', 'rad', least=0.0, most=3.0),
     Parameter('orientation_mounting', [0.0, 0.0, 0.0, 1.0], "the sensor's orientation in the "

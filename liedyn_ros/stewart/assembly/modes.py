@@ -205,7 +205,7 @@ class AssemblyModeSolver:
         return float(lengths.max() + self._radii)
 
     def _search(self, lengths: Array) -> tuple[Ends, Complex, str]:
-        """Return where the paths end, which ends are real, and what speaks against them."""
+        """Return the ends of the paths, which of them are real, and the doubts about them."""
         unit = self._unit(lengths)
         base, platform = self._joints
         target = leg_system(base / unit, platform / unit, lengths / unit)
@@ -278,7 +278,7 @@ def conjugates(points: Complex) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
 
 def describe_defect(ends: Ends, paired: NDArray[np.bool_], at_infinity: int | None) -> str:
     """
-    Return what speaks against the solutions being all there are, or nothing.
+    Return why solutions may be missing; empty if none can be.
 
     at_infinity: how many paths end there whatever the lengths, where that is known. Fewer speak
     against nothing: of a platform next to a degenerate one finite ends are taken for infinite.

@@ -33,7 +33,7 @@ from liedyn_ros.stewart.assembly.study_coordinates import Complex, leg_equation
 SOLUTIONS = 40
 NEAR = 1e-4  # how far a prediction may be from its path, of |x| = 1
 SAME = 1e-8  # apart, at most, are two approximations of one solution
-MOST_LOOPS = 200
+MAX_LOOPS = 200
 
 Followed = tuple[Complex, Array]
 
@@ -65,7 +65,7 @@ def start_system(seed: int) -> StartSystem:
     point = np.concatenate((e, g - e * (e @ g) / (e @ e)))
     found = (point / np.linalg.norm(point))[None]
     equations = random_equations(rng, found[0])
-    for _ in range(MOST_LOOPS):
+    for _ in range(MAX_LOOPS):
         if len(found) == SOLUTIONS:
             return StartSystem(equations, found)
         other = random_equations(rng)
@@ -75,7 +75,7 @@ def start_system(seed: int) -> StartSystem:
             if separations(found, point[None]).min() > SAME:
                 found = np.concatenate((found, point[None]))
     raise ConvergenceError(f'start system of seed {seed}: expected {SOLUTIONS} solutions, '
-                           f'found {len(found)} in {MOST_LOOPS} loops')
+                           f'found {len(found)} in {MAX_LOOPS} loops')
 
 
 def random_gamma(rng: np.random.Generator) -> complex:

@@ -258,7 +258,7 @@ def test_a_fault_of_ours_is_answered_and_the_next_request_too(tracking, monkeypa
     node = tracking()
 
     def fail(solver, lengths):
-        raise RuntimeError('a fault of ours')
+        raise RuntimeError('an internal fault')
 
     def find():
         return node.bench.call(AssemblyModes, 'stewart_pose/assembly_modes',
@@ -267,7 +267,7 @@ def test_a_fault_of_ours_is_answered_and_the_next_request_too(tracking, monkeypa
         context.setattr(AssemblyModeSolver, 'solve', fail)
         response = find()
     assert not response.success
-    assert response.message == "internal fault: RuntimeError('a fault of ours')"
+    assert response.message == "internal fault: RuntimeError('an internal fault')"
     node.bench.until_logged(node.node, 'Traceback')
     assert find().success
 

@@ -43,8 +43,8 @@ CORRECTED = 1e-8  # the last Newton step; the error is about its square
 CONTRACTION = 0.1  # of Newton steps, at least; at a singular solution it is one half
 CORRECTIONS = 3
 FINAL_CORRECTIONS = 8
-PATIENCE = 3  # good steps before a longer one
-MOST_STEPS = 5000
+GOOD_STEPS = 3  # good steps before a longer one
+MAX_STEPS = 5000
 
 
 class Homotopy(NamedTuple):
@@ -239,14 +239,14 @@ def track(homotopy, near, x, work):
     """
     trial = views(work)[5]
     t, dt, good = 1.0, FIRST_STEP, 0
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         dt = min(dt, t)
         predict(homotopy, x, t, dt, work)
         if correct(homotopy, t - dt, near, CORRECTIONS, work):
             t -= dt
             copy(trial, x)
             good += 1
-            if good == PATIENCE:
+            if good == GOOD_STEPS:
                 dt, good = 2.0 * dt, 0
         else:
             dt, good = 0.5 * dt, 0

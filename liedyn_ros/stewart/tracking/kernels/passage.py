@@ -32,7 +32,7 @@ NEAR = 3.0  # standard deviations from zero below which the sign of a value is n
 CLEAR = 16.0  # standard deviations above zero from which on a square has a root to start from
 STRAY = 6.0  # standard deviations that rule a square out
 SURPRISE = 9.0  # nats by which a sharpness is held less likely at most: it may change
-LEAST = 1e-300  # likelihood below which a branch is ruled out all the same
+MIN_LIKELIHOOD = 1e-300  # likelihood below which a branch is ruled out all the same
 
 
 @kernel
@@ -107,7 +107,7 @@ def measure(bank, square, variance):
     Update all filters with a measured square; return the best one's index, value and rate.
 
     A filter that the motion has left behind takes over the best one's state: the sharpness of
-    the motion may have changed. Far from zero a square that strays starts a filter anew.
+    the motion may have changed. Far from zero a square that strays restarts a filter.
     """
     best = 0
     for m in range(bank.shape[0]):
@@ -242,4 +242,4 @@ def passage_odds(bank, jerks, bins, count, work, weights):
         weight = math.exp(max(weights[m, 0] - top, -SURPRISE))
         up += weight * math.exp(weights[m, 1])
         down += weight * math.exp(weights[m, 2])
-    return math.log(max(up, LEAST)) - math.log(max(down, LEAST))
+    return math.log(max(up, MIN_LIKELIHOOD)) - math.log(max(down, MIN_LIKELIHOOD))
