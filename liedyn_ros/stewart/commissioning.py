@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-The check of a platform that is set up again: what is wrong with its readings, by known poses.
+The check of a platform that is newly set up: what is wrong with its readings, by known poses.
 
 At each known pose the legs' values follow from the geometry. The simplest fault that turns them
 into the readings is named: a unit, legs in another order, a mirrored frame, single legs with an
