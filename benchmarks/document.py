@@ -49,6 +49,12 @@ How the time of a kernel grows: with the bodies of five branches, to 501, at ord
 order r of 101 bodies, to 16, where the fit of a quadratic is off by the last column at most. The
 exponent over the upper orders stays below 2 while the linear term is the larger.
 """
+PARTIAL = """
+## Partial derivatives
+
+The Jacobians beside those of Pinocchio {pinocchio}, products with a vector beside one call of the dynamics, in
+us. The quadruped and the humanoid are those of the wheel example-robot-data.
+"""
 SERVICES = """
 ## Services
 
@@ -66,6 +72,7 @@ Random platforms at random poses, each solved twice with other random numbers.
 def main() -> None:
     """Write the page."""
     parts = [TITLE, *_dynamics(_read('dynamics')), *_higher(_read('higher_order')),
+             *_partial(_read('partial_derivatives')),
              *_services(_read('services')), *_modes(_read('assembly_modes'))]
     PAGE.write_text(''.join(parts))
     print(f'in {PAGE}')
@@ -96,6 +103,16 @@ def _higher(data: dict[str, Any]) -> list[str]:
             'machine', 'algorithm', 'order', 'CasADi, us', 'times this package'), casadi),
         GROWTH, _table(('algorithm', 'exponent in bodies', 'in r + 1, from 8', 'us', 'off'),
                        growth), _origin(data)]
+
+
+def _partial(data: dict[str, Any]) -> list[str]:
+    rows = [(row['machine'], row['what'], f'{row["beside"]:.2f}', f'{row["kernel"]:.2f}',
+             f'{row["ratio"]:.2f}', _bound(row['target']),
+             f'{row["call"]:.2f}' if 'call' in row else '',
+             f'{row["call_ratio"]:.2f}' if 'call' in row else '') for row in data['rows']]
+    return [PARTIAL.format(**data), _table((
+        'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio'), rows),
+        _origin(data)]
 
 
 def _services(data: dict[str, Any]) -> list[str]:
