@@ -52,8 +52,8 @@ exponent over the upper orders stays below 2 while the linear term is the larger
 PARTIAL = """
 ## Partial derivatives
 
-The Jacobians beside those of Pinocchio {pinocchio}, products with a vector beside one call of the dynamics, in
-us. The quadruped and the humanoid are those of the wheel example-robot-data.
+The Jacobians beside those of Pinocchio {pinocchio}, products with a vector beside one call of the
+dynamics, in us.
 """
 SERVICES = """
 ## Services
