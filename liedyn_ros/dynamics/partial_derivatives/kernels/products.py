@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.kernels.tables import (
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
-    CHANGE, FIRST, FORCE, INERTIA, load_pair, P, Q, R, S, SECOND, store_pair, THIRD)
+    ACCELERATION, CHANGE, FIRST, FORCE, INERTIA, load_pair, S, SECOND, store_pair, THIRD, TWIST)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -33,7 +33,7 @@ def inverse_product(model, links, columns, q, v, a, external, xq, xv, xa, out):
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (compute_motion(model, links, columns, q, v, a, external)
+    if not (compute_motion(model, links, columns, q, v, a, external, True)
             and joints.complete(model, xq) and joints.complete(model, xv)
             and joints.complete(model, xa)):
         return False
@@ -54,13 +54,24 @@ def vary(model, links, columns, i, xq, xv, xa):
     """Write how twist and acceleration of link i vary, as in (13.8) and (13.9)."""
     parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
     (pw, pv), (qw, qv) = load_pair(links, parent, FIRST), load_pair(links, parent, SECOND)
+    hw, hv, gw, gv = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO  # S xq, S xv
     for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        (sw, sv), (w, u) = load_pair(columns, k, S), load_pair(columns, k, P)
-        pw = vec3.axpy(xq[k], w, vec3.axpy(xv[k], sw, pw))
-        pv = vec3.axpy(xq[k], u, vec3.axpy(xv[k], sv, pv))
-        (rw, rv), (w, u) = load_pair(columns, k, R), load_pair(columns, k, Q)
-        qw = vec3.axpy(xq[k], w, vec3.axpy(xv[k], rw, vec3.axpy(xa[k], sw, qw)))
-        qv = vec3.axpy(xq[k], u, vec3.axpy(xv[k], rv, vec3.axpy(xa[k], sv, qv)))
+        sw, sv = load_pair(columns, k, S)
+        hw, hv = vec3.axpy(xq[k], sw, hw), vec3.axpy(xq[k], sv, hv)
+        gw, gv = vec3.axpy(xv[k], sw, gw), vec3.axpy(xv[k], sv, gv)
+        qw, qv = vec3.axpy(xa[k], sw, qw), vec3.axpy(xa[k], sv, qv)
+    (w0, u0), (w, u) = load_pair(links, parent, TWIST), load_pair(links, i, TWIST)
+    dw, du = load_pair(links, parent, ACCELERATION)
+    # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, g] + S xa (13.6)
+    xw, xu = se3.ad(w0, u0, hw, hv)
+    cw, cv = vec3.add(xw, gw), vec3.add(xu, gv)
+    pw, pv = vec3.add(pw, cw), vec3.add(pv, cv)
+    xw, xu = se3.ad(dw, du, hw, hv)
+    qw, qv = vec3.add(qw, xw), vec3.add(qv, xu)
+    xw, xu = se3.ad(w0, u0, cw, cv)
+    qw, qv = vec3.add(qw, xw), vec3.add(qv, xu)
+    xw, xu = se3.ad(w, u, gw, gv)
+    qw, qv = vec3.add(qw, xw), vec3.add(qv, xu)
     store_pair(links, i, FIRST, pw, pv)
     store_pair(links, i, SECOND, qw, qv)
     store_pair(links, i, THIRD, vec3.ZERO, vec3.ZERO)
@@ -94,7 +105,7 @@ def inverse_product_transposed(model, links, columns, q, v, a, external, y, by_q
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (compute_motion(model, links, columns, q, v, a, external)
+    if not (compute_motion(model, links, columns, q, v, a, external, True)
             and joints.complete(model, y)):
         return False
     store_pair(links, 0, FIRST, vec3.ZERO, vec3.ZERO)
@@ -123,13 +134,23 @@ def scatter(model, links, columns, i, by_q, by_v, by_a):
     parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
     (yw, yv), (fm, ff) = load_pair(links, parent, FIRST), load_pair(links, i, FORCE)
     (m, f), moment = load_pair(links, i, SECOND), load3(links, i, THIRD)
+    (w0, u0), (w, u) = load_pair(links, parent, TWIST), load_pair(links, i, TWIST)
+    dw, du = load_pair(links, parent, ACCELERATION)
+    # Q^T al + P^T be = S^T (ad_{A0}^T al + ad_{V0}^T c), R^T al + S^T be = S^T (c + ad_V^T al),
+    # with c = ad_{V0}^T al + be (13.6).
+    cm, cf = se3.ad_dual(w0, u0, m, f)
+    cm = vec3.add(cm, moment)
+    zm, zf = se3.ad_dual(w, u, m, f)
+    zm, zf = vec3.add(zm, cm), vec3.add(zf, cf)
+    um, uf = se3.ad_dual(dw, du, m, f)
+    xm, xf = se3.ad_dual(w0, u0, cm, cf)
+    um, uf = vec3.add(um, xm), vec3.add(uf, xf)
+    xm, xf = se3.ad_dual(yw, yv, fm, ff)
+    um, uf = vec3.add(um, xm), vec3.add(uf, xf)
     for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        (sw, sv), (pw, _) = load_pair(columns, k, S), load_pair(columns, k, P)
-        (qw, qv), (rw, rv) = load_pair(columns, k, Q), load_pair(columns, k, R)
-        tw, tv = se3.ad(yw, yv, sw, sv)
-        by_q[k] = (vec3.dot(qw, m) + vec3.dot(qv, f) + vec3.dot(pw, moment)
-                   + vec3.dot(tw, fm) + vec3.dot(tv, ff))
-        by_v[k] = vec3.dot(rw, m) + vec3.dot(rv, f) + vec3.dot(sw, moment)
+        sw, sv = load_pair(columns, k, S)
+        by_q[k] = vec3.dot(sw, um) + vec3.dot(sv, uf)
+        by_v[k] = vec3.dot(sw, zm) + vec3.dot(sv, zf)
         by_a[k] = vec3.dot(sw, m) + vec3.dot(sv, f)
     add3(links, parent, SECOND, m)
     add3(links, parent, SECOND + 3, f)
