@@ -26,7 +26,7 @@ from liedyn_ros.common.errors import ConvergenceError, LiedynError, NotFiniteErr
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
-from liedyn_ros.model import load_yaml
+from liedyn_ros.model import load_yaml, ModelBuilder, SpatialInertia
 
 Step = Callable[..., tuple[Array, Array]]
 RKMK, VERLET = runge_kutta_munthe_kaas.step, stormer_verlet.step
@@ -66,7 +66,7 @@ def weightless() -> Dynamics:
 
 
 @pytest.mark.parametrize('step, dt, energy_error, momentum_error', [
-    (RKMK, 2e-3, 1e-9, 1e-8), (VERLET, 4e-3, 5e-5, 1e-9)], ids=['rkmk', 'verlet'])
+    (RKMK, 2e-3, 1e-9, 1e-8), (VERLET, 4e-3, 5e-5, 1e-12)], ids=['rkmk', 'verlet'])
 def test_free_flight_conserves_energy_and_momentum(
         weightless: Dynamics, step: Step, dt: float, energy_error: float,
         momentum_error: float) -> None:
@@ -78,6 +78,45 @@ def test_free_flight_conserves_energy_and_momentum(
     for state in fly(step, weightless, q, SPIN, np.zeros(12), 10.0, round(10.0 / dt)):
         assert weightless.kinetic_energy(*state) == pytest.approx(energy, abs=energy_error)
     np.testing.assert_allclose(weightless.momentum(*state), momentum, atol=momentum_error)
+
+
+@pytest.mark.parametrize('position', [0.0, 1e5])
+@pytest.mark.parametrize('speed', [0.0, 300.0])
+def test_verlet_holds_momentum_wherever_and_however_fast(
+        weightless: Dynamics, position: float, speed: float) -> None:
+    """Linear momentum, and angular momentum about the centre of mass, at 1 ms."""
+    d, q, v = weightless, weightless.model.neutral(), SPIN.copy()
+    q[:3], v[3:6] = position, SPIN[3:6] + speed
+
+    def spin(q: Array, v: Array) -> Array:
+        momentum = d.momentum(q, v)
+        return momentum[:3] - np.cross(d.center_of_mass(q), momentum[3:])
+
+    linear, angular, size = d.momentum(q, v)[3:], spin(q, v), np.linalg.norm(d.momentum(q, v)[3:])
+    *_, (q1, v1) = fly(VERLET, d, q, v, np.zeros(12), 1.0, 1000)
+    np.testing.assert_allclose(d.momentum(q1, v1)[3:], linear, rtol=0.0, atol=1e-13 * size)
+    # The moment of the linear momentum is known as well as the position is.
+    rounding = 2e-15 * size * (1.0 + position + speed)
+    np.testing.assert_allclose(spin(q1, v1), angular, rtol=0.0, atol=1e-13 + rounding)
+
+
+def test_verlet_goes_on_after_half_a_minute_of_fall() -> None:
+    d = Dynamics(load_yaml(config_file('aerial_manipulator.yaml')), dissipation=False)
+    q, v, time = d.model.neutral(), SPIN.copy(), 32.9
+    q[2], v[5] = -0.5 * 9.81 * time**2, SPIN[5] - 9.81 * time
+    before, weight = d.momentum(q, v)[3:], d.model.mass * d.model.gravity
+    *_, (q, v) = fly(VERLET, d, q, v, np.zeros(12), 0.5, 500)
+    np.testing.assert_allclose(
+        d.momentum(q, v)[3:], before + 0.5 * weight, rtol=0.0, atol=1e-12 * abs(before).max())
+
+
+@STEPS
+def test_a_machine_without_joints_stays(step: Step) -> None:
+    builder = ModelBuilder('rock')
+    builder.add_body('rock', SpatialInertia(1.0, np.zeros(3), np.eye(3)))
+    builder.add_joint('bed', 'fixed', None, 'rock')
+    q, v = step(Dynamics(builder.build()), [], [], 1e-3, [])
+    assert q.shape == v.shape == (0,)
 
 
 def test_energy_error_of_verlet_is_bounded(weightless: Dynamics) -> None:
