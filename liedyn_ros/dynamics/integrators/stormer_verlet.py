@@ -17,7 +17,7 @@ A variational integrator of second order: the method of Stoermer and Verlet on L
 
 The discrete Lagrangian of a step takes the kinetic energy of each link at the mean velocity of its
 centre of mass and at the constant angular velocity that lead from one pose to the next, and the
-other forces half at either end (theory 11.2; after Lee, Liu, Park, Srinivasa 2016). The map of a
+other forces half at either end (theory 3.4; after Lee, Liu, Park, Srinivasa 2016). The map of a
 step is symplectic: without joint forces, momenta that symmetry conserves are conserved to
 rounding, and the energy error stays bounded for as long as one likes. For long simulations of free
 flight and of machines without dissipation. A step does not depend on where the machine is, nor on
@@ -88,7 +88,7 @@ def _drift(dynamics: Dynamics, weightless: Data, q: Array, v: Array, dt: float, 
 
 
 def _displacement(dynamics: Dynamics, rate: Array, dt: float) -> Array:
-    """Return what Model.integrate takes, of rates that translate free joints straight (11.13)."""
+    """Return what Model.integrate takes, of rates that translate free joints straight (3.16)."""
     links, displacement = dynamics.model.link_table, dt * rate
     for vi in links.vi[links.kind == FREE]:
         turned, moved = displacement[vi:vi + 3], displacement[vi + 3:vi + 6]

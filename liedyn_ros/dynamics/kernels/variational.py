@@ -13,18 +13,18 @@
 # limitations under the License.
 
 """
-The momenta of a discrete motion, for a variational integrator (theory 11.2).
+The momenta of a discrete motion, for a variational integrator (theory 3.4).
 
 In a step h each joint moves from q0 to q1 by its displacement D_J = J(q0)^-1 J(q1): exp(h S rate),
 but for a free joint the rotation exp(h w) beside the translation h v, so that a velocity common
 to all bodies is only added. D = T(q0)^-1 T(q1) of a link in the ground follows from that of its
 parent, D = X^-1 D_p X D_J with the pose X of the link in its parent at q0. So nothing depends on
-where the machine is, and a displacement has its digits however small it is. (11.13)
+where the machine is, and a displacement has its digits however small it is. (3.16)
 
 The kinetic part of the discrete Lagrangian is, of each link, that of its centre of mass at the
 mean velocity in the ground, and of its rotation at the constant angular velocity that leads from
 one to the other. Its derivatives by q0 and q1 are wrenches, which the transposed recursion of
-inverse dynamics takes to the joints. (11.14)
+inverse dynamics takes to the joints. (3.17)
 """
 
 from liedyn_ros.dynamics.kernels import joints, motion, rigid, symmetric
@@ -73,7 +73,7 @@ def displace(model, data, steps, i, q0, rate, step):
     parent = get_int(model, i, PARENT)
     if parent > 0:
         rp, pp = load9(steps, parent, DISPLACEMENT), load3(steps, parent, DISPLACEMENT + 9)
-        # R0^T (p_p + (R_p - 1) p0 + R_p R0 p), R0^T R_p R0 R (11.13)
+        # R0^T (p_p + (R_p - 1) p0 + R_p R0 p), R0^T R_p R0 R (3.16)
         moved = vec3.add(pp, vec3.sub(mat3.apply(rp, p0), p0))
         moved = vec3.add(moved, mat3.apply(rp, mat3.apply(r0, p)))
         p = mat3.apply_t(r0, moved)
@@ -95,7 +95,7 @@ def joint_displacement(model, i, rate, step):
 
 @inlined
 def store_wrenches(model, steps, i, step):
-    """Write the momentum of link i about its origin at either end, in its frame there (11.14)."""
+    """Write the momentum of link i about its origin at either end, in its frame there (3.17)."""
     r, p = load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9)
     mass, h, inertia = rigid.load(model, i, INERTIA)
     c = vec3.scale(1.0 / mass, h) if mass > 0.0 else vec3.ZERO
