@@ -221,7 +221,7 @@ class AssemblyModeSolver:
         return ends, ends.isolated[paired & (partners == np.arange(len(partners)))], defect
 
     def _modes(self, lengths: Array, real: Complex, singular: Complex
-    ) -> tuple[list[AssemblyMode], tuple[AssemblyMode, ...]]:
+               ) -> tuple[list[AssemblyMode], tuple[AssemblyMode, ...]]:
         """
         Return the real points on SE(3), and of the singular ones what is real, by kind.
 
