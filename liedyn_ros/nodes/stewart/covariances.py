@@ -19,7 +19,7 @@ from geometry_msgs.msg import PoseWithCovarianceStamped, TwistWithCovarianceStam
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.stewart import in_fixed_axes, linear_first, MotionEstimator, TrackedPose
+from liedyn_ros.stewart import in_fixed_axes, linear_first, MonitoredPose, MotionEstimator
 
 
 class StewartCovariances:
@@ -44,7 +44,7 @@ class StewartCovariances:
         self._pose.header.frame_id = platform.base_frame
         self._twist.header.frame_id = platform.platform_frame
 
-    def publish(self, tracked: TrackedPose) -> None:
+    def publish(self, tracked: MonitoredPose) -> None:
         """Publish a good pose unless it comes too soon after the last."""
         early = self._next_ns - self._period_ns <= tracked.stamp_ns < self._next_ns
         if early:

@@ -157,14 +157,12 @@ class StewartPoseNode(ManagedNode):
             self._diagnostics.publish()
 
     def _open_estimates(self, platform: Platform, config: MonitorConfig) -> None:
-        estimator = MotionEstimator(
-            platform.geometry, config.leg_noise, self.parameters['leg_rate_noise'])
+        estimator = MotionEstimator(platform.geometry, self.parameters['leg_rate_noise'])
         self._covariances = None
         if config.leg_noise:
             self._covariances = StewartCovariances(
                 self, platform, estimator, self.parameters['covariance_rate'])
-        StewartPrediction(
-            self, platform, estimator, config.leg_acceleration, lambda: self._tracker.last)
+        StewartPrediction(self, platform, estimator, lambda: self._tracker.last)
 
 
 def require_home(platform: Platform, method: Method) -> None:

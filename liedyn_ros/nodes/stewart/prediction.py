@@ -22,20 +22,19 @@ from liedyn_ros.common.errors import LiedynError, StampError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.stewart import in_fixed_axes, MotionEstimator, TrackedPose
+from liedyn_ros.stewart import in_fixed_axes, MonitoredPose, MotionEstimator
 
-MAX_TIME = 1.0  # s from the last pose; a constant twist predicts no further
+MAX_TIME = 1.0  # s from the last pose; no motion predicts further
 
 
 class StewartPrediction:
-    """Moves the last pose on at its twist, with the covariance where the noise is known."""
+    """Moves the last pose on with its motion, with the covariance where the noise is known."""
 
     def __init__(
             self, node: ManagedNode, platform: Platform, estimator: MotionEstimator,
-            acceleration: float, last: Callable[[], TrackedPose | None]) -> None:
-        """Open the service. acceleration: m/s^2, what a constant twist may leave out."""
-        self._platform, self._estimator = platform, estimator
-        self._acceleration, self._last = acceleration, last
+            last: Callable[[], MonitoredPose | None]) -> None:
+        """Open the service. last: returns the last good pose."""
+        self._platform, self._estimator, self._last = platform, estimator, last
         node.open_service(PredictStewartPose, '~/predict', self._predict)
 
     def _predict(
@@ -49,8 +48,7 @@ class StewartPrediction:
             if abs(seconds) > MAX_TIME:
                 raise StampError(f'stamp: expected within {MAX_TIME:g} s of the last pose, '
                                  f'got {seconds:+.3f} s')
-            motion = self._estimator.of(last).after(
-                seconds, self._acceleration, self._platform.geometry.characteristic_length)
+            motion = self._estimator.predict(last, seconds)
         except LiedynError as error:
             response.message = str(error)
             return response

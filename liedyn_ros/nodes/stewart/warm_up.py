@@ -22,9 +22,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.parameters import PLATFORM
 from liedyn_ros.ros import conversions
 from liedyn_ros.stewart import (
-    AssemblyModeSolver, GaussNewton, leg_lengths, LegSimulation, LengthSensor,
-    LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,
-    PlatformMeter, SmoothTrajectory, StewartGeometry)
+    AssemblyModeSolver, GaussNewton, leg_lengths, LegSimulation, LengthSensor, LevenbergMarquardt,
+    MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor, PlatformMeter,
+    SmoothTrajectory, StewartGeometry)
 
 NOISE = 1e-5  # m, m/s and rad; any will do
 DEFAULTS = {parameter.name: parameter.default for parameter in PLATFORM}
@@ -34,16 +34,17 @@ def warm_up_tracking() -> None:
     """Call the kernels of the pose node."""
     geometry, home = _platform()
     lengths = leg_lengths(geometry, home)
-    estimator = MotionEstimator(geometry, NOISE, NOISE)
+    estimator = MotionEstimator(geometry, NOISE)
     for method, sensor, reading in (
             (LevenbergMarquardt(), OrientationSensor(NOISE), home[:3, :3]),
             (GaussNewton(), LengthSensor(np.zeros(3), np.zeros(3), NOISE),
              float(np.linalg.norm(home[:3, 3])))):
         tracker = MonitoredTracker(geometry, home, method, MonitorConfig(
             leg_noise=NOISE, hold_hypotheses=True, sensor=sensor))
-        for k, rates in enumerate((0.0 * lengths, None)):
+        for k, rates in enumerate((0.0 * lengths, None, None)):
             tracked = tracker.update(1_000_000 * k, lengths, rates, reading)
-            estimator.of(tracked).after(1e-3, 1.0, geometry.characteristic_length)
+            estimator.of(tracked)
+        estimator.predict(tracked, 1e-3)
     PlatformMeter(geometry).measure(home)
     AssemblyModeSolver(geometry).solve(lengths)
     conversions.to_pose(home, Pose())

@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
-from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import inverse_rates as kernels
 
@@ -59,13 +58,14 @@ class LegNoise:
 
 def of_measured(
         geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
-        of_pose: Array, of_rates: Array) -> tuple[Array, Array]:
+        of_pose: Array, of_rates: Array, shared: Array | None = None) -> tuple[Array, Array]:
     """
-    Return the covariance of a body twist J^-1 Ldot of measured rates, and of pose with twist.
+    Return the covariance of a body twist J^-1 Ldot of leg rates, and of pose with twist (14.26).
 
     of_pose: (6, 6), the covariance of the pose (4, 4), m, that J is taken at. of_rates: (6, 6),
-    what the rates' noise gives the twist (6,), rad/s and m/s. The second result (6, 6) is the
-    covariance of the pose's error (rows) with the twist's. Raises SingularError.
+    what the rates' noise gives the twist (6,), rad/s and m/s. shared: (6, 6), the covariance of
+    the pose's error with that, symmetric; None where they are independent. The second result
+    (6, 6) is the covariance of the pose's error (rows) with the twist's. Raises SingularError.
     """
     pose = np.array(pose_base_platform, dtype=float)
     by_pose = np.empty((6, 6))
@@ -73,24 +73,11 @@ def of_measured(
             geometry.table(), pose, np.array(twist, dtype=float), by_pose, np.empty(kernels.WORK)):
         raise SingularError('pose: expected one that is not singular, '
                             'got dL/d(twist) without an inverse')
-    return of_rates + by_pose @ of_pose @ by_pose.T, of_pose @ by_pose.T
-
-
-def of_difference(
-        change: ArrayLike, seconds: float, before: ArrayLike, after: ArrayLike
-) -> tuple[Array, Array]:
-    """
-    Return the covariance of a twist that is the difference of two poses, and of pose with twist.
-
-    change: (6,), log(T_1^-1 T_2), rad and m. before, after: (6, 6), covariances of T_1 and T_2,
-    independent of one another. The twist is change / seconds. The second result (6, 6) is the
-    covariance of T_2's error (rows) with the twist's.
-    """
-    # log(exp(-d_1) T_1^-1 T_2 exp(d_2)) = change - J_l^-1 d_1 + J_r^-1 d_2 to first order (1.14)
-    before, after = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
-    left, right = se3.left_jacobian_inverse(change), se3.right_jacobian_inverse(change)
-    twist = left @ before @ left.T + right @ after @ right.T
-    return twist / seconds ** 2, after @ right.T / seconds
+    cross = of_pose @ by_pose.T
+    twice = of_rates + by_pose @ cross
+    if shared is None:
+        return twice, cross
+    return twice + shared @ by_pose.T + by_pose @ shared, cross + shared
 
 
 def in_fixed_axes(covariance: ArrayLike, pose_base_platform: ArrayLike) -> Array:

@@ -35,6 +35,7 @@ from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
+from liedyn_ros.stewart.tracking.motion_filter import LegMotion, MotionFilter
 from liedyn_ros.stewart.tracking.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
@@ -54,7 +55,10 @@ class MonitoredPose(TrackedPose):
     the branch; None where there is no pose. time_to_singularity: s, until the smallest singular
     value falls to singularity_warning at its present rate; infinite where it does not. other:
     (4, 4), m, the pose of the other branch while both are held. fit: of the redundant sensor's
-    reading, None where none was compared.
+    reading, None where none was compared. motion: of the legs; None for the first sample.
+    noise_known: whether the noise is given and not refuted, or well estimated. rates_measured:
+    whether the twist comes from measured rates. Else it is estimated at the stamp, and within
+    singularity_warning of a singularity the mean since the pose before (twist_span > 0).
     """
 
     flags: Flag
@@ -63,6 +67,9 @@ class MonitoredPose(TrackedPose):
     time_to_singularity: float = math.inf
     other: Array | None = None
     fit: SensorFit | None = None
+    motion: LegMotion | None = None
+    noise_known: bool = False
+    rates_measured: bool = False
 
 
 class MonitoredTracker:
@@ -88,13 +95,16 @@ class MonitoredTracker:
             geometry, home, method, self._meter) if config.hold_hypotheses else None
         self._sensor_monitor = None if config.sensor is None else SensorMonitor(
             config.sensor, config.sensor_time)
+        self._motion_filter = MotionFilter()
+        self._motion: LegMotion | None = None
+        self._last: MonitoredPose | None = None
         self._sign = 0  # of the determinant, reported with the last sample
         self._lost = False  # whether a motion was followed that no pose has gone on from yet
 
     @property
-    def last(self) -> TrackedPose | None:
+    def last(self) -> MonitoredPose | None:
         """Return the last good pose."""
-        return self._tracker.last
+        return self._last
 
     @property
     def noise(self) -> NoiseReport:
@@ -125,6 +135,9 @@ class MonitoredTracker:
         faults = self._leg_monitor.judge(sample.stamp_ns, sample.lengths)
         if self.config.replace_outliers:
             sample = sample._replace(lengths=faults.plausible)
+        noise = self._leg_monitor.noise
+        self._motion = self._motion_filter.take(
+            sample.stamp_ns, sample.lengths, noise.total, noise.jitter)
         started = self._tracker.last is not None
         tracked = self._tracker.advance(sample, not self._branch_monitor.near(KEPT_BRANCH))
         flags = faults.flags
@@ -137,7 +150,8 @@ class MonitoredTracker:
         if self._sensor_monitor is not None and reading is not None:
             sensed = reading, stamp_ns if reading_ns is None else reading_ns
         choice = self._choose(tracked, sample, sensed)
-        return self._report(choice, flags, faults.legs, sensed, started)
+        self._last = self._report(choice, flags, faults.legs, sensed, started, rates is not None)
+        return self._last
 
     def _unsolved(
             self, tracked: TrackedPose, flags: int, faults: LegFaults, started: bool
@@ -176,7 +190,7 @@ class MonitoredTracker:
 
     def _report(
             self, choice: Choice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
-            started: bool) -> MonitoredPose:
+            started: bool, rates_measured: bool) -> MonitoredPose:
         tracked, branch = choice.tracked, choice.branch
         if self._crosses(started):
             flags |= Flag.BRANCH_CROSSED.value
@@ -197,18 +211,22 @@ class MonitoredTracker:
             if fit.leg is not None:
                 flags |= Flag.LEG_BIASED.value
                 legs = tuple(sorted({*legs, fit.leg}))
-        return self._pose(tracked, flags | int(tracked.state.flags), legs, branch, until,
-                          choice.other, fit)
+        return self._pose(tracked, flags | tracked.state.flags.value, legs, branch, until,
+                          choice.other, fit, rates_measured)
 
-    @staticmethod
     def _pose(
-            tracked: TrackedPose, flags: int, legs: tuple[int, ...],
+            self, tracked: TrackedPose, flags: int, legs: tuple[int, ...],
             branch: Branch | None = None, until: float = math.inf, other: Array | None = None,
-            fit: SensorFit | None = None) -> MonitoredPose:
+            fit: SensorFit | None = None, rates_measured: bool = False) -> MonitoredPose:
+        motion, twist, span = self._motion, tracked.twist, tracked.twist_span
+        if motion is not None and span and (
+                tracked.smallest_singular_value > self.config.singularity_warning):
+            twist, span = tracked.state.inverse @ motion.rates, 0.0
         return MonitoredPose(
             tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
-            tracked.residual, tracked.start, tracked.state, tracked.twist, tracked.twist_span,
-            tracked.solve_time, flag_of(flags), legs, branch, until, other, fit)
+            tracked.residual, tracked.start, tracked.state, twist, span, tracked.solve_time,
+            flag_of(flags), legs, branch, until, other, fit, motion,
+            self._leg_monitor.noise.known, rates_measured)
 
     @property
     def _relative_noise(self) -> float:
@@ -220,6 +238,8 @@ class MonitoredTracker:
         return started and self._sign != before
 
     def _forget(self) -> None:
+        self._last = self._motion = None
+        self._motion_filter.reset()
         self._branch_monitor.reset()
         self._leg_monitor.reset()
         if self._sensor_monitor is not None:

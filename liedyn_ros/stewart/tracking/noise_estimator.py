@@ -28,6 +28,7 @@ ASSUMED_ACCELERATION = 25.0  # m/s^2, the least that a leg is granted where none
 CAUTION = 3.0  # times what was measured, until enough was
 EARLY_NOISE = 2e-4  # m, the least that is reckoned with until then
 ENOUGH = 200.0  # samples
+ROUNDING = 12.0 ** -0.5  # of a step, the deviation that rounding to it makes
 SETTLE_EVERY = 8  # samples: the estimates change slowly
 WRONG_BY = 1.1  # share of a deviation, besides its own error, by which one is wrong
 TOO_LARGE = 2.0  # times what is measured, at which a given noise is reported as too large
@@ -119,6 +120,11 @@ class NoiseEstimator:
         if self._given:
             return max(self._given, self._sigma) if self.understated else self._given
         return self._sigma if self.enough else max(self._sigma, ASSUMED_NOISE)
+
+    @property
+    def total(self) -> float:
+        """Return the standard deviation of a length, m, with what its rounding adds."""
+        return math.hypot(self.deviation, 0.0 if self._given else self._step() * ROUNDING)
 
     @property
     def known(self) -> bool:

@@ -12,18 +12,23 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A pose and a twist with their common covariance, and what they will be at another time."""
+"""A pose and a twist with their common covariance, at the time of a sample and near it."""
 
 from dataclasses import dataclass
+import math
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.tracking.covariance import LegNoise, of_difference, of_measured
-from liedyn_ros.stewart.tracking.tracker import TrackedPose
+from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver
+from liedyn_ros.stewart.tracking.covariance import of_measured
+from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose
+
+MAX_DEVIATION = 0.1  # characteristic lengths, of a predicted length: beyond it nothing is known
 
 
 @dataclass(frozen=True)
@@ -49,28 +54,6 @@ class MotionEstimate:
         """Return the twist's part, (6, 6), rad/s and m/s."""
         return None if self.covariance is None else self.covariance[6:, 6:]
 
-    def after(
-            self, seconds: float, acceleration: float = 0.0, length: float = 1.0
-    ) -> 'MotionEstimate':
-        """
-        Return the motion after a time, s, at constant body twist; the time may be negative.
-
-        acceleration: standard deviation of the accelerations that the constant twist leaves
-        out, m/s^2; turning points at the distance `length` (m) as fast, length s of rad.
-        """
-        step = seconds * self.twist
-        pose = se3.normalize(se3.compose(self.pose, se3.exp(step)))
-        if self.covariance is None:
-            return MotionEstimate(pose, self.twist)
-        # T exp(d) exp((V + e) t) = T exp(V t) exp(Ad^-1 d + t J_r(V t) e) to first order (1.14)
-        forward = np.eye(12)
-        forward[:6, :6] = se3.adjoint(se3.exp(-step))
-        forward[:6, 6:] = seconds * se3.right_jacobian(step)
-        covariance = forward @ self.covariance @ forward.T
-        unknown = np.array([acceleration / length] * 3 + [acceleration] * 3)
-        drift = np.vstack((0.5 * seconds ** 2 * np.diag(unknown), seconds * np.diag(unknown)))
-        return MotionEstimate(pose, self.twist, covariance + drift @ drift.T)
-
 
 def joint_covariance(pose: Array, twist: Array, cross: Array | None = None) -> Array:
     """Return (12, 12) of a pose's and a twist's covariance; cross: of pose (rows) with twist."""
@@ -79,38 +62,93 @@ def joint_covariance(pose: Array, twist: Array, cross: Array | None = None) -> A
 
 
 class MotionEstimator:
-    """Motions of tracked poses, with the covariance that the legs' noise gives them."""
+    """
+    Motions of monitored poses with their covariance; use one in each thread.
 
-    def __init__(self, geometry: StewartGeometry, leg_noise: float, rate_noise: float) -> None:
-        """Take standard deviations of a length (m) and a measured rate (m/s); 0 if not known."""
-        self._geometry = geometry
-        self._lengths = LegNoise(geometry, np.full(6, leg_noise))
-        self._rates = LegNoise(geometry, np.full(6, rate_noise))
-        self._known = leg_noise > 0.0, rate_noise > 0.0
+    The covariance is that of the legs' noise and of the motion between samples. Biases, wrong
+    geometry and a wrong branch are not in it.
+    """
 
-    def pose_covariance(self, tracked: TrackedPose) -> Array | None:
+    def __init__(self, geometry: StewartGeometry, rate_noise: float = 0.0) -> None:
+        """Take the standard deviation of a measured rate (m/s); 0 where it is not known."""
+        self._geometry, self._rate_noise = geometry, rate_noise
+        self._meter, self._solver = PlatformMeter(geometry), PoseSolver(geometry)
+
+    def pose_covariance(self, monitored: MonitoredPose) -> Array | None:
         """Return (6, 6) in body twist coordinates; None where the noise is not known."""
-        return self._lengths.covariance(tracked.pose) if self._known[0] else None
+        motion = monitored.motion
+        if motion is None or not monitored.noise_known:
+            return None
+        return self._of_lengths(monitored.state, monitored.twist, motion.noise, motion.jitter)
 
-    def of(self, tracked: TrackedPose) -> MotionEstimate:
+    def of(self, monitored: MonitoredPose) -> MotionEstimate:
         """
-        Return the motion of a pose that has a twist, and its covariance if all noise is known.
+        Return the motion at a pose's own stamp, with its covariance if all noise is known.
 
-        A twist that is a difference of poses shares the last one's error; one from measured
-        rates has an error of its own beside what that of its pose makes of it. Raises LimitError
-        without a twist, SingularError at a singularity.
+        A twist that is a difference of poses, as near a singularity, has no covariance.
+        Raises LimitError without a twist, SingularError at a singularity.
         """
-        pose, twist, span = tracked.pose, tracked.twist, tracked.twist_span
+        pose, twist, motion = monitored.pose, monitored.twist, monitored.motion
         if twist is None:
-            raise LimitError('tracked: expected a pose with a twist, got the first one')
-        at_pose = self.pose_covariance(tracked)
-        if at_pose is None or not (span or self._known[1]):
+            raise LimitError('monitored: expected a pose with a twist, got the first one')
+        of_pose = self.pose_covariance(monitored)
+        if of_pose is None or motion is None or monitored.twist_span:
             return MotionEstimate(pose, twist)
-        if not span:
-            covariance, cross = of_measured(
-                self._geometry, pose, twist, at_pose, self._rates.covariance(pose))
-            return MotionEstimate(pose, twist, joint_covariance(at_pose, covariance, cross))
-        before = se3.compose(pose, se3.exp(-span * twist))
-        covariance, cross = of_difference(
-            span * twist, span, self._lengths.covariance(before), at_pose)
-        return MotionEstimate(pose, twist, joint_covariance(at_pose, covariance, cross))
+        if monitored.rates_measured:
+            if not self._rate_noise:
+                return MotionEstimate(pose, twist)
+            return MotionEstimate(pose, twist, self._joint(
+                monitored.state, twist, of_pose, self._rate_noise ** 2, 0.0))
+        legs = motion.at()
+        return MotionEstimate(pose, twist, self._joint(
+            monitored.state, twist, of_pose, legs.rate_variance, legs.covariance))
+
+    def predict(self, monitored: MonitoredPose, seconds: float) -> MotionEstimate:
+        """
+        Return the motion a time (s) after a pose, or before it (14.27).
+
+        The motion of the legs is extrapolated and the pose of the lengths solved. Raises
+        LimitError where the motion is not known, or not for as long, ConvergenceError where no
+        pose has the lengths, SingularError at a singularity.
+        """
+        motion = monitored.motion
+        if motion is None:
+            raise LimitError('monitored: expected a pose with a motion, got the first one')
+        legs = motion.at(seconds)
+        deviation = math.sqrt(legs.length_variance) / self._geometry.characteristic_length
+        if not deviation < MAX_DEVIATION:
+            raise LimitError(f'prediction over {seconds:g} s: expected lengths known to '
+                             f'{MAX_DEVIATION} characteristic lengths, got {deviation:.3g}')
+        guess = monitored.pose
+        if monitored.twist is not None:
+            guess = se3.normalize(se3.compose(guess, se3.exp(seconds * monitored.twist)))
+        solution = self._solver.solve(legs.lengths, guess)
+        if not solution.converged:
+            raise ConvergenceError(f'prediction over {seconds:g} s: expected lengths of a pose, '
+                                   f'got {solution.status.name.lower()}')
+        state = self._meter.measure(solution.pose)
+        twist = state.inverse @ legs.rates
+        if not monitored.noise_known:
+            return MotionEstimate(solution.pose, twist)
+        of_pose = legs.length_variance * state.inverse @ state.inverse.T
+        return MotionEstimate(solution.pose, twist, self._joint(
+            state, twist, of_pose, legs.rate_variance, legs.covariance))
+
+    @staticmethod
+    def _of_lengths(
+            state: PlatformState, twist: Array | None, noise: float, jitter: float) -> Array:
+        """Return the covariance of a pose by the noise of its lengths and its stamp (14.28)."""
+        inverse = state.inverse
+        of_pose = noise ** 2 * inverse @ inverse.T
+        if jitter and twist is not None:
+            of_pose += jitter ** 2 * np.outer(twist, twist)
+        return np.asarray(of_pose)
+
+    def _joint(
+            self, state: PlatformState, twist: Array, of_pose: Array, rate_variance: float,
+            shared: float) -> Array:
+        """Return (12, 12) of pose and twist. shared: covariance of a length with its rate."""
+        square = state.inverse @ state.inverse.T
+        of_twist, cross = of_measured(
+            self._geometry, state.pose, twist, of_pose, rate_variance * square, shared * square)
+        return joint_covariance(of_pose, of_twist, cross)

@@ -21,8 +21,8 @@ from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     in_fixed_axes, joint_covariance, leg_lengths, leg_rates, LegNoise, length_jacobian,
-    linear_first, MotionEstimate, MotionEstimator, PoseSolver, PoseTracker)
-from liedyn_ros.stewart.tracking.covariance import of_difference, of_measured
+    linear_first, PoseSolver)
+from liedyn_ros.stewart.tracking.covariance import of_measured
 
 DRAWS = 40_000
 DEVIATIONS = np.array([1.0, 2.0, 1.5, 0.5, 1.0, 3.0]) * 1e-5  # m
@@ -97,15 +97,6 @@ def test_twist_from_rates_shares_the_error_of_its_pose(measured):
     assert spread(np.hstack((errors(pose, poses), twists)), covariance) < 0.05
 
 
-@pytest.mark.parametrize('seconds', [-0.2, 0.3])
-def test_prediction_with_a_twist_from_rates(measured, seconds):
-    pose, twist, covariance, poses, twists = measured
-    ahead = MotionEstimate(pose, twist, covariance).after(seconds)
-    moved = se3.compose(poses, se3.exp(seconds * twists))
-    samples = np.hstack((errors(ahead.pose, moved), twists - twist))
-    assert spread(samples, ahead.covariance) < 0.05
-
-
 def test_twist_from_rates(geometry, random_poses):
     pose, rng = random_poses[3], np.random.default_rng(3)
     rates = 0.1 + 1e-3 * rng.normal(size=(DRAWS, 6))
@@ -113,81 +104,6 @@ def test_twist_from_rates(geometry, random_poses):
     covariance = LegNoise(geometry, np.full(6, 1e-3)).covariance(pose)
     assert spread(twists, covariance) < 0.05
     assert spread(np.roll(twists, 3, axis=1), linear_first(covariance)) < 0.05
-
-
-@pytest.fixture(scope='module')
-def moving(geometry, random_poses):
-    """Return a time, poses before and after a large turn, noisy ones, and their covariances."""
-    change = np.array([0.5, -0.3, 0.4, 0.05, 0.02, -0.03])
-    before = random_poses[11]
-    after = se3.compose(before, se3.exp(change))
-    noise = LegNoise(geometry, DEVIATIONS)
-    return (0.2, change, after, noisy_poses(geometry, before, 1), noisy_poses(geometry, after, 2),
-            noise.covariance(before), noise.covariance(after))
-
-
-def test_twist_from_a_difference_of_poses(moving):
-    seconds, change, _, first, second, before, after = moving
-    twists = se3.log(se3.compose(se3.inverse(first), second)) / seconds
-    twist, _ = of_difference(change, seconds, before, after)
-    assert spread(twists, twist) < 0.05
-
-
-def test_prediction_to_another_time(moving):
-    seconds, change, pose, first, second, before, after = moving
-    twists = se3.log(se3.compose(se3.inverse(first), second)) / seconds
-    twist, cross = of_difference(change, seconds, before, after)
-    now = MotionEstimate(pose, change / seconds, joint_covariance(after, twist, cross))
-    ahead = now.after(0.1)
-    poses = se3.compose(second, se3.exp(0.1 * twists))
-    samples = np.hstack((errors(ahead.pose, poses), twists - ahead.twist))
-    assert spread(samples, ahead.covariance) < 0.05
-
-
-@pytest.mark.parametrize('measured', [False, True])
-def test_motion_of_a_tracked_pose(geometry, random_poses, measured):
-    twist, seconds = np.array([0.3, -0.2, 0.5, 0.1, 0.2, -0.1]), 0.1
-    poses = [random_poses[0], se3.compose(random_poses[0], se3.exp(seconds * twist))]
-    tracker = PoseTracker(geometry, random_poses[0])
-    for k, pose in enumerate(poses):
-        tracked = tracker.update(k * round(1e9 * seconds), leg_lengths(geometry, pose),
-                                 leg_rates(geometry, pose, twist) if measured else None)
-    motion = MotionEstimator(geometry, 1e-5, 1e-3).of(tracked)
-    assert np.allclose(motion.twist, twist, atol=1e-9)
-    first, second = (LegNoise(geometry, np.full(6, 1e-5)).covariance(pose) for pose in poses)
-    assert np.allclose(motion.pose_covariance, second, rtol=1e-6, atol=1e-15)
-    expected, cross = of_difference(seconds * twist, seconds, first, second)
-    if measured:
-        of_rates = LegNoise(geometry, np.full(6, 1e-3)).covariance(poses[1])
-        expected, cross = of_measured(geometry, poses[1], twist, second, of_rates)
-    assert np.allclose(motion.twist_covariance, expected, rtol=1e-6, atol=1e-12)
-    assert np.allclose(motion.covariance[:6, 6:], cross, rtol=1e-6, atol=1e-13)
-
-
-def test_motion_of_unknown_noise_has_no_covariance(geometry, home):
-    tracker = PoseTracker(geometry, home)
-    lengths = leg_lengths(geometry, home)
-    first, second = tracker.update(1, lengths), tracker.update(2, lengths, np.zeros(6))
-    assert MotionEstimator(geometry, 0.0, 1e-3).of(second).covariance is None
-    assert MotionEstimator(geometry, 1e-5, 0.0).of(second).covariance is None
-    with pytest.raises(LimitError, match='with a twist'):
-        MotionEstimator(geometry, 1e-5, 1e-3).of(first)
-
-
-def test_prediction_of_constant_motion_is_exact_forth_and_back(random_poses):
-    twist = np.array([0.3, -0.2, 0.5, 0.1, 0.2, -0.1])
-    motion = MotionEstimate(random_poses[0], twist)
-    ahead = motion.after(0.4)
-    assert np.allclose(ahead.pose, random_poses[0] @ se3.exp(0.4 * twist), atol=1e-15)
-    assert np.allclose(ahead.after(-0.4).pose, motion.pose, atol=1e-15)
-    assert ahead.covariance is None and ahead.pose_covariance is None
-
-
-def test_unknown_acceleration_widens_the_prediction(random_poses):
-    motion = MotionEstimate(random_poses[0], np.zeros(6), np.zeros((12, 12)))
-    ahead = motion.after(0.1, acceleration=2.0, length=0.2)
-    assert np.allclose(np.diag(ahead.pose_covariance), [0.05 ** 2] * 3 + [0.01 ** 2] * 3)
-    assert np.allclose(np.diag(ahead.twist_covariance), [1.0] * 3 + [0.2 ** 2] * 3)
 
 
 def test_what_has_no_covariance_is_refused(geometry):

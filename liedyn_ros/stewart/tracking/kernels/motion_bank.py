@@ -1,0 +1,200 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Six leg lengths with three derivatives, filtered for several sharpnesses of the motion (14.24).
+
+A member of the bank is a row: four numbers of each leg (m, m/s, m/s^2, m/s^3), their common
+covariance (4, 4), row by row, the evidence for the member, and the mean of its errors squared.
+"""
+
+import math
+
+from liedyn_ros.jit.decorators import kernel
+
+LEGS, COVARIANCE, EVIDENCE, ERRORS, ROW = 0, 24, 40, 41, 42
+SPECTRA = 16  # of the fourth derivative, each RATIO times the one before
+FIRST, RATIO = 1e-2, 10.0  # m^2/s^7
+MEMORY, MEMORY_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
+UNKNOWN = (1e2, 1e4, 1e6)  # variances of rate, acceleration and jerk before the first sample
+LEG, RATE, LENGTHS, RATES, MIXTURE = 0, 6, 12, 13, 15  # of a mixture: values; p11, p12, p22
+
+
+@kernel
+def start(bank, lengths, variance):
+    """Start all members from six lengths (6,), m, of a variance (m^2)."""
+    for m in range(SPECTRA):
+        row = bank[m]
+        for k in range(ROW):
+            row[k] = 0.0
+        for i in range(6):
+            row[4 * i] = lengths[i]
+        row[COVARIANCE] = variance
+        for j in range(3):
+            row[COVARIANCE + 5 * (j + 1)] = UNKNOWN[j]
+
+
+@kernel
+def take(bank, dt, lengths, variance, jitter, count):
+    """
+    Move all members on by a time (s) and correct them with six lengths (6,), m.
+
+    variance: m^2, of a length. jitter: s^2, of the stamps. count: samples so far.
+    """
+    span = max(MEMORY, MEMORY_SAMPLES * dt)
+    kept, samples = math.exp(-dt / span), min(count + 1.0, span / dt)
+    spectrum = FIRST
+    for m in range(SPECTRA):
+        row = bank[m]
+        predict(row, dt, spectrum)
+        correct(row, lengths, variance, jitter, kept, 1.0 / samples)
+        spectrum *= RATIO
+
+
+@kernel
+def predict(row, dt, spectrum):
+    """Move a member on by a time, s, or back (14.24)."""
+    h2, h3 = 0.5 * dt * dt, dt * dt * dt / 6.0
+    for k in range(0, 24, 4):
+        row[k] += dt * row[k + 1] + h2 * row[k + 2] + h3 * row[k + 3]
+        row[k + 1] += dt * row[k + 2] + h2 * row[k + 3]
+        row[k + 2] += dt * row[k + 3]
+    p = row[COVARIANCE:EVIDENCE]
+    for i in range(4):  # P F^T
+        k = 4 * i
+        p[k] += dt * p[k + 1] + h2 * p[k + 2] + h3 * p[k + 3]
+        p[k + 1] += dt * p[k + 2] + h2 * p[k + 3]
+        p[k + 2] += dt * p[k + 3]
+    for j in range(4):  # F (P F^T)
+        p[j] += dt * p[4 + j] + h2 * p[8 + j] + h3 * p[12 + j]
+        p[4 + j] += dt * p[8 + j] + h2 * p[12 + j]
+        p[8 + j] += dt * p[12 + j]
+    sign = 1.0 if dt >= 0.0 else -1.0
+    for i in range(4):
+        for j in range(4):
+            n = 7 - i - j
+            p[4 * i + j] += sign * spectrum * dt ** n / (
+                n * factorial(3 - i) * factorial(3 - j))
+
+
+@kernel
+def factorial(n):
+    """Return n! of n from 0 to 3."""
+    return 6.0 if n == 3 else 2.0 if n == 2 else 1.0
+
+
+@kernel
+def correct(row, lengths, variance, jitter, kept, share):
+    """Correct a member with six lengths; update its evidence (14.25)."""
+    p = row[COVARIANCE:EVIDENCE]
+    speed = 0.0
+    for i in range(6):
+        speed += row[4 * i + 1] ** 2 / 6.0
+    noise = variance + jitter * speed
+    total = p[0] + noise
+    g0, g1, g2, g3 = p[0] / total, p[4] / total, p[8] / total, p[12] / total
+    misfit = 0.0
+    for i in range(6):
+        k = 4 * i
+        error = lengths[i] - row[k]
+        misfit += error * error / total
+        row[k] += g0 * error
+        row[k + 1] += g1 * error
+        row[k + 2] += g2 * error
+        row[k + 3] += g3 * error
+    joseph(p, g0, g1, g2, g3, noise)
+    row[EVIDENCE] = kept * row[EVIDENCE] - 0.5 * (misfit + 6.0 * math.log(total))
+    row[ERRORS] += share * (misfit / 6.0 - row[ERRORS])
+
+
+@kernel
+def joseph(p, g0, g1, g2, g3, noise):
+    """Update the covariance: (1 - g e_1^T) P (1 - g e_1^T)^T + g g^T noise."""
+    gains = (g0, g1, g2, g3)
+    first = (p[0], p[1], p[2], p[3])
+    for i in range(4):
+        for j in range(4):
+            p[4 * i + j] -= gains[i] * first[j]
+    column = (p[0], p[4], p[8], p[12])
+    for i in range(4):
+        for j in range(4):
+            p[4 * i + j] += gains[j] * (gains[i] * noise - column[i])
+    for i in range(4):
+        for j in range(i):
+            p[4 * i + j] = p[4 * j + i] = 0.5 * (p[4 * i + j] + p[4 * j + i])
+
+
+@kernel
+def mix(bank, dt, count, seconds, work, out):
+    """
+    Write the mixture (MIXTURE,) of all members at a time (s) after the last sample (14.25).
+
+    dt: s, between samples. work: (ROW + SPECTRA,). It holds lengths (6,), rates (6,), and of each
+    leg the variance of its length, its covariance with the rate, and the variance of that.
+    """
+    row, weights = work[0:ROW], work[ROW:ROW + SPECTRA]
+    samples = min(count, max(MEMORY, MEMORY_SAMPLES * dt) / dt)
+    limit = 1.0 + 4.0 * (2.0 / (6.0 * samples)) ** 0.5
+    passing = False
+    for m in range(SPECTRA):
+        passing |= bank[m, ERRORS] <= limit
+    top = -math.inf
+    for m in range(SPECTRA):
+        if not passing or bank[m, ERRORS] <= limit:
+            top = max(top, bank[m, EVIDENCE])
+    total = 0.0
+    for m in range(SPECTRA):
+        weights[m] = 0.0
+        if not passing or bank[m, ERRORS] <= limit:
+            weights[m] = math.exp(max(bank[m, EVIDENCE] - top, -700.0))
+        total += weights[m]
+    for k in range(MIXTURE):
+        out[k] = 0.0
+    for turn in range(2):
+        spectrum = FIRST
+        for m in range(SPECTRA):
+            weight = weights[m] / total
+            if weight > 1e-6:
+                for k in range(ROW):
+                    row[k] = bank[m, k]
+                if seconds != 0.0:
+                    predict(row, seconds, spectrum)
+                if turn == 0:
+                    add_means(row, weight, out)
+                else:
+                    add_spreads(row, weight, out)
+            spectrum *= RATIO
+
+
+@kernel
+def add_means(row, weight, out):
+    """Add a member's lengths and rates to a mixture."""
+    for i in range(6):
+        out[LEG + i] += weight * row[4 * i]
+        out[RATE + i] += weight * row[4 * i + 1]
+
+
+@kernel
+def add_spreads(row, weight, out):
+    """Add a member's covariance, and how far its means are from the mixture's."""
+    p = row[COVARIANCE:EVIDENCE]
+    p11, p12, p22 = p[0], p[1], p[5]
+    for i in range(6):
+        length, rate = row[4 * i] - out[LEG + i], row[4 * i + 1] - out[RATE + i]
+        p11 += length * length / 6.0
+        p12 += length * rate / 6.0
+        p22 += rate * rate / 6.0
+    out[LENGTHS] += weight * p11
+    out[LENGTHS + 1] += weight * p12
+    out[LENGTHS + 2] += weight * p22

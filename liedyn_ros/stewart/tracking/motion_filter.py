@@ -1,0 +1,97 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Lengths and rates of the legs at the stamp of a sample, or near it, with their covariance."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.tracking.kernels import motion_bank as kernels
+
+GAP = 0.5  # s without a sample, after which the motion is unknown
+
+
+class LegMotion(NamedTuple):
+    """
+    The motion of the legs at the time of a sample, and what it takes to predict it.
+
+    noise: m, standard deviation of a length; jitter: s, of the stamps; period: s before the
+    sample; samples: so far; bank: the members of the filter. rates: (6,), m/s, at the sample.
+    """
+
+    noise: float
+    jitter: float
+    period: float
+    samples: int
+    bank: Array
+    rates: Array
+
+    def at(self, seconds: float = 0.0) -> 'LegEstimate':
+        """Return the estimate at a time (s) after the sample; the time may be negative."""
+        mixture = np.empty(kernels.MIXTURE)
+        kernels.mix(self.bank, self.period, self.samples, seconds,
+                    np.empty(kernels.ROW + kernels.SPECTRA), mixture)
+        return LegEstimate(mixture[:6], mixture[6:12], *mixture[12:].tolist())
+
+
+class LegEstimate(NamedTuple):
+    """
+    Lengths (6,), m, and rates (6,), m/s, of the legs.
+
+    Of each leg: the variance of its length, m^2, the covariance with its rate, the rate's
+    variance. The legs' errors are independent.
+    """
+
+    lengths: Array
+    rates: Array
+    length_variance: float
+    covariance: float
+    rate_variance: float
+
+
+class MotionFilter:
+    """A bank of Kalman filters, one for each of several sharpnesses of the motion."""
+
+    def __init__(self) -> None:
+        """Start without a sample."""
+        self._bank = np.empty((kernels.SPECTRA, kernels.ROW))
+        self._mixture = np.empty(kernels.MIXTURE)
+        self._work = np.empty(kernels.ROW + kernels.SPECTRA)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the motion."""
+        self._stamp_ns, self._count = 0, 0
+
+    def take(
+            self, stamp_ns: int, lengths: Array, noise: float, jitter: float
+    ) -> LegMotion | None:
+        """
+        Return the legs' motion with a sample of lengths (6,), m; None for the first.
+
+        noise: m, standard deviation of a length. jitter: s, of the stamps.
+        """
+        noise = max(noise, 1e-12)
+        dt, self._stamp_ns = 1e-9 * (stamp_ns - self._stamp_ns), stamp_ns
+        if not self._count or not 0.0 < dt <= GAP:
+            kernels.start(self._bank, lengths, noise * noise)
+            self._count = 1
+            return None
+        kernels.take(self._bank, dt, lengths, noise * noise, jitter * jitter, self._count)
+        self._count += 1
+        kernels.mix(self._bank, dt, self._count, 0.0, self._work, self._mixture)
+        return LegMotion(noise, jitter, dt, self._count, self._bank.copy(),
+                         self._mixture[kernels.RATE:kernels.LENGTHS].copy())
