@@ -30,6 +30,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from benchmarks.record import keep
+from benchmarks.stewart_defaults import defaults
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
@@ -69,7 +70,7 @@ def main() -> int:
     begin = time.perf_counter()
     out = keep('stewart_safety', {
         'covariance': covariance(), 'crossings': crossings(), 'turns': turns(),
-        'alarms': alarms(), 'faults': faults(), 'time': update_time()})
+        'alarms': alarms(), 'faults': faults(), 'defaults': defaults(), 'time': update_time()})
     print(f'\n{time.perf_counter() - begin:.0f} s; figures in {out}')
     return 0
 

@@ -124,7 +124,7 @@ def test_covariances_come_at_their_rate_and_only_where_noise_is_known(bench):
 
 def test_prediction_to_another_time(tracking):
     node = tracking(leg_noise=NOISE)
-    for k in range(3):
+    for k in range(40):
         stamp = node.send_pose(moved(HOME, TWIST, k * PERIOD))
     last = node.pose_at(stamp)
     answers = [node.bench.call(PredictStewartPose, 'stewart_pose/predict',
@@ -133,7 +133,7 @@ def test_prediction_to_another_time(tracking):
     for seconds, answer in zip((0.0, 0.05, -0.02), answers):
         assert answer.success and answer.message == ''
         np.testing.assert_allclose(
-            matrix(answer.pose.pose.pose), moved(last, TWIST, seconds), atol=1e-8)
+            matrix(answer.pose.pose.pose), moved(last, TWIST, seconds), atol=2e-4)
     now, ahead, _ = (np.reshape(a.pose.pose.covariance, (6, 6)) for a in answers)
     assert (np.diag(ahead) > np.diag(now)).all() and (np.diag(now) > 0.0).all()
 

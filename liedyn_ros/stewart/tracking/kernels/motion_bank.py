@@ -24,8 +24,8 @@ import math
 from liedyn_ros.jit.decorators import kernel
 
 LEGS, COVARIANCE, EVIDENCE, ERRORS, ROW = 0, 24, 40, 41, 42
-SPECTRA = 16  # of the fourth derivative, each RATIO times the one before
-FIRST, RATIO = 1e-2, 10.0  # m^2/s^7
+SPECTRA = 11  # of the fourth derivative, each RATIO times the one before
+FIRST, RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
 MEMORY, MEMORY_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
 UNKNOWN = (1e2, 1e4, 1e6)  # variances of rate, acceleration and jerk before the first sample
 LEG, RATE, LENGTHS, RATES, MIXTURE = 0, 6, 12, 13, 15  # of a mixture: values; p11, p12, p22
