@@ -38,6 +38,8 @@ MEMORY = 0.5  # s, for which the sharpness of the motion is judged
 SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
 BINS = 128  # that the passage of a singularity is kept in
 LOOK_EVERY = 4  # bins
+FAR = 0.3  # signed value, and
+MAX_CHANGE = 0.6  # share of it between two samples, that keep a singularity out of reach
 EXACT = 1e-12  # least noise, in characteristic lengths: what rounding leaves
 
 
@@ -84,6 +86,7 @@ class BranchMonitor:
         """Forget the motion: the next pose is believed."""
         self._started = False
         self._stamp_ns = self._seen_ns = self._gate_ns = 0
+        self._seen = 0.0  # the signed value of the last pose
         self._best = 0  # index of the filter that is believed
         self._value = self._rate = 0.0  # that filter's
         self._told = 0  # the expected sign as it is told
@@ -134,8 +137,12 @@ class BranchMonitor:
         if self._lost(stamp_ns):
             self._restart(stamp_ns, abs(value), variance)
             return self._branch(value, (value - self._value) / max(slope, EXACT))
+        sign, far = self.expected_sign, self._stays_far(value)
         near = self._advance(stamp_ns)
-        self._seen_ns = stamp_ns
+        self._seen_ns, self._seen = stamp_ns, value
+        if far and (near or self._value * sign < 0.0):  # too fast a motion for the filters
+            self._begin(stamp_ns, sign * abs(value), variance)
+            return self._branch(value, (value - self._value) / max(slope, EXACT))
         gap = (value - self._value) / max(slope, EXACT)
         self._judge(value * value - 2.0 * slope * shortfall, variance, near)
         self._tell()
@@ -161,6 +168,7 @@ class BranchMonitor:
         for row in self._bank:
             kernels.begin(row, value, of_value)
         self._started, self._value, self._rate = True, value, 0.0
+        self._seen = value
         self._stamp_ns = self._seen_ns = stamp_ns
         self._open_gate()
         self._told = self.expected_sign
@@ -168,6 +176,12 @@ class BranchMonitor:
     def _branch(self, value: float, gap: float) -> Branch:
         return Branch(self.expected_sign, self._rate, gap, self._doubt or self._entered != 0,
                       value * self._value < 0.0)
+
+    def _stays_far(self, value: float) -> bool:
+        """Return whether no singularity can lie between two samples: both are far from one."""
+        nearer = min(abs(value), abs(self._seen))
+        return (not self._entered and nearer > FAR
+                and abs(value - self._seen) < MAX_CHANGE * nearer)
 
     def _lost(self, stamp_ns: int) -> bool:
         return 1e-9 * (stamp_ns - self._seen_ns) > PREDICTION_LIMIT

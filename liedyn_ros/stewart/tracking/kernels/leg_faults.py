@@ -34,7 +34,7 @@ MARGIN = 6.0  # deviations of noise that are no motion
 # A leg that turns in a swing of amplitude A keeps within a band q of its reading while a leg
 # that swings alike moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may swing
 # less than the others: DWELL sqrt(q length).
-DWELL, NOISY_DWELL = 4.0, 6.0
+DWELL = 6.0
 
 # Numbers of the platform.
 COUNT, SAME_SAMPLES, NUMBERS = 0, 1, 2
@@ -241,7 +241,7 @@ def standing(time, dt, lengths, legs, since, numbers, frozen_time, learns):
             leg[FROZEN] = 1.0
         stuck = leg[ANCHORED] >= WITHIN and time - leg[ANCHOR_TIME] >= frozen_time and (
             moved(lengths, since[1, i], i) > (
-                MARGIN * leg[SIGMA] + NOISY_DWELL * (band * lengths[i]) ** 0.5))
+                MARGIN * leg[SIGMA] + DWELL * (band * lengths[i]) ** 0.5))
         if leg[FROZEN] > 0.0 or stuck:
             frozen |= 1 << i
     return frozen
