@@ -62,9 +62,9 @@ def load_urdf(
         builder = ModelBuilder(robot.text('name'), gravity)
         with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
             _add_links(robot, builder, strict)
+        followers = _add_couplings(robot, builder, strict)
         for joint in robot.each('joint'):
-            _add_joint(joint, builder)
-        _add_couplings(robot, builder, strict)
+            _add_joint(joint, builder, joint.text('name') not in followers)
         _add_root(robot, builder, floating)
         model = builder.build()
     except DescriptionError:
@@ -126,8 +126,8 @@ def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
         return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
 
 
-def _add_couplings(robot: Element, builder: ModelBuilder, strict: bool) -> None:
-    """Add the mimic joints, but for fixed ones, which have nothing to couple."""
+def _add_couplings(robot: Element, builder: ModelBuilder, strict: bool) -> set[str]:
+    """Add the couplings of mimic joints, return their names; fixed ones have none to couple."""
     names = {joint.text('name') for joint in robot.each('joint')}
     followers = []
     for joint in robot.each('joint'):
@@ -145,9 +145,10 @@ def _add_couplings(robot: Element, builder: ModelBuilder, strict: bool) -> None:
             builder.add_warning(f'joint {name}: it mimics {leader}, which is not in the file; it '
                                 'moves by itself (strict refuses it)')
     if followers:
-        builder.add_warning(f'joints {listed(followers)}: they mimic others; the model keeps this '
-                            'as its couplings, and Dynamics, which works on the tree alone, moves '
-                            'them by themselves')
+        builder.add_warning(f'joints {listed(followers)}: they mimic others; these couplings are '
+                            'held by ConstrainedDynamics, not by Dynamics, which works on the '
+                            'tree alone')
+    return set(followers)
 
 
 def _add_root(robot: Element, builder: ModelBuilder, floating: bool) -> None:
@@ -166,7 +167,7 @@ def _add_root(robot: Element, builder: ModelBuilder, floating: bool) -> None:
     builder.add_joint(name, 'free' if floating else URDF_TYPES[urdf_type], None, roots[0])
 
 
-def _add_joint(joint: Element, builder: ModelBuilder) -> None:
+def _add_joint(joint: Element, builder: ModelBuilder, actuated: bool) -> None:
     urdf_type = joint.text('type')
     if urdf_type not in URDF_TYPES:
         joint.fail(f'a type of {list(URDF_TYPES)}', urdf_type)
@@ -178,7 +179,7 @@ def _add_joint(joint: Element, builder: ModelBuilder) -> None:
         joint.take('parent').text('link'), joint.take('child').text('link'),
         placement=_origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,
-        limits=_limits(joint, urdf_type), damping=damping, friction=friction)
+        limits=_limits(joint, urdf_type), damping=damping, friction=friction, actuated=actuated)
 
 
 def _limits(joint: Element, urdf_type: str) -> dict[str, ArrayLike]:
