@@ -43,6 +43,12 @@ def to_pose(pose: Array, message: Pose) -> None:
     orientation.x, orientation.y, orientation.z, orientation.w = to_quaternion(r)
 
 
+def pose_numbers(pose: Array) -> tuple[float, ...]:
+    """Return the seven numbers of a pose (4, 4), m, in the order of a Pose message."""
+    r, p = split(pose)
+    return (*p, *to_quaternion(r))
+
+
 def to_transform(pose: Array, message: Transform) -> None:
     """Write a pose (4, 4), m, into a Transform message."""
     r, p = split(pose)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
 import gc
+from threading import RLock
 import traceback
 from typing import Any
 
@@ -59,6 +60,9 @@ class ManagedNode(LifecycleNode):
     ends, or when they fail: what `configure` opened by cleanup, what `activate` opened by
     deactivate.
 
+    `lock` guards what callbacks of the executor share with those of a StreamReader; whoever
+    holds it delays the stream.
+
     `warm_up` calls every kernel once. It runs in a thread from the start on, so that services
     answer meanwhile: the node starts itself after that, and a manager that would configure it
     sooner is told to come back. Nothing is compiled once the node is active.
@@ -75,6 +79,7 @@ class ManagedNode(LifecycleNode):
         """
         super().__init__(name, **options)
         self.active = self.configured = False
+        self.lock = RLock()
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._starter: Timer | None = None
         self.parameters = ParameterSet(
@@ -104,18 +109,18 @@ class ManagedNode(LifecycleNode):
         publisher = self.create_lifecycle_publisher(
             message_type, topic, qos,
             qos_overriding_options=QoSOverridingOptions.with_default_policies())
-        if self.active:
+        if len(self._scopes) > CONFIGURED:
             publisher.on_activate(None)
         self.on_close(lambda: self.destroy_lifecycle_publisher(publisher))
         return publisher
 
     def open_subscription(
             self, message_type: Any, topic: str, callback: Callable[[Any], None],
-            qos: QoSProfile | int = DEPTH) -> Subscription:
-        """Subscribe; QoS can be overridden."""
+            qos: QoSProfile | int = DEPTH, **options: Any) -> Subscription:
+        """Subscribe; QoS can be overridden. Options: of create_subscription."""
         subscription = self.create_subscription(
             message_type, topic, callback, qos,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies())
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(), **options)
         self.on_close(lambda: self.destroy_subscription(subscription))
         return subscription
 
@@ -175,7 +180,6 @@ class ManagedNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start publishing, or say why not and stay inactive."""
         result = super().on_activate(state)
-        self.active = True
         self._scopes.append(ExitStack())
         try:
             self.activate()
@@ -183,6 +187,7 @@ class ManagedNode(LifecycleNode):
             self._tell('not activated', error)
             self.on_deactivate(state)
             return TransitionCallbackReturn.FAILURE
+        self.active = True
         self.get_logger().info('active')
         return result
 

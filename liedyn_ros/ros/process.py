@@ -16,11 +16,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+import gc
 import signal
 import sys
 import time
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -31,6 +33,8 @@ from liedyn_ros.ros.parameter_files import files_of_others
 RCLError = rclpy_implementation.RCLError
 
 END_PERIOD = 0.001  # s; of looking whether rclpy has ended
+GARBAGE_PERIOD = 1.0  # s; what lives since configuration is frozen, so little is looked at
+SWITCH_INTERVAL = 0.0005  # s, after which Python's lock goes to a thread that waits for it
 SIGNALS = signal.SIGINT, signal.SIGTERM  # that tell a process to end
 
 
@@ -49,6 +53,7 @@ def until_shutdown(context: Context) -> Iterator[None]:
 def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> None:
     """Run one node until the process is told to end."""
     context, building = rclpy.get_default_context(), True
+    sys.setswitchinterval(SWITCH_INTERVAL)
 
     def end(*_: object) -> None:
         if building:
@@ -69,6 +74,9 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
                     node.get_fully_qualified_name(), sys.argv if args is None else args):
                 node.get_logger().warning(line)
             building = False
+            gc.disable()  # it would stop a stream at any time; garbage is collected by the timer
+            node.create_timer(GARBAGE_PERIOD, gc.collect, clock=Clock(
+                clock_type=ClockType.STEADY_TIME))
             try:
                 rclpy.spin(node)
             finally:

@@ -17,12 +17,15 @@
 from typing import Any, Protocol
 
 from geometry_msgs.msg import TransformStamped
+from rclpy.publisher import Publisher
 
 from liedyn_ros.ros.lifecycle import ManagedNode
 
 
 class Broadcaster(Protocol):
     """What sends transforms: tf2_ros.TransformBroadcaster."""
+
+    pub_tf: Publisher
 
     def sendTransform(self, transform: TransformStamped | list[TransformStamped]) -> None:
         """Broadcast one transform, or several in one message."""
@@ -38,3 +41,8 @@ def open_broadcaster(node: ManagedNode) -> Broadcaster | None:
     broadcaster: Any = tf2_ros.TransformBroadcaster(node)
     node.on_close(lambda: node.destroy_publisher(broadcaster.pub_tf))  # it cannot do that itself
     return broadcaster
+
+
+def has_listeners(broadcaster: Broadcaster) -> bool:
+    """Return whether anything listens to /tf."""
+    return broadcaster.pub_tf.get_subscription_count() > 0

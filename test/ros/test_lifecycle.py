@@ -130,7 +130,7 @@ def open_in(node):
 def test_only_an_active_node_publishes(bench):
     node = PoseBench(bench).settle()
     assert change(bench, Transition.TRANSITION_DEACTIVATE)
-    ignored = node.send_pose(NEAR)
+    ignored = node.send_pose(NEAR, wait=False)
     assert change(bench, Transition.TRANSITION_ACTIVATE)
     tracked = node.send_pose(NEAR)
     node.pose_at(tracked), node.status_at(tracked)

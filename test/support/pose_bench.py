@@ -53,6 +53,7 @@ class PoseBench:
                 (PoseStamped, 'pose'), (TwistStamped, 'twist'), (StewartStatus, 'status'),
                 (MarkerArray, 'markers')))
         self.stamp_ns = 1_000_000_000
+        self._settled = False
         self.node = bench.start(StewartPoseNode, **{'max_age': 0.0, **parameters})
 
     @cached_property
@@ -70,13 +71,23 @@ class PoseBench:
             self.poses, self.twists, self.statuses)), 'the last of these')
         for outputs in (self.poses, self.twists, self.statuses, self.markers):
             outputs.clear()
+        self._settled = True
         return self
 
-    def send(self, positions, names=LEGS, velocities=(), stamp_ns=None):
-        """Publish one JointState and return its stamp: one period after the last, or the given."""
+    def send(self, positions, names=LEGS, velocities=(), stamp_ns=None, wait=True):
+        """
+        Publish one JointState and return its stamp: one period after the last, or the given.
+
+        Once the node has settled its status is waited for: of samples that come faster than
+        they are taken the newest alone is published.
+        """
         self.stamp_ns = self.stamp_ns + PERIOD_NS if stamp_ns is None else stamp_ns
         message = joint_state(names, positions, velocities, self.stamp_ns)
+        known = len(self.statuses)
         self.legs.publish(message)
+        if self._settled and wait:
+            self.bench.until(lambda: any(ns(status) == ns(message)
+                                         for status in self.statuses[known:]), 'its status')
         return self.stamp_ns
 
     def send_pose(self, pose, **arguments):

@@ -36,6 +36,7 @@ class StewartCovariances:
         self._estimator = estimator
         self._period_ns = round(1e9 / rate) if rate else 0
         self._next_ns = 0
+        self._newest: MonitoredPose | None = None
         self._pose_publisher = node.open_publisher(
             PoseWithCovarianceStamped, 'pose_with_covariance')
         self._twist_publisher = node.open_publisher(
@@ -44,12 +45,17 @@ class StewartCovariances:
         self._pose.header.frame_id = platform.base_frame
         self._twist.header.frame_id = platform.platform_frame
 
-    def publish(self, tracked: MonitoredPose) -> None:
-        """Publish a good pose unless it comes too soon after the last."""
-        early = self._next_ns - self._period_ns <= tracked.stamp_ns < self._next_ns
-        if early:
+    def keep(self, tracked: MonitoredPose) -> None:
+        """Take a good pose to be published, unless it comes too soon after the last."""
+        if not self._next_ns - self._period_ns <= tracked.stamp_ns < self._next_ns:
+            self._next_ns = tracked.stamp_ns + self._period_ns
+            self._newest = tracked
+
+    def publish(self) -> None:
+        """Publish the newest pose taken, if there is one."""
+        tracked, self._newest = self._newest, None
+        if tracked is None:
             return
-        self._next_ns = tracked.stamp_ns + self._period_ns
         stamp = conversions.stamp_of(tracked.stamp_ns)
         covariance = self._estimator.pose_covariance(tracked)
         if covariance is None:

@@ -16,7 +16,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 import math
+from statistics import median
+import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
@@ -29,6 +32,7 @@ OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
 
 NO_POSE = 'no pose'
+MAX_AGES = 10_000  # kept between two reports
 SINGULARITY = {
     Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
     Flag.BRANCH_UNSURE: 'noise leaves two poses possible; reset once the pose is known',
@@ -46,82 +50,138 @@ ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FR
     Flag.LEG_BIASED | Flag.SENSOR_DISAGREES | Flag.LEGS_JUMPED)
 
 
-class StewartDiagnostics:
-    """Gathers what happened since the last report and publishes it with the state of now."""
+@dataclass
+class _Seen:
+    """What happened since the last report."""
 
-    def __init__(
-            self, node: ManagedNode, platform: Platform, sensor: RedundantInput | None,
-            noise: Callable[[], NoiseReport]) -> None:
-        """Open the publisher; sensor: the redundant one; noise: returns what is measured of it."""
-        self._node, self._platform, self._sensor, self._noise = node, platform, sensor, noise
+    began: float = field(default_factory=time.monotonic)  # s
+    last: MonitoredPose | None = None  # with a pose
+    flags: Flag = field(default_factory=lambda: Flag(0))
+    legs: Counter[int] = field(default_factory=Counter)
+    least: Margins | None = None  # of the platform's limits
+    solved: int = 0
+    failed: int = 0
+    refused: int = 0
+    reason: str = ''  # of the last refusal
+    passed_over: int = 0
+    ages: list[float] = field(default_factory=list)  # of what was published, s
+
+    @property
+    def tried(self) -> int:
+        return self.solved + self.failed
+
+
+class StewartDiagnostics:
+    """
+    Gathers what happened since the last report and publishes it with the present state.
+
+    Samples are counted under the lock of the node; the report is made without it.
+    """
+
+    def __init__(self, node: ManagedNode, platform: Platform, sensor: RedundantInput | None,
+                 noise: Callable[[], NoiseReport], lost: Callable[[], int]) -> None:
+        """
+        Open the publisher.
+
+        sensor: the redundant one. noise: returns what is measured of it. lost: counts the
+        messages ever lost.
+        """
+        self._node, self._platform, self._sensor = node, platform, sensor
+        self._noise, self._lost = noise, lost
         self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
         self._name = node.get_fully_qualified_name().lstrip('/')
+        self.max_age = math.inf  # s, of a published pose that is no reason to warn
+        self._lost_before = 0
         self.clear()
 
     def clear(self) -> None:
         """Begin the next report."""
-        self._last: MonitoredPose | None = None  # with a pose
-        self._flags, self._legs = Flag(0), Counter[int]()
-        self._least: Margins | None = None  # of the platform's limits
-        self._solved = self._failed = self._refused = 0
-        self._reason = ''
+        self._now = _Seen()
 
     def take(self, monitored: MonitoredPose) -> None:
         """Note one sample."""
-        self._flags |= monitored.flags
-        self._legs.update(monitored.legs)
+        seen = self._now
+        seen.flags |= monitored.flags
+        if monitored.legs:
+            seen.legs.update(monitored.legs)
         if monitored.converged:
             margins = monitored.state.margins
-            self._least = margins if self._least is None else self._least.least(margins)
-            self._last = monitored
-            self._solved += 1
+            seen.least = margins if seen.least is None else seen.least.least(margins)
+            seen.last = monitored
+            seen.solved += 1
         else:
-            self._failed += 1
+            seen.failed += 1
 
     def refuse(self, reason: str) -> None:
         """Note input that was refused."""
-        self._refused += 1
-        self._reason = reason
+        self._now.refused += 1
+        self._now.reason = reason
+
+    def published(self, age: float, passed_over: int) -> None:
+        """Note that a sample was published at an age, s, and how many were passed over for it."""
+        self._now.passed_over += passed_over
+        if len(self._now.ages) < MAX_AGES:
+            self._now.ages.append(age)
 
     def publish(self) -> None:
         """Publish the report and begin the next."""
+        with self._node.lock:
+            self._seen = self._now
+            self.clear()
+            noise = self._noise()
+            redundant = None if self._sensor is None else self._redundant(self._sensor)
         report = DiagnosticArray(status=[
             self._input(), self._judge('singularity', SINGULARITY, self._measures()),
             self._judge('legs', LEGS, {'suspected': self._suspected()}), self._limits(),
-            self._noise_of_legs()])
-        if self._sensor is not None:
-            report.status.append(self._redundant(self._sensor))
+            self._noise_of_legs(noise)])
+        if redundant is not None:
+            report.status.append(redundant)
         report.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(report)
-        self.clear()
 
     def _input(self) -> DiagnosticStatus:
-        counts = {'solved': self._solved, 'not solved': self._failed, 'refused': self._refused}
-        if self._refused:
-            return self._status('input', WARN if self._solved else ERROR, self._reason, counts)
-        if not self._solved + self._failed:
-            return self._status('input', STALE, 'no leg lengths', counts)
-        if self._failed:
-            message = 'solves failed' if self._solved else 'every solve failed'
-            return self._status('input', WARN if self._solved else ERROR, message, counts)
-        if Flag.RESTARTED in self._flags:
-            return self._status('input', WARN, 'started again from home', counts)
-        return self._status('input', OK, 'tracking', counts)
+        seen, lost = self._seen, self._lost() - self._lost_before
+        self._lost_before += lost
+        elapsed = time.monotonic() - seen.began
+        values: dict[str, object] = {
+            'solved': seen.solved, 'not solved': seen.failed, 'refused': seen.refused,
+            'passed over': seen.passed_over, 'lost': lost,
+            'rate, Hz': f'{(seen.tried + seen.refused) / elapsed:.1f}' if elapsed > 0.0 else '0'}
+        if seen.ages:
+            values |= {'age median, ms': f'{1e3 * median(seen.ages):.2f}',
+                       'age greatest, ms': f'{1e3 * max(seen.ages):.2f}'}
+        level, message = self._judge_input(lost)
+        return self._status('input', level, message, values)
+
+    def _judge_input(self, lost: int) -> tuple[bytes, str]:
+        seen = self._seen
+        if seen.refused:
+            return WARN if seen.solved else ERROR, seen.reason
+        if not seen.tried:
+            return STALE, 'no leg lengths'
+        if seen.failed:
+            return (WARN, 'solves failed') if seen.solved else (ERROR, 'every solve failed')
+        if seen.ages and max(seen.ages) > self.max_age:
+            return WARN, (f'too slow: a pose was published {1e3 * max(seen.ages):.0f} ms after '
+                          f'its lengths; {seen.passed_over} samples passed over, {lost} lost')
+        if Flag.RESTARTED in seen.flags:
+            return WARN, 'started again from home'
+        return OK, 'tracking'
 
     def _judge(
             self, what: str, reasons: Mapping[Flag, str], values: Mapping[str, object]
     ) -> DiagnosticStatus:
-        if not self._solved + self._failed:
+        if not self._seen.tried:
             return self._status(what, STALE, NO_POSE, {})
-        found = [flag for flag in reasons if flag in self._flags]
+        found = [flag for flag in reasons if flag in self._seen.flags]
         messages = [reasons[flag] for flag in found]
         level = ERROR if any(flag in ERRORS for flag in found) else WARN if found else OK
-        if not self._solved:
+        if not self._seen.solved:
             level, messages = ERROR, [f'{NO_POSE}: every solve failed', *messages]
         return self._status(what, level, '; '.join(messages) or 'good', values)
 
     def _measures(self) -> dict[str, object]:
-        last = self._last
+        last = self._seen.last
         if last is None or last.branch is None:
             return {}
         state, branch = last.state, last.branch
@@ -130,18 +190,18 @@ class StewartDiagnostics:
                 'expected determinant sign': branch.expected_sign,
                 'time to singularity, s': f'{last.time_to_singularity:.6g}',
                 'prediction gap': f'{branch.prediction_gap:.3g}',
-                'flags': ' '.join(flag.name or '' for flag in Flag if flag in self._flags)}
+                'flags': ' '.join(flag.name or '' for flag in Flag if flag in self._seen.flags)}
 
     def _suspected(self) -> str:
         names = self._platform.geometry.leg_names
         return ', '.join(f'{names[leg]} ({count} samples)'
-                         for leg, count in sorted(self._legs.items()))
+                         for leg, count in sorted(self._seen.legs.items()))
 
     def _limits(self) -> DiagnosticStatus:
         """Return the least that was left of each limit since the last report."""
-        if self._least is None:
-            return self._status('limits', ERROR if self._failed else STALE, NO_POSE, {})
-        least = self._least
+        if self._seen.least is None:
+            return self._status('limits', ERROR if self._seen.failed else STALE, NO_POSE, {})
+        least = self._seen.least
         exceeded = least.exceeded(self._platform.geometry.leg_names)
         return self._status(
             'limits', ERROR if exceeded else OK,
@@ -150,9 +210,8 @@ class StewartDiagnostics:
                 ('travel left, m', least.travel), ('joint angle left, rad', least.joint_angles),
                 ('clearance between legs, m', least.clearance))})
 
-    def _noise_of_legs(self) -> DiagnosticStatus:
+    def _noise_of_legs(self, report: NoiseReport) -> DiagnosticStatus:
         """Return what the readings show of their noise, with the parameters to write down."""
-        report = self._noise()
         if math.isnan(report.noise):
             return self._status('noise', STALE, 'nothing measured yet', {})
         values = {

@@ -14,10 +14,12 @@
 
 """The subscriptions of the leg lengths, in each form a robot may have them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from numpy.typing import ArrayLike
+from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
@@ -28,9 +30,12 @@ from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES
 from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.packed import PackedJointState
 from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.stream import StreamReader
 from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
 
+MAX_KNOWN = 4  # kinds of JointState that are read without being deserialised
 OnSet = Callable[[int, Array, Array | None], None]
 OnFault = Callable[[int, LiedynError], None]
 
@@ -44,22 +49,24 @@ class LegInput:
     """
 
     def __init__(
-            self, node: ManagedNode, form: str, actuators: LegActuators, *, use_rates: bool,
-            tolerance: float, depth: int, on_set: OnSet, on_fault: OnFault) -> None:
-        """Subscribe in one of the forms of parameters.INPUTS."""
+            self, node: ManagedNode, reader: StreamReader, form: str, actuators: LegActuators, *,
+            use_rates: bool, tolerance: float, depth: int, on_set: OnSet,
+            on_fault: OnFault) -> None:
+        """Subscribe, by the reader of a stream, in one of the forms of parameters.INPUTS."""
         self._node, self._actuators, self._use_rates = node, actuators, use_rates
         self._on_set, self._on_fault = on_set, on_fault
         self._sets = ActuatorSynchronizer(actuators.names, tolerance, form != FLOAT64_TOPICS)
         self._single = form == JOINT_STATE
+        self._known: list[PackedJointState] = []
         if self._single:
-            callbacks: dict[str, Callable[[Any], None]] = {LEG_STATES: self._take_joint_state}
+            callbacks: dict[str, Callable[[Any], None]] = {LEG_STATES: self._take_raw}
         elif form == FLOAT64_TOPICS:
             callbacks = {actuator_topic(n): partial(self._take_float, n) for n in actuators.names}
         else:
             callbacks = {actuator_topic(n): partial(self._take_one, n) for n in actuators.names}
         message_type = Float64 if form == FLOAT64_TOPICS else JointState
         self._subscriptions: list[Subscription] = [
-            node.open_subscription(message_type, topic, callback, sensor_data(depth))
+            reader.subscribe(message_type, topic, callback, sensor_data(depth), raw=self._single)
             for topic, callback in callbacks.items()]
 
     def clear(self) -> None:
@@ -87,13 +94,27 @@ class LegInput:
                        if self._sets.missing() else 'readings further apart than the tolerance']
         return '; '.join(reasons) or 'the publisher is silent'
 
-    def _take_joint_state(self, message: JointState) -> None:
-        stamp_ns = nanoseconds(message.header.stamp)
+    def _take_raw(self, raw: bytes) -> None:
+        """Take a JointState; of a kind that is known only the numbers are read."""
+        for kind in self._known:
+            if (found := kind.read(raw)) is not None:
+                stamp_ns, positions, velocities = found
+                self._take_joint_state(stamp_ns, kind.names, positions, velocities)
+                return
+        message = deserialize_message(raw, JointState)
+        if len(self._known) < MAX_KNOWN and {*self._actuators.names} <= {*message.name}:
+            if (new := PackedJointState.of(raw)) is not None:
+                self._known.append(new)
+        self._take_joint_state(nanoseconds(message.header.stamp), message.name, message.position,
+                               message.velocity)
+
+    def _take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
+                          velocities: Any) -> None:
         rates = None
         try:
-            lengths = self._actuators.lengths(message.name, message.position)
-            if self._use_rates and message.velocity:
-                rates = self._actuators.rates(message.name, message.velocity)
+            lengths = self._actuators.lengths(names, positions)
+            if self._use_rates and len(velocities):
+                rates = self._actuators.rates(names, velocities)
         except LiedynError as error:
             self._on_fault(stamp_ns, error)
             return

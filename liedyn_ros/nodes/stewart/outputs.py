@@ -14,18 +14,29 @@
 
 """What the pose node publishes: pose, twist, status, markers, TF."""
 
+from collections.abc import Sequence
+
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
 from liedyn_interfaces.msg import StewartStatus
+from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
 from liedyn_ros.nodes.stewart.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.tf import open_broadcaster
+from liedyn_ros.ros.packed import PackedMessage
+from liedyn_ros.ros.tf import has_listeners, open_broadcaster
 from liedyn_ros.stewart import Flag, MonitoredPose, Solution, TrackedPose
 
 LIMITS = Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE
+STAMP = ('header.stamp.sec', 'header.stamp.nanosec')
+POSE = (*(f'pose.position.{axis}' for axis in 'xyz'),
+        *(f'pose.orientation.{part}' for part in 'xyzw'))
+TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
+STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
+          'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
+          'time_to_singularity', 'age', 'passed_over')
 UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
 
 
@@ -33,74 +44,97 @@ class StewartOutputs:
     """
     The publishers and the messages they reuse.
 
-    Pose, twist and TF are published for converged samples only, stamped as their lengths.
+    Pose, twist and TF are published for converged samples only, stamped as their lengths. The
+    usual messages, of which only numbers change, are written as bytes.
     """
 
     def __init__(self, node: ManagedNode, platform: Platform) -> None:
         """Open the publishers."""
-        self._publish_pose, self._publish_twist, self._publish_status, self._publish_markers = (
-            node.open_publisher(message_type, topic).publish for message_type, topic in (
+        self._pose_publisher, self._twist_publisher, self._status_publisher, self._markers = (
+            node.open_publisher(message_type, topic) for message_type, topic in (
                 (PoseStamped, 'pose'), (TwistStamped, 'twist'), (StewartStatus, 'status'),
                 (MarkerArray, 'markers')))
-        self._pose, self._twist = PoseStamped(), TwistStamped()
-        self._status, self._transform = StewartStatus(), TransformStamped()
-        for message in (self._pose, self._status, self._transform):
-            message.header.frame_id = platform.base_frame
-        self._twist.header.frame_id = platform.platform_frame  # a body twist
-        self._transform.child_frame_id = platform.platform_frame
+        base, body = platform.base_frame, platform.platform_frame
+        self._pose = PackedMessage(PoseStamped(header=Header(frame_id=base)), (*STAMP, *POSE))
+        self._twist = PackedMessage(TwistStamped(header=Header(frame_id=body)), (*STAMP, *TWIST))
+        self._good_status = PackedMessage(
+            StewartStatus(header=Header(frame_id=base)), (*STAMP, *STATUS))
+        self._status = StewartStatus(header=Header(frame_id=base))
+        self._transform = TransformStamped(header=Header(frame_id=base), child_frame_id=body)
         self._leg_names = platform.geometry.leg_names
-        self._markers = StewartMarkers(platform)
+        self._picture = StewartMarkers(platform)
         self._broadcaster = open_broadcaster(node)
 
-    def publish(self, monitored: MonitoredPose, with_tf: bool) -> None:
-        """Publish one sample: its status, and the rest if it converged."""
-        stamp = conversions.stamp_of(monitored.stamp_ns)
+    def publish(
+            self, monitored: MonitoredPose, flags: Flag, *, with_tf: bool, age: float,
+            passed_over: int) -> None:
+        """
+        Publish one sample: its pose and twist if it converged, and its status.
+
+        flags: its own, and those of samples passed over. age: s. What nobody listens to is not
+        filled in, but for the pose and the status.
+        """
+        stamp = divmod(monitored.stamp_ns, 1_000_000_000)
         if monitored.converged:
-            self._pose.header.stamp = stamp
-            conversions.to_pose(monitored.pose, self._pose.pose)
-            self._publish_pose(self._pose)
-            if with_tf and self._broadcaster is not None:
-                self._transform.header.stamp = stamp
+            self._pose_publisher.publish(
+                self._pose.pack((*stamp, *conversions.pose_numbers(monitored.pose))))
+            if with_tf and self._broadcaster is not None and has_listeners(self._broadcaster):
+                self._transform.header.stamp = conversions.stamp_of(monitored.stamp_ns)
                 conversions.to_transform(monitored.pose, self._transform.transform)
                 self._broadcaster.sendTransform(self._transform)
-        if monitored.twist is not None:
-            self._twist.header.stamp = stamp
-            conversions.to_twist(monitored.twist, self._twist.twist)
-            self._publish_twist(self._twist)
-        self._status.header.stamp = stamp
-        fill_status(self._status, monitored, int(monitored.start), monitored.solve_time)
-        self._status.length = monitored.lengths
-        self._fill_judgement(monitored)
-        self._publish_status(self._status)
+        if monitored.twist is not None and self._twist_publisher.get_subscription_count():
+            w1, w2, w3, v1, v2, v3 = monitored.twist.tolist()
+            self._twist_publisher.publish(self._twist.pack((*stamp, v1, v2, v3, w1, w2, w3)))
+        numbers = self._numbers(monitored, flags, age, passed_over)
+        if monitored.converged and not monitored.legs and not flags & LIMITS:
+            self._status_publisher.publish(self._good_status.pack((*stamp, *numbers)))
+        else:
+            self._publish_warnings(monitored, numbers)
 
-    def _fill_judgement(self, monitored: MonitoredPose) -> None:
-        status, state, branch = self._status, monitored.state, monitored.branch
-        status.flags = int(monitored.flags)
+    @staticmethod
+    def _numbers(
+            monitored: MonitoredPose, flags: Flag, age: float, passed_over: int
+    ) -> tuple[float, ...]:
+        """Return the numbers of STATUS."""
+        branch, state = monitored.branch, monitored.state
+        motion: tuple[float, ...] = (0, 0, UNKNOWN, UNKNOWN)
+        if branch is not None:
+            motion = (state.determinant_sign, branch.expected_sign, branch.prediction_gap,
+                      monitored.time_to_singularity)
+        return (monitored.start, monitored.iterations, monitored.residual,
+                state.smallest_singular_value, monitored.solve_time,
+                *monitored.lengths.tolist(), flags, *motion, age, passed_over)
+
+    def _publish_warnings(self, monitored: MonitoredPose, numbers: Sequence[float]) -> None:
+        """Publish a status with names in it, or a message."""
+        status, (*single, age, passed_over) = self._status, numbers
+        status.header.stamp = conversions.stamp_of(monitored.stamp_ns)
+        fill_status(status, monitored, int(monitored.start), monitored.solve_time)
+        status.length = monitored.lengths
+        (status.flags, status.determinant_sign, status.expected_determinant_sign,
+         status.prediction_gap, status.time_to_singularity) = (
+             int(single[11]), int(single[12]), int(single[13]), single[14], single[15])
+        status.age, status.passed_over = age, int(passed_over)
         status.suspected_legs = [self._leg_names[leg] for leg in monitored.legs]
-        status.exceeded_limits = []
-        if monitored.flags & LIMITS:
-            status.exceeded_limits = state.margins.exceeded(self._leg_names)
-        if branch is None:
-            status.determinant_sign = status.expected_determinant_sign = 0
-            status.prediction_gap = status.time_to_singularity = UNKNOWN
-            return
-        status.determinant_sign = state.determinant_sign
-        status.expected_determinant_sign = branch.expected_sign
-        status.prediction_gap = branch.prediction_gap
-        status.time_to_singularity = monitored.time_to_singularity
+        status.exceeded_limits = (
+            monitored.state.margins.exceeded(self._leg_names)
+            if monitored.flags & LIMITS else [])
+        self._status_publisher.publish(status)
 
-    def reject(self, stamp_ns: int, reason: str) -> None:
+    def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
         """Publish the status of input that was refused."""
         status = StewartStatus()
         status.header.stamp = conversions.stamp_of(stamp_ns)
         status.header.frame_id = self._status.header.frame_id
         fill_refusal(status, reason)
-        self._publish_status(status)
+        status.age, status.passed_over = age, passed_over
+        self._status_publisher.publish(status)
 
     def publish_markers(self, tracked: TrackedPose) -> None:
-        """Publish the picture of a sample."""
-        self._publish_markers(self._markers.at(
-            conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))
+        """Publish the picture of a sample where someone looks at it."""
+        if self._markers.get_subscription_count():
+            self._markers.publish(self._picture.at(
+                conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))
 
 
 def fill_status(

@@ -15,6 +15,7 @@
 """The parameters of the Stewart nodes, in the order of the pages' tables."""
 
 from liedyn_ros.ros.parameters import Parameter
+from liedyn_ros.ros.scheduling import SCHEDULING
 
 JOINT_STATE = 'joint_state'
 JOINT_STATE_TOPICS = 'joint_state_topics'
@@ -112,9 +113,12 @@ POSE = PLATFORM + (
               most=1000.0),
     Parameter('diagnostics_rate', 1.0, 'rate of `/diagnostics`; 0 for none', 'Hz', least=0.0,
               most=100.0, run_time=True),
-    Parameter('queue_depth', 100, 'messages the input keeps while the node is busy',
-              least=1, most=10000),
-)
+    Parameter('age_warning', 0.05, 'age of a published pose above which `/diagnostics` warns '
+              'that the node or the machine is too slow', 's', least=0.0, most=3600.0,
+              run_time=True),
+    Parameter('queue_depth', 10, 'messages the input keeps while the node is busy; all that wait '
+              'are tracked at once, and the newest is published', least=1, most=10000),
+) + SCHEDULING
 
 SIMULATOR = PLATFORM + (
     Parameter('rate', 1000.0, 'samples a second', 'Hz', least=0.1, most=5000.0),

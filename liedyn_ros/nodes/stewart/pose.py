@@ -15,6 +15,7 @@
 """The node that publishes a Stewart platform's pose from its leg lengths."""
 
 from collections.abc import Sequence
+import math
 from typing import Any
 
 from liedyn_ros.common.checks import Array
@@ -33,15 +34,23 @@ from liedyn_ros.nodes.stewart.warm_up import warm_up_tracking
 from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process import run
+from liedyn_ros.ros.scheduling import schedule
+from liedyn_ros.ros.stream import StreamReader
 from liedyn_ros.stewart import (
-    GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredTracker,
-    MotionEstimator, PoseTracker, Sensor, TrackedPose)
+    Flag, GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredPose,
+    MonitoredTracker, MotionEstimator, PoseTracker, Sensor, TrackedPose)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
+EVENTS = Flag.BRANCH_CROSSED | Flag.RESTARTED  # told once, of samples passed over too
 
 
 class StewartPoseNode(ManagedNode):
-    """Leg lengths in; pose, twist, status, markers and TF out."""
+    """
+    Leg lengths in; pose, twist, status, markers and TF out.
+
+    Leg lengths are read in a thread of their own. All that wait are tracked, and the newest is
+    published; services, timers and parameters run in the executor beside that.
+    """
 
     warm_up = staticmethod(warm_up_tracking)
 
@@ -60,13 +69,18 @@ class StewartPoseNode(ManagedNode):
         self._last: TrackedPose | None = None
         self._geometry_is_doubtful = not parameters['geometry_file']
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._forget_newest()
+        schedule(self)
+        self._reader = StreamReader(self, self._publish_newest)
         self._outputs = StewartOutputs(self, platform)
-        self._sensor = None if sensor is None else RedundantInput(self, parameters, sensor)
+        self._sensor = None if sensor is None else RedundantInput(
+            self, self._reader, parameters, sensor)
         self._diagnostics = StewartDiagnostics(
-            self, platform, self._sensor, lambda: self._tracker.noise)
+            self, platform, self._sensor, lambda: self._tracker.noise,
+            lambda: self._reader.lost)
         self._open_estimates(platform, config)
         self._input = LegInput(
-            self, parameters['actuators'], platform.actuators,
+            self, self._reader, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
         StewartServices(self, platform, method, config.singularity_warning, self._start_over)
@@ -76,6 +90,7 @@ class StewartPoseNode(ManagedNode):
             'diagnostics_rate': self.open_timer(0.0, self._report)}
         self.open_timer(SILENCE_RATE, self._look_for_silence)
         self.parameters_changed()
+        self._reader.start()
 
     def activate(self) -> None:
         """Start from home: what was tracked before may be long past."""
@@ -87,19 +102,28 @@ class StewartPoseNode(ManagedNode):
         gate.max_age, gate.max_lead = parameters['max_age'], parameters['max_lead']
         gate.timeout = parameters['input_timeout']
         self._with_tf = parameters['publish_tf']
+        self._diagnostics.max_age = parameters['age_warning'] if gate.max_age else math.inf
         for name, timer in self._paced.items():
             set_rate(timer, parameters[name])
 
     def _start_over(self) -> None:
-        self._tracker.reset()
-        self._input.clear()
-        self._diagnostics.clear()
-        if self._sensor is not None:
-            self._sensor.clear()
-        self._last = None
-        self._gate.reset()
+        with self.lock:
+            self._tracker.reset()
+            self._input.clear()
+            self._diagnostics.clear()
+            if self._sensor is not None:
+                self._sensor.clear()
+            self._last = None
+            self._forget_newest()
+            self._gate.reset()
+
+    def _forget_newest(self) -> None:
+        self._newest: MonitoredPose | None = None  # of the samples not published yet
+        self._fault: tuple[int, LiedynError] | None = None  # the newest, with its stamp
+        self._events, self._taken = Flag(0), 0  # of these samples; their number
 
     def _take(self, stamp_ns: int, lengths: Array, rates: Array | None) -> None:
+        """Track one sample; the newest of all that waited is published then."""
         if not self.active:
             return
         self._look_at_clock()
@@ -114,20 +138,41 @@ class StewartPoseNode(ManagedNode):
         self._gate.accept()
         if self._sensor is not None and monitored.fit is not None:
             self._sensor.use()
-        self._outputs.publish(monitored, self._with_tf)
+        self._newest, self._taken = monitored, self._taken + 1
+        self._events |= monitored.flags & EVENTS
         self._diagnostics.take(monitored)
-        if not monitored.converged:
-            self.complain(describe(monitored))
-            return
-        self._last = monitored
-        if self._covariances is not None:
-            self._covariances.publish(monitored)
+        if monitored.converged:
+            self._last = monitored
+            if self._covariances is not None:
+                self._covariances.keep(monitored)
 
     def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
         if self.active:
-            self.complain(error)
-            self._outputs.reject(stamp_ns, str(error))
+            self._fault, self._taken = (stamp_ns, error), self._taken + 1
             self._diagnostics.refuse(str(error))
+
+    def _publish_newest(self) -> None:
+        """Publish the newest sample, and why the newest of those refused was refused."""
+        newest, fault, events = self._newest, self._fault, self._events
+        passed_over = self._taken - (newest is not None) - (fault is not None)
+        self._forget_newest()
+        if newest is None and fault is None:
+            return
+        now_ns = self._gate.look()
+        if newest is not None:
+            age = 1e-9 * (now_ns - newest.stamp_ns)
+            self._outputs.publish(newest, newest.flags | events, with_tf=self._with_tf, age=age,
+                                  passed_over=passed_over)
+            self._diagnostics.published(age, passed_over)
+            if not newest.converged:
+                self.complain(describe(newest))
+            if self._covariances is not None:
+                self._covariances.publish()
+        if fault is not None:
+            stamp_ns, error = fault
+            self._outputs.reject(stamp_ns, str(error), age=1e-9 * (now_ns - stamp_ns),
+                                 passed_over=passed_over if newest is None else 0)
+            self.complain(error)
 
     def _look_at_clock(self) -> None:
         """Forget the redundant sensor's readings where the clock was set back."""
@@ -136,17 +181,25 @@ class StewartPoseNode(ManagedNode):
             self._sensor.clear()
 
     def _look_for_silence(self) -> None:
-        self._look_at_clock()
+        with self.lock:
+            self._look_at_clock()
+            silence = self._gate.silence if self.active and self._gate.silent else None
+        self._warn_of_geometry()
+        if silence is not None:
+            error = LiedynError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
+                                f'for {silence:.1f} s: {self._input.why_silent()}')
+            with self.lock:
+                self._refuse(self._gate.now_ns, error)
+                self._publish_newest()
+
+    def _warn_of_geometry(self) -> None:
+        """Warn once where the default geometry is used without the simulator."""
         if self._geometry_is_doubtful and (publishers := self._input.publishers()):
             self._geometry_is_doubtful = False
             if publishers != {SIMULATOR_NAME}:
                 self.get_logger().warning(
                     'geometry_file: expected the file of this platform, got none: the pose is '
                     "that of the package's example, config/stewart_geometry.yaml")
-        if self.active and self._gate.silent:
-            self._refuse(self._gate.now_ns, LiedynError(
-                f'expected leg lengths every {self._gate.timeout:g} s, got none for '
-                f'{self._gate.silence:.1f} s: {self._input.why_silent()}'))
 
     def _draw(self) -> None:
         if self.active and self._last is not None:
@@ -162,7 +215,10 @@ class StewartPoseNode(ManagedNode):
         if config.leg_noise:
             self._covariances = StewartCovariances(
                 self, platform, estimator, self.parameters['covariance_rate'])
-        StewartPrediction(self, platform, estimator, lambda: self._tracker.last)
+        StewartPrediction(  # whose estimator is its own: it works beside the stream
+            self, platform,
+            MotionEstimator(platform.geometry, self.parameters['leg_rate_noise']),
+            lambda: self._tracker.last)
 
 
 def require_home(platform: Platform, method: Method) -> None:

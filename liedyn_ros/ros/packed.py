@@ -1,0 +1,185 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Messages as bytes: numbers written into a serialised message, and read out of one.
+
+To fill a message and have the middleware convert it costs several times what it costs to send
+its bytes. Where all but some numbers stay the same, a message is serialised once and only the
+numbers are written. Where they stand is found by the middleware's own serialisation, and what is
+read is compared with what it reads; where that fails messages are taken as objects.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+import struct
+from typing import Any
+
+import numpy as np
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.ros.conversions import nanoseconds
+
+INTEGERS = {'int8': 'b', 'uint8': 'B', 'uint16': 'H', 'int32': 'i', 'uint32': 'I'}  # of struct
+PLAIN_CDR = bytes((0, 1, 0, 0))  # the header of messages in plain CDR, lowest byte first
+READ_STAMP = struct.Struct('<iI').unpack_from
+READ_COUNT = struct.Struct('<I').unpack_from
+
+
+class PackedMessage:
+    """
+    A message of which some numbers change, and nothing else.
+
+    Fields are paths such as 'pose.position.x', or of an array of fixed size. Numbers are given
+    to `pack` one after the other, in the order of the fields, integers as integers.
+    """
+
+    def __init__(self, message: Any, fields: Sequence[str]) -> None:
+        """Find the numbers in the bytes of a message, which is left with zeros in the fields."""
+        for field in fields:
+            _write(message, field, 0)
+        places = [_find(message, field) for field in fields]
+        self._bytes = bytearray(serialize_message(message))
+        self._packers: list[tuple[struct.Struct, int, slice]] = []
+        taken = 0
+        while places:  # numbers that stand side by side are written together
+            begin, codes = places[0][0], ''
+            while places and places[0][0] == begin + struct.calcsize('<' + codes):
+                codes += places.pop(0)[1]
+            packer = struct.Struct('<' + codes)
+            count = len(packer.unpack(bytes(packer.size)))
+            self._packers.append((packer, begin, slice(taken, taken + count)))
+            taken += count
+
+    def pack(self, numbers: Sequence[float]) -> bytes:
+        """Return the bytes of the message with these numbers."""
+        for packer, offset, part in self._packers:
+            packer.pack_into(self._bytes, offset, *numbers[part])
+        return bytes(self._bytes)
+
+
+class PackedJointState:
+    """
+    The stamp and the numbers of JointStates that are alike in everything else.
+
+    `of` learns from one message; `read` gives the numbers of a later one, or None where it is
+    not of that kind: then it has to be deserialised.
+    """
+
+    def __init__(self, names: list[str], size: int, constant: Sequence[tuple[int, bytes]],
+                 positions: tuple[int, int], velocities: tuple[int, int]) -> None:
+        """Take the size in bytes, what is constant and where, and places of numbers; see `of`."""
+        self.names, self._size = names, size
+        self._constant = tuple((slice(at, at + len(part)), part) for at, part in constant)
+        self._positions, self._velocities = positions, velocities
+
+    @classmethod
+    def of(cls, raw: bytes) -> 'PackedJointState | None':
+        """
+        Return the kind of a message, or None where it is not laid out as plain CDR.
+
+        Bytes between the parts are of no meaning, and may be anything (CDR aligns each part).
+        """
+        if raw[:4] != PLAIN_CDR:
+            return None
+        constant, at = [(0, PLAIN_CDR)], 12  # after the stamp
+        try:
+            at = _skip_string(raw, at, constant)
+            at, count = _read_count(raw, at, constant)
+            for _ in range(count):
+                at = _skip_string(raw, at, constant)
+            places = []
+            for _ in ('position', 'velocity', 'effort'):
+                at, count = _read_count(raw, at, constant)
+                at = _aligned(at, 8) if count else at
+                places.append((at, count))
+                at += 8 * count
+            kind = cls(list(deserialize_message(raw, JointState).name), len(raw), constant,
+                       *places[:2])
+        except (struct.error, RuntimeError):  # shorter than it says
+            return None
+        return kind if kind.agrees_with(raw) else None
+
+    def read(self, raw: bytes) -> tuple[int, Array, Array] | None:
+        """Return stamp (ns), positions and velocities, without a copy; None for another kind."""
+        if len(raw) != self._size:
+            return None
+        for place, part in self._constant:
+            if raw[place] != part:
+                return None
+        sec, nanosec = READ_STAMP(raw, 4)
+        (at, count), (at_velocities, count_velocities) = self._positions, self._velocities
+        return (sec * 1_000_000_000 + nanosec, np.frombuffer(raw, '<f8', count, at),
+                np.frombuffer(raw, '<f8', count_velocities, at_velocities))
+
+    def agrees_with(self, raw: bytes) -> bool:
+        """Return whether the middleware reads the same from a message."""
+        message, found = deserialize_message(raw, JointState), self.read(raw)
+        return found is not None and found[0] == nanoseconds(message.header.stamp) and all(
+            ours.tobytes() == np.array(theirs, '<f8').tobytes()
+            for ours, theirs in zip(found[1:], (message.position, message.velocity)))
+
+
+def _aligned(at: int, size: int) -> int:
+    """Return the next place where a number of a size may stand; 4 bytes of header do not count."""
+    return at + (4 - at) % size
+
+
+def _read_count(raw: bytes, at: int, constant: list[tuple[int, bytes]]) -> tuple[int, int]:
+    at = _aligned(at, 4)
+    constant.append((at, raw[at:at + 4]))
+    return at + 4, READ_COUNT(raw, at)[0]
+
+
+def _skip_string(raw: bytes, at: int, constant: list[tuple[int, bytes]]) -> int:
+    at, count = _read_count(raw, at, constant)
+    constant.append((at, raw[at:at + count]))
+    return at + count
+
+
+def _field(message: Any, path: str) -> tuple[Any, str, str]:
+    """Return what owns a field, its name, and its type."""
+    *owners, name = path.split('.')
+    owner = reduce(getattr, owners, message)
+    return owner, name, owner.get_fields_and_field_types()[name]
+
+
+def _write(message: Any, path: str, value: float) -> None:
+    """Write a number into a field, or into every entry of an array."""
+    owner, name, kind = _field(message, path)
+    if kind in INTEGERS:
+        setattr(owner, name, int(value))
+    elif kind == 'double':
+        setattr(owner, name, float(value))
+    else:
+        getattr(owner, name)[:] = float(value)
+
+
+def _find(message: Any, path: str) -> tuple[int, str]:
+    """Return where the bytes of a field begin, and the code of struct for its numbers."""
+    owner, name, kind = _field(message, path)
+    code = INTEGERS.get(kind, 'd')
+    count = 1 if kind in INTEGERS or kind == 'double' else len(getattr(owner, name))
+    size, places = struct.calcsize('<' + code), None
+    for seed in (0x11, 0x23, 0x35, 0):  # bytes between the parts may be anything, but not thrice
+        probe = bytes(seed + k for k in range(size)) if seed else bytes(size)
+        _write(message, path, struct.unpack('<' + code, probe)[0])
+        raw, wanted = serialize_message(message), count * probe
+        found = {at for at in range(len(raw)) if raw[at:at + len(wanted)] == wanted}
+        places = found if places is None else places & found
+    if places is None or len(places) != 1:
+        raise ValueError(f'{path}: expected one place in the bytes of the message, got {places}')
+    return places.pop(), f'{count}{code}' if count > 1 else code
