@@ -57,7 +57,7 @@ class StreamReader:
     is guarded by `node.lock`, which the reader holds for one message at a time, and for the end.
     """
 
-    def __init__(self, node: ManagedNode, end_of_batch: Callable[[], None]) -> None:
+    def __init__(self, node: ManagedNode, end_of_batch: Callable[[], None] = lambda: None) -> None:
         """Take the node that owns the reader; `start` follows the subscriptions."""
         self._node, self._end_of_batch = node, end_of_batch
         self._streams: list[tuple[Subscription, Callable[[Any], None]]] = []

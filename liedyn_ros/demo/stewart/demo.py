@@ -31,10 +31,11 @@ from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
-DEPTH = 1000  # messages that are kept for a process that is late on a busy machine
 RATE, DURATION = 1000.0, 10.0  # Hz, s
 MAX_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
 MAX_ITERATIONS = 3
+STALE = 0.1  # s, an age of published poses that no robot should be given
+BUSY = 0.01  # share of samples without a pose of their own, above which a machine is too busy
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
 Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
@@ -51,12 +52,33 @@ def run(folder: Path) -> bool:
     report(tracking)
     if tracking.solved:
         plots.draw(tracking, geometry, folder)
-    rotation, position = tracking.errors
-    good = bool(tracking.solved and tracking.lost == 0 and tracking.failed == 0
-                and tracking.connecting < RATE and max(rotation.max(), position.max()) < MAX_ERROR
-                and tracking.iterations.max() <= MAX_ITERATIONS)
+    good = judge(tracking)
     print(f'  {"tracked" if good else "NOT TRACKED"}; pictures in {folder}/')
     return good
+
+
+def judge(tracking: Tracking) -> bool:
+    """Tell what to worry about; return False where a pose was wrong, stale or missing."""
+    if not tracking.solved:
+        print('  No pose came; the logs of the nodes tell why.')
+        return False
+    rotation, position = tracking.errors
+    stale, error = np.percentile(tracking.ages, 99), max(rotation.max(), position.max())
+    faults = [text for wrong, text in (
+        (error > MAX_ERROR, f'a pose was wrong by {error:.3g} rad or m'),
+        (tracking.failed > 0, f'{tracking.failed} solves failed'),
+        (stale > STALE, f'poses were stale: {1e3 * stale:.0f} ms old at the 99th percentile'),
+        (tracking.lost == 0 and tracking.iterations.max() > MAX_ITERATIONS,
+         f'a solve took {tracking.iterations.max():.0f} iterations'),
+    ) if wrong]
+    late = tracking.passed_over + tracking.lost
+    if late > BUSY * tracking.sampled or tracking.connecting > RATE:
+        print(f'  This machine was too busy for {RATE:g} Hz: {tracking.passed_over} samples were '
+              f'passed over for newer ones, {tracking.lost} lost on the way. What was published '
+              f'was {1e3 * np.median(tracking.ages):.2g} ms old at the median.')
+    for fault in faults:
+        print(f'  {fault}')
+    return not faults
 
 
 def paper_case(geometry: StewartGeometry) -> None:
@@ -88,8 +110,7 @@ def record(folder: Path) -> Tracking:
         'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus})
     try:
         with NodeProcess('liedyn_ros.nodes.stewart.pose',
-                         {'queue_depth': DEPTH, **deep('pose', 'status')},
-                         folder / 'stewart_pose.log') as pose:
+                         deep('pose', 'status'), folder / 'stewart_pose.log') as pose:
             wait_for(recorder, [pose], 'the pose node',
                      lambda: recorder.count_publishers('pose') > 0)
             with NodeProcess(
@@ -123,11 +144,13 @@ def report(tracking: Tracking) -> None:
     rotation, position = tracking.errors
     rows = [['samples while connecting', tracking.connecting, ''],
             ['samples in', tracking.sampled, ''], ['poses out', tracking.solved, ''],
+            ['passed over for a newer one', tracking.passed_over, ''],
             ['lost', tracking.lost, ''], ['failed solves', tracking.failed, '']]
     rows += [[name, *(f'{np.percentile(values, q):.3g}' for q in (50, 99))]
              for name, values in (
                  ('position error, m', position), ('rotation error, rad', rotation),
                  ('iterations', tracking.iterations),
                  ('solve time, us', 1e6 * tracking.solve_times),
+                 ('age when published, ms', 1e3 * tracking.ages),
                  ('end-to-end latency, ms', 1e3 * tracking.latencies)) if len(values)]
     print_table(['', 'median or count', '99th percentile'], rows)

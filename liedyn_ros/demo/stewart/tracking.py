@@ -31,9 +31,11 @@ class Tracking:
 
     times: (n,), s from the first sample. truth, estimate: (n, 4, 4), m, of the samples that have
     a pose. latencies: (n,), s, from the sample's stamp to the pose's arrival. iterations,
-    solve_times (s): of every status of a sample. sampled, solved, failed: numbers of true poses,
-    of poses, of statuses other than converged, from the first sample on that reached the pose
-    node; connecting: of the samples before that, when the middleware had not yet joined the two.
+    solve_times, ages (s): of every status of a sample; an age is that of the sample when its
+    pose was published. sampled, solved, failed: numbers of true poses, of poses, of statuses
+    other than converged, from the first sample on that reached the pose node; passed_over: of
+    samples for which a newer one was published; connecting: of the samples before the first,
+    when the middleware had not yet joined the two.
     """
 
     times: Array
@@ -42,9 +44,11 @@ class Tracking:
     latencies: Array
     iterations: Array
     solve_times: Array
+    ages: Array
     sampled: int
     solved: int
     failed: int
+    passed_over: int
     connecting: int
 
     @classmethod
@@ -64,6 +68,8 @@ class Tracking:
             latencies=1e-9 * np.array([arrived[stamp][0] - stamp for stamp in stamps]),
             iterations=np.array([m.iterations for _, m in statuses], dtype=float),
             solve_times=np.array([m.solve_time for _, m in statuses], dtype=float),
+            ages=np.array([m.age for _, m in statuses], dtype=float),
+            passed_over=sum(m.passed_over for _, m in statuses),
             sampled=len(true_poses) - connecting, connecting=connecting, solved=len(stamps),
             failed=sum(m.status != m.CONVERGED for _, m in statuses))
 
@@ -75,8 +81,8 @@ class Tracking:
 
     @property
     def lost(self) -> int:
-        """Return how many samples have no pose."""
-        return self.sampled - self.solved
+        """Return how many samples have no pose and were not passed over for a newer one."""
+        return max(0, self.sampled - self.solved - self.passed_over)
 
 
 def _stack(poses: list[Array]) -> Array:

@@ -30,7 +30,8 @@ from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_model, SOURCES
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.process import run
-from liedyn_ros.ros.qos import LATCHED
+from liedyn_ros.ros.qos import DEPTH, LATCHED
+from liedyn_ros.ros.stream import StreamReader
 
 Fill = Callable[[DynamicsAnswers, Any, Any], None]
 ALGORITHMS: dict[str, Fill] = {
@@ -43,7 +44,7 @@ class DynamicsServerNode(ManagedNode):
     Queries in, answers out.
 
     The services are there in every state, so that a caller is told why there is no answer; the
-    topics as long as the node is configured.
+    topics as long as the node is configured. Queries on topics are read in a thread of their own.
     """
 
     warm_up = staticmethod(warm_up)
@@ -67,8 +68,10 @@ class DynamicsServerNode(ManagedNode):
         self.on_close(self._forget)
         self._adopt(self._read({}, self._description))
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
+        reader = StreamReader(self)
         for name, fill in ALGORITHMS.items():
-            self._open_topics(name, fill)
+            self._open_topics(reader, name, fill)
+        reader.start()
 
     def parameters_changed(self) -> None:
         """Take over the model by which the new parameters were judged."""
@@ -78,8 +81,8 @@ class DynamicsServerNode(ManagedNode):
         """Forget the model."""
         self._answers = self._description = None
 
-    def _open_topics(self, name: str, fill: Fill) -> None:
-        """Open the topics of one algorithm."""
+    def _open_topics(self, reader: StreamReader, name: str, fill: Fill) -> None:
+        """Open the topics of one algorithm; every query that waits is answered, in its order."""
         publisher = self.open_publisher(DynamicsAnswer, f'~/{name}/answer')
 
         def take(query: DynamicsQuery) -> None:
@@ -88,7 +91,7 @@ class DynamicsServerNode(ManagedNode):
             else:  # a publisher that is not active either
                 self.complain(f'{name}/query: no answer; {self._asleep()}')
 
-        self.open_subscription(DynamicsQuery, f'~/{name}/query', take)
+        reader.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH)
 
     def _serve_query(self, fill: Fill, request: Dynamics.Request,
                      response: Dynamics.Response) -> Dynamics.Response:

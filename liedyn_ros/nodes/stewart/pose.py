@@ -158,7 +158,8 @@ class StewartPoseNode(ManagedNode):
         self._forget_newest()
         if newest is None and fault is None:
             return
-        now_ns = self._gate.look()
+        self._look_at_clock()
+        now_ns = self._gate.now_ns
         if newest is not None:
             age = 1e-9 * (now_ns - newest.stamp_ns)
             self._outputs.publish(newest, newest.flags | events, with_tf=self._with_tf, age=age,

@@ -28,11 +28,12 @@ from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platfo
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.input_gate import ClockMonitor
-from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.lifecycle import LOG_PERIOD, ManagedNode
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart import LegSample, LegSimulation, SmoothTrajectory
 
+MAX_LATENESS = 0.05  # s beyond which the simulator says that it does not keep its rate
 MAX_STEP = 5.0  # s of the clock between two ticks; beyond it, or back, the clock was set
 
 
@@ -95,6 +96,11 @@ class StewartSimulatorNode(ManagedNode):
                     for publisher in (self._truth_publisher, *self._leg_publishers)):
                 return
             self._begin_ns = now_ns
+        late = 1e-9 * (now_ns - self._begin_ns) - self._next.time
+        if late > MAX_LATENESS:
+            self.get_logger().warning(
+                f'too slow for {self._rate:g} Hz: samples are published {1e3 * late:.0f} ms late, '
+                'several at a time', throttle_duration_sec=LOG_PERIOD)
         while (stamp_ns := self._begin_ns + round(1e9 * self._next.time)) <= now_ns:
             if 0.0 < self._duration <= self._next.time:
                 if not self._waiting:

@@ -1,0 +1,136 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A stream read beside the executor: in order, the newest published, what is missing counted."""
+
+from threading import current_thread, Event, main_thread
+
+import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
+from std_msgs.msg import Float64, Int64
+
+from liedyn_ros.ros import stream
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.stream import StreamReader
+
+pytestmark = pytest.mark.ros
+
+
+class Listener(ManagedNode):
+    """A node that keeps what it hears, message by message and batch by batch."""
+
+    def __init__(self, **options):
+        """Start; `gate` holds the reader in its first message."""
+        self.taken, self.batches, self.threads = [], [], set()
+        self.inside, self.gate = Event(), Event()
+        self.gate.set()
+        super().__init__('listener', (), **options)
+
+    def configure(self):
+        """Open two streams."""
+        self.reader = StreamReader(self, lambda: self.batches.append(list(self.taken)))
+        self.reader.subscribe(Int64, 'numbers', self._take, 10)
+        self.reader.subscribe(Float64, 'faults', self._fail, 10)
+        self.reader.start()
+
+    def _take(self, message):
+        self.inside.set()
+        self.gate.wait()
+        self.threads.add(current_thread())
+        self.taken.append(message.data)
+
+    def _fail(self, _):
+        raise RuntimeError('a fault in a callback')
+
+
+@pytest.fixture
+def listener(bench):
+    """Return a listener that hears a publisher, and that publisher."""
+    node, publisher = bench.start(Listener), bench.publisher(Int64, 'numbers')
+    bench.until(publisher.get_subscription_count, 'its subscription')
+    return node, publisher
+
+
+def held(bench, node, publisher, count):
+    """Publish numbers while the reader is held in the first of them, then let it go."""
+    node.inside.clear(), node.gate.clear()
+    publisher.publish(Int64(data=0))
+    assert node.inside.wait(60.0)
+    for number in range(1, count):
+        publisher.publish(Int64(data=number))
+    node.gate.set()
+    bench.until(lambda: node.batches and node.batches[-1][-1:] == [count - 1], 'the last number')
+
+
+def test_all_that_waits_is_taken_in_order_and_told_once(bench, listener):
+    node, publisher = listener
+    held(bench, node, publisher, 8)
+    assert node.taken == list(range(8))
+    assert len(node.batches) == 1
+    assert main_thread() not in node.threads and len(node.threads) == 1
+
+
+def test_a_batch_ends_though_messages_go_on(bench, listener, monkeypatch):
+    node, publisher = listener
+    monkeypatch.setattr(stream, 'MAX_BATCH', 3)
+    held(bench, node, publisher, 8)
+    assert [len(batch) for batch in node.batches] == [3, 6, 8]
+
+
+def test_what_does_not_fit_the_queue_is_counted_as_lost(bench, listener):
+    node, publisher = listener
+    before = node.reader.lost
+    held(bench, node, publisher, 31)  # one in hand, ten in the queue
+    assert node.taken[1:] == list(range(21, 31))
+    assert node.reader.lost - before == 20
+
+
+def test_a_fault_in_a_callback_is_logged_and_the_stream_goes_on(bench, listener):
+    node, publisher = listener
+    faults = bench.publisher(Float64, 'faults')
+    bench.until(lambda: any('a fault in a callback' in line for line in bench.logged(node)),
+                'the fault', act=lambda: faults.publish(Float64()))
+    held(bench, node, publisher, 2)
+    assert node.taken == [0, 1]
+
+
+def test_the_executor_is_not_needed(listener):
+    """Nothing spins here: the reader takes the number by itself."""
+    node, publisher = listener
+    node.inside.clear()
+    publisher.publish(Int64(data=5))
+    assert node.inside.wait(60.0)
+
+
+def test_cleanup_ends_the_thread_and_configure_starts_another(bench, listener):
+    node, publisher = listener
+    held(bench, node, publisher, 1)
+    first = node.threads.pop()
+    for transition in ('deactivate', 'cleanup'):
+        assert getattr(node, f'trigger_{transition}')() is TransitionCallbackReturn.SUCCESS
+    assert not first.is_alive()
+    assert node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+    node.taken.clear()
+    bench.until(lambda: node.taken, 'a number', act=lambda: publisher.publish(Int64(data=1)))
+    assert first not in node.threads
+
+
+@pytest.mark.smoke
+def test_the_end_of_the_context_ends_the_thread(other_context, namespace):
+    node = Listener(context=other_context, namespace=namespace)
+    thread = node.reader._thread
+    other_context.shutdown()
+    thread.join(60.0)
+    assert not thread.is_alive()
+    node.destroy_node()
