@@ -19,6 +19,7 @@ from concurrent.futures import Future, wait
 from contextlib import ExitStack
 import gc
 from threading import RLock
+import time
 import traceback
 from typing import Any
 
@@ -80,6 +81,7 @@ class ManagedNode(LifecycleNode):
         super().__init__(name, **options)
         self.active = self.configured = False
         self.lock = RLock()
+        self._quiet_until = 0.0  # s
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._starter: Timer | None = None
         self.parameters = ParameterSet(
@@ -158,7 +160,9 @@ class ManagedNode(LifecycleNode):
 
     def complain(self, reason: object) -> None:
         """Log a fault of the input, at most once in a period."""
-        self.get_logger().error(str(reason), throttle_duration_sec=LOG_PERIOD)
+        if (now := time.monotonic()) >= self._quiet_until:  # rclpy's own throttle costs as a log
+            self._quiet_until = now + LOG_PERIOD
+            self.get_logger().error(str(reason))
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure, or say why not and stay unconfigured."""
