@@ -85,7 +85,7 @@ class Record:
     statuses: list[bytes] = field(default_factory=list)
 
     def ages(self, begin: int, end: int) -> np.ndarray:
-        """Return the ages (s) of the poses that arrived between two times, ns."""
+        """Return how old, in s, the poses were that arrived between two times, ns."""
         return np.array([1e-9 * (at - stamp) for stamp, at in zip(self.stamps, self.arrivals)
                          if begin <= at < end])
 

@@ -47,6 +47,10 @@ class StampError(LiedynError):
     """An invalid or out-of-order time stamp."""
 
 
+class SilenceError(LiedynError):
+    """Input that is expected and does not come, or is refused each time."""
+
+
 class InertiaError(LiedynError):
     """Mass properties that no rigid body has."""
 

@@ -81,7 +81,7 @@ class ManagedNode(LifecycleNode):
         super().__init__(name, **options)
         self.active = self.configured = False
         self.lock = RLock()
-        self._quiet_until = 0.0  # s
+        self._quiet_until: dict[type, float] = {}  # s, of each kind of fault
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._starter: Timer | None = None
         self.parameters = ParameterSet(
@@ -159,9 +159,10 @@ class ManagedNode(LifecycleNode):
         return bool(self.get_clock().ros_time_is_active)
 
     def complain(self, reason: object) -> None:
-        """Log a fault of the input, at most once in a period."""
-        if (now := time.monotonic()) >= self._quiet_until:  # rclpy's own throttle costs as a log
-            self._quiet_until = now + LOG_PERIOD
+        """Log a fault of the input; of each kind of fault at most one in a period."""
+        kind, now = type(reason), time.monotonic()
+        if now >= self._quiet_until.get(kind, 0.0):  # rclpy's own throttle costs as much as a log
+            self._quiet_until[kind] = now + LOG_PERIOD
             self.get_logger().error(str(reason))
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:

@@ -91,6 +91,7 @@ def test_memory_is_locked_or_refused(bench, monkeypatch, fails):
     calls = []
 
     class Library:
+
         def mlockall(self, flags):
             calls.append(flags)
             return -fails
@@ -106,4 +107,3 @@ def test_memory_is_locked_or_refused(bench, monkeypatch, fails):
     else:
         node.trigger_deactivate(), node.trigger_cleanup()
     assert calls == ([3] if fails else [3, 'unlocked'])
-

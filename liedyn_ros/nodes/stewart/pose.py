@@ -19,7 +19,7 @@ import math
 from typing import Any
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.stewart.covariances import StewartCovariances
 from liedyn_ros.nodes.stewart.diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart.leg_input import LegInput
@@ -38,7 +38,7 @@ from liedyn_ros.ros.scheduling import schedule
 from liedyn_ros.ros.stream import StreamReader
 from liedyn_ros.stewart import (
     Flag, GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredPose,
-    MonitoredTracker, MotionEstimator, PoseTracker, Sensor, TrackedPose)
+    MonitoredTracker, MotionEstimator, PoseTracker, Sensor)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
 EVENTS = Flag.BRANCH_CROSSED | Flag.RESTARTED  # told once, of samples passed over too
@@ -66,7 +66,8 @@ class StewartPoseNode(ManagedNode):
         config = config_of(parameters, sensor)
         self._tracker = MonitoredTracker(platform.geometry, platform.home, method, config)
         require_home(platform, method)
-        self._last: TrackedPose | None = None
+        self._last: MonitoredPose | None = None
+        self._refused = ''  # why the last sample since the last good one was refused
         self._geometry_is_doubtful = not parameters['geometry_file']
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._forget_newest()
@@ -116,6 +117,7 @@ class StewartPoseNode(ManagedNode):
             self._last = None
             self._forget_newest()
             self._gate.reset()
+            self._refused = ''
 
     def _forget_newest(self) -> None:
         self._newest: MonitoredPose | None = None  # of the samples not published yet
@@ -136,6 +138,7 @@ class StewartPoseNode(ManagedNode):
             self._refuse(stamp_ns, error)
             return
         self._gate.accept()
+        self._refused = ''
         if self._sensor is not None and monitored.fit is not None:
             self._sensor.use()
         self._newest, self._taken = monitored, self._taken + 1
@@ -149,6 +152,7 @@ class StewartPoseNode(ManagedNode):
     def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
         if self.active:
             self._fault, self._taken = (stamp_ns, error), self._taken + 1
+            self._refused = str(error)
             self._diagnostics.refuse(str(error))
 
     def _publish_newest(self) -> None:
@@ -187,10 +191,13 @@ class StewartPoseNode(ManagedNode):
             silence = self._gate.silence if self.active and self._gate.silent else None
         self._warn_of_geometry()
         if silence is not None:
-            error = LiedynError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
-                                f'for {silence:.1f} s: {self._input.why_silent()}')
+            reason = (f'all that came were refused, the last as {self._refused}' if self._refused
+                      else self._input.why_silent())
+            error = SilenceError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
+                                 f'for {silence:.1f} s: {reason}')
             with self.lock:
                 self._refuse(self._gate.now_ns, error)
+                self._refused = ''  # of those that come until the next look
                 self._publish_newest()
 
     def _warn_of_geometry(self) -> None:

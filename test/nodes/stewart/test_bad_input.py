@@ -93,14 +93,14 @@ def test_the_log_of_a_repeated_fault_is_throttled(tracking):
 def test_the_motion_is_kept_over_bad_samples(tracking):
     """The prediction goes on from the last good state, so a moving platform stays tracked."""
     node, twist = tracking(), np.array([0.4, -0.3, 0.5, 0.1, 0.1, -0.1])
-    for k in range(1, 4):
+    for k in range(1, 41):
         node.send_pose(moved(HOME, twist, k * 1e-9 * PERIOD_NS))
-    for _ in range(4, 9):
+    for _ in range(41, 46):
         node.send([np.nan] * 6)
-    status = node.status_at(node.send_pose(moved(HOME, twist, 9e-9 * PERIOD_NS)))
+    status = node.status_at(node.send_pose(moved(HOME, twist, 46e-9 * PERIOD_NS)))
     assert status.start == StewartStatus.START_PREDICTED
-    assert status.iterations <= 2
-    np.testing.assert_allclose(node.twist_at(ns(status)), twist, atol=1e-8)
+    assert status.iterations <= 5
+    np.testing.assert_allclose(node.twist_at(ns(status)), twist, atol=1e-3)
 
 
 def test_a_stamp_twice_is_refused(tracking):
