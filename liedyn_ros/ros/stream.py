@@ -16,6 +16,7 @@
 
 from collections.abc import Callable
 from threading import Thread
+import time
 import traceback
 from typing import Any
 
@@ -28,7 +29,7 @@ from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.process import until_shutdown
 
 MAX_BATCH = 100  # messages of a batch, where they come faster than they are taken
-LOOK_NS = 500_000_000  # of looking whether rclpy has ended
+LOOK_PERIOD = 0.5  # s, of looking whether rclpy has ended and at events of the middleware
 
 
 class _Aside(CallbackGroup):
@@ -50,8 +51,9 @@ class StreamReader:
 
     An executor rebuilds its wait set from every timer, service and event of its node at each
     message, and takes one message at a time: behind a queue, always the oldest. Here the wait
-    set holds the stream alone. Whatever waits is taken at once and handed over in its order;
-    then `end_of_batch` is called, once, with what is newest known: the place to publish.
+    set holds the stream alone. All that waits is taken at once, then handed over in its order:
+    what comes meanwhile is of the next batch. Then `end_of_batch` is called, once, with what is
+    newest known: the place to publish.
 
     The callbacks run in the thread of the reader. What they share with callbacks of the executor
     is guarded by `node.lock`, which the reader holds for one message at a time, and for the end.
@@ -72,9 +74,6 @@ class StreamReader:
         """Add a subscription; raw: the callback is given the bytes of a message."""
         subscription = self._node.open_subscription(
             message_type, topic, callback, qos, callback_group=self._group, raw=raw)
-        for event in subscription.event_handlers:  # of publishers that do not fit: the executor's
-            event.callback_group = self._node.default_callback_group
-            self._node.default_callback_group.add_entity(event)
         self._streams.append((subscription, callback))
         return subscription
 
@@ -89,7 +88,7 @@ class StreamReader:
         self._thread.join()
 
     def _run(self) -> None:
-        handle = self._node.context.handle
+        handle, look = self._node.context.handle, 0.0
         with until_shutdown(self._node.context), handle:
             waiting = rclpy_implementation.WaitSet(
                 len(self._streams), 1, 0, 0, 0, 0, handle)
@@ -98,26 +97,55 @@ class StreamReader:
                 for subscription, _ in self._streams:
                     waiting.add_subscription(subscription.handle)
                 waiting.add_guard_condition(self._wake)
-                waiting.wait(LOOK_NS)
-                if any(waiting.is_ready('subscription', k) for k in range(len(self._streams))):
-                    self._take_all()
+                waiting.wait(int(1e9 * LOOK_PERIOD))
+                self._hand_over(self._take_all())
+                if time.monotonic() >= look:
+                    look = time.monotonic() + LOOK_PERIOD
+                    self._look_at_events()
 
-    def _take_all(self) -> None:
+    def _take_all(self) -> list[tuple[Callable[[Any], None], Any]]:
         """Take what waits, message by message of each subscription in turn."""
-        taken, left = 0, list(self._streams)
-        while left and taken < MAX_BATCH and not self._ended:
-            for stream in tuple(left):
+        taken: list[tuple[Callable[[Any], None], Any]] = []
+        left = self._streams
+        while left and len(taken) < MAX_BATCH:
+            still = []
+            for stream in left:
                 subscription, callback = stream
                 message = subscription.handle.take_message(
                     subscription.msg_type, subscription.raw)
-                if message is None:
-                    left.remove(stream)
-                    continue
-                taken += 1
-                self._count_lost(subscription, message[1])
-                self._call(callback, message[0])
+                if message is not None:
+                    still.append(stream)
+                    self._count_lost(subscription, message[1])
+                    taken.append((callback, message[0]))
+            left = still
+        return taken
+
+    def _hand_over(self, taken: list[tuple[Callable[[Any], None], Any]]) -> None:
+        for callback, message in taken:
+            if self._ended:
+                return
+            self._call(callback, message)
         if taken:
             self._call(self._end_of_batch)
+
+    def _look_at_events(self) -> None:
+        """
+        Serve the events of the subscriptions, such as a publisher whose QoS does not fit.
+
+        In the wait set of an executor they would wake it at each message: the middleware tells
+        data and events of a subscription by one condition.
+        """
+        events = [event for subscription, _ in self._streams
+                  for event in subscription.event_handlers]
+        waiting = rclpy_implementation.WaitSet(
+            0, 0, 0, 0, 0, len(events), self._node.context.handle)
+        waiting.clear_entities()
+        for event in events:
+            event.add_to_wait_set(waiting)
+        waiting.wait(0)
+        for event in events:
+            if event.is_ready(waiting):
+                self._call(event.callback, event.take_data())
 
     def _count_lost(self, subscription: Subscription, info: Any) -> None:
         """Count what is missing between two messages of one publisher, where it counts them."""
