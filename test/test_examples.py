@@ -19,14 +19,17 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 NUMBER = r'([\d.e+-]+)'
 
 
-def run(name):
+def run(name, *arguments):
     """Return what an example prints."""
     result = subprocess.run(
-        [sys.executable, f'examples/{name}.py'], cwd=ROOT, capture_output=True, text=True)
+        [sys.executable, f'examples/{name}.py', *arguments], cwd=ROOT, capture_output=True,
+        text=True)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -38,6 +41,16 @@ def test_aerial_manipulator():
     assert list(errors) == list(range(13))
     for time, (position, angle) in errors.items():
         assert time < 2.0 or (position < 10.0 and angle < 1.0)
+
+
+@pytest.mark.ros
+def test_linear_quadratic_flight():
+    pytest.importorskip('rclpy')
+    printed = run('linear_quadratic_flight', '3')
+    errors = {name: (float(position), float(angle)) for name, position, angle in re.findall(
+        rf'(.*): position error {NUMBER} mm, attitude {NUMBER} degree', printed)}
+    assert list(errors) == ['linear-quadratic regulator', 'computed acceleration']
+    assert all(position < 2.0 and angle < 0.1 for position, angle in errors.values())
 
 
 def test_stewart_pose():

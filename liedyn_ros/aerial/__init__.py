@@ -16,10 +16,12 @@
 
 from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.feedback import Feedback, Gains, RateFeedback, tracking_error, TrackingError
+from liedyn_ros.aerial.linear_quadratic import LinearQuadraticFeedback
 from liedyn_ros.aerial.reference import Reference, ReferenceMotion
 from liedyn_ros.aerial.simulation import Simulation
 from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 
 __all__ = [
-    'AerialManipulator', 'Command', 'Feedback', 'Gains', 'Lags', 'RateFeedback', 'Reference',
-    'ReferenceMotion', 'Simulation', 'tracking_error', 'TrackingError']
+    'AerialManipulator', 'Command', 'Feedback', 'Gains', 'Lags', 'LinearQuadraticFeedback',
+    'RateFeedback', 'Reference', 'ReferenceMotion', 'Simulation', 'tracking_error',
+    'TrackingError']

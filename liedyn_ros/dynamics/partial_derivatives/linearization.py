@@ -33,23 +33,31 @@ class LinearModel(NamedTuple):
     dx/dt = A x + B dtau, or x' = A x + B dtau after a step.
 
     x = (eta, dv) (2 nv,): the displaced configuration is model.integrate(q, eta), the velocity
-    v + dv. A is (2 nv, 2 nv), B (2 nv, nv).
+    v + dv. A is (2 nv, 2 nv), B (2 nv, nv); along a trajectory both have a leading axis K.
     """
 
     A: Array
     B: Array
 
-    def discrete(self, dt: float) -> 'LinearModel':
+    def discrete(self, dt: float, *, ramp: bool = False) -> 'LinearModel':
         """
-        Return the step of a continuous model over dt (s), forces held: exact for A and B held too.
+        Return the step of a continuous model over dt (s): exact for A and B held over it.
 
-        Where the machine moves, these change within the step: see transition. Raises LimitError.
+        The forces are held too. With ramp they run straight to those of the next step, and B
+        (2 nv, 2 nv) has a second block for these: x' = A x + B (dtau, dtau'). Where the machine
+        moves, A and B change within the step: see transition. Raises LimitError.
         """
-        size, inputs = self.B.shape
-        block = np.zeros((size + inputs, size + inputs))
-        block[:size, :size], block[:size, size:] = self.A, self.B
-        power = expm(as_positive('dt', dt) * block)  # (13.49)
-        return LinearModel(power[:size, :size], power[:size, size:])
+        dt, (*leading, size, inputs) = as_positive('dt', dt), self.B.shape
+        width = size + (2 if ramp else 1) * inputs
+        block = np.zeros((*leading, width, width))
+        block[..., :size, :size] = dt * self.A
+        block[..., :size, size:size + inputs] = dt * self.B
+        if ramp:
+            block[..., size:size + inputs, size + inputs:] = np.eye(inputs)
+        power = expm(block)[..., :size, :]  # (13.49)
+        if ramp:
+            power[..., size:size + inputs] -= power[..., size + inputs:]
+        return LinearModel(power[..., :size], power[..., size:])
 
 
 def linearize(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -65,6 +73,26 @@ def linearize(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     a[:n, :n], a[:n, n:] = -velocity_brackets(dynamics.model, np.asarray(v)), np.eye(n)
     a[n:, :n], a[n:, n:], b[n:] = at.by_q, at.by_v, at.by_tau
     return LinearModel(a, b)
+
+
+def linearize_along(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                    external: ArrayLike | None = None) -> LinearModel:
+    """
+    Return the continuous models along a trajectory, A (K, 2 nv, 2 nv) and B (K, 2 nv, nv).
+
+    q (K, nq), v and tau (K, nv), external (K, B, 6): a state a row. Raises what linearize raises.
+    """
+    model = dynamics.model
+    q = as_array('q', q, (-1, model.nq))
+    v, tau = (as_array(name, x, (len(q), model.nv)) for name, x in (('v', v), ('tau', tau)))
+    if external is not None:
+        external = as_array('external', external, (len(q), len(model.bodies), 6))
+    n = model.nv
+    models = LinearModel(np.empty((len(q), 2 * n, 2 * n)), np.empty((len(q), 2 * n, n)))
+    for k in range(len(q)):
+        models.A[k], models.B[k] = linearize(
+            dynamics, q[k], v[k], tau[k], None if external is None else external[k])
+    return models
 
 
 def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,

@@ -20,7 +20,7 @@ import time
 from builtin_interfaces.msg import Time
 from liedyn_interfaces.msg import (
     BodyWrench, DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
-from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
+from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion, Linearize
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +28,7 @@ from liedyn_ros.common.checks import Array, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
+from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
 from liedyn_ros.nodes.dynamics.question import explain, Question
 from liedyn_ros.ros.tree_messages import count_entries, doubles, TreeMessages
 
@@ -83,6 +84,10 @@ class DynamicsAnswers:
         response.coordinate_names = list(self.model.coordinate_names)
         response.mass_matrix, response.coriolis_matrix = doubles(mass), doubles(coriolis)
         response.gravity, response.resistance = doubles(gravity), doubles(resistance)
+
+    def linearize(self, request: Linearize.Request, response: Linearize.Response) -> None:
+        """Find linear models about states."""
+        answer_linearize(self._dynamics, self._messages, request, response)
 
     def describe_model(
             self, _: DescribeModel.Request, response: DescribeModel.Response) -> None:
@@ -197,3 +202,4 @@ def warm_up() -> None:
             solve(DynamicsQuery(state=state, **{name: given[name]}), DynamicsAnswer())
     answers.equations_of_motion(
         EquationsOfMotion.Request(state=state), EquationsOfMotion.Response())
+    answers.linearize(Linearize.Request(states=[state]), Linearize.Response())

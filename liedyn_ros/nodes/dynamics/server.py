@@ -20,7 +20,7 @@ import traceback
 from typing import Any
 
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
-from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion
+from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion, Linearize
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import String
@@ -60,6 +60,7 @@ class DynamicsServerNode(ManagedNode):
             self.create_service(Dynamics, f'~/{name}', partial(self._serve_query, fill))
         for service, name, fill in (
                 (EquationsOfMotion, 'equations_of_motion', DynamicsAnswers.equations_of_motion),
+                (Linearize, 'linearize', DynamicsAnswers.linearize),
                 (DescribeModel, 'describe_model', DynamicsAnswers.describe_model)):
             self.create_service(service, f'~/{name}', partial(self._serve, fill))
 

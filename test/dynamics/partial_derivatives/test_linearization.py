@@ -19,8 +19,9 @@ import pytest
 from support.dynamics_cases import Case, make_case
 from support.tangents import difference
 
-from liedyn_ros.common.errors import LimitError
-from liedyn_ros.dynamics.partial_derivatives.linearization import linearize, transition
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.dynamics.partial_derivatives.linearization import (
+    linearize, linearize_along, transition)
 
 TOLERANCE = 1e-7
 
@@ -70,6 +71,36 @@ def test_at_rest_the_held_step_is_exact() -> None:
     _, _, exact = transition(case.dynamics, case.q, np.zeros(n), 0.01, tau)
     np.testing.assert_allclose(step.A, exact.A, rtol=0.0, atol=1e-9 * np.abs(exact.A).max())
     np.testing.assert_allclose(step.B, exact.B, rtol=0.0, atol=1e-9 * np.abs(exact.B).max())
+
+
+def test_forces_that_run_straight() -> None:
+    """Beside steps of a thousandth in which the forces are held at their means."""
+    case = make_case(2, False)
+    n, dt, parts = case.model.nv, 0.02, 1000
+    tau = case.dynamics.gravity_vector(case.q)
+    model = linearize(case.dynamics, case.q, np.zeros(n), tau)
+    ramp, fine = model.discrete(dt, ramp=True), model.discrete(dt / parts)
+    x, first, last = np.zeros(2 * n), *case.rng.normal(size=(2, n))
+    for k in range(parts):
+        x = fine.A @ x + fine.B @ (first + (k + 0.5) / parts * (last - first))
+    wanted = ramp.B @ np.hstack([first, last])
+    np.testing.assert_allclose(x, wanted, rtol=0.0, atol=1e-6 * np.abs(wanted).max())
+    np.testing.assert_allclose(
+        ramp.B[:, :n] + ramp.B[:, n:], model.discrete(dt).B, rtol=1e-9, atol=1e-12)
+
+
+def test_along_a_trajectory(moving: Case) -> None:
+    d, tau = moving.dynamics, moving.rng.normal(size=(2, moving.model.nv))
+    q = np.array([moving.q, moving.model.integrate(moving.q, 0.1 * moving.v)])
+    v, w = np.array([moving.v, moving.a]), np.stack([moving.external, -moving.external])
+    got = linearize_along(d, q, v, tau, w)
+    each = [linearize(d, *state) for state in zip(q, v, tau, w)]
+    for mine, others in zip(got, zip(*each)):
+        np.testing.assert_array_equal(mine, np.array(others))
+    for mine, others in zip(got.discrete(0.01), zip(*(one.discrete(0.01) for one in each))):
+        np.testing.assert_allclose(mine, np.array(others), rtol=1e-12, atol=1e-12)
+    with pytest.raises(ShapeError, match=r'^v: expected'):
+        linearize_along(d, q, v[0], tau)
 
 
 def test_refusals(moving: Case) -> None:

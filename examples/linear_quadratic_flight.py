@@ -1,0 +1,104 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Fly the aerial manipulator by a linear-quadratic regulator beside the controller of the demo.
+
+A and B along the flight come from the service of a dynamics_server, which this program starts for
+itself. The vehicle is 5 % lighter than server and controllers know. The argument is the duration
+of the flight, s.
+"""
+
+import sys
+
+from liedyn_interfaces.msg import TreeState
+from liedyn_interfaces.srv import Linearize
+import numpy as np
+import rclpy
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from liedyn_ros.aerial import (
+    AerialManipulator, Feedback, Gains, LinearQuadraticFeedback, Reference, Simulation,
+    tracking_error)
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
+from liedyn_ros.model import load_model, scale_masses
+from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
+from liedyn_ros.ros.tree_messages import TreeMessages
+
+FILE, STEP = 'aerial_manipulator.yaml', 0.05  # s
+DURATION = float(sys.argv[1]) if len(sys.argv) > 1 else 6.0  # s
+PERIOD = 0.004  # s, of control
+model, reference = load_model(config_file(FILE)), Reference()
+known = Dynamics(model)
+machine = AerialManipulator(scale_masses(model, 1.0 / 1.05))
+
+
+def ask_models():
+    """Return A and B of every step of the reference, as dynamics_server computes them."""
+    messages, request = TreeMessages(model), Linearize.Request(step=STEP)
+    order = messages.names.order(list(messages.names.others))
+    for k in range(round(DURATION / STEP)):
+        motion, state = reference.at(k * STEP), TreeState()
+        messages.to_state(motion.q, motion.v, state)
+        request.states.append(state)
+        forces = known.inverse(motion.q, motion.v, motion.a)
+        request.efforts.append(messages.to_effort(forces, order))
+    rclpy.init()
+    server = DynamicsServerNode(parameter_overrides=[Parameter('model_file', value=FILE)])
+    client = Node('regulator')
+    executor = rclpy.executors.SingleThreadedExecutor()
+    for node in (server, client):
+        executor.add_node(node)
+    while server.starting:
+        executor.spin_once(timeout_sec=0.1)
+    future = client.create_client(Linearize, 'dynamics_server/linearize').call_async(request)
+    executor.spin_until_future_complete(future)
+    answer = future.result()
+    executor.shutdown()
+    for node in (client, server):
+        node.destroy_node()
+    rclpy.shutdown()
+    if not answer.success:
+        raise SystemExit(answer.message)
+    n = model.nv
+    return LinearModel(
+        np.array([each.a_matrix for each in answer.models]).reshape(-1, 2 * n, 2 * n),
+        np.array([each.b_matrix for each in answer.models]).reshape(-1, 2 * n, n))
+
+
+def fly(forces):
+    """Print the greatest errors of a flight after its start, under forces(motion, error, t)."""
+    simulation, errors = Simulation(machine, reference.at(0.0).q, dt=0.002), []
+    for step in range(round(DURATION / simulation.dt)):
+        if step % 2 == 0:
+            motion = reference.at(simulation.time)
+            error = tracking_error(model, motion, simulation.q, simulation.v)
+            command = machine.command(forces(motion, error, simulation))
+            simulation.command_rotors(command.rotors.speeds)
+            simulation.command_torques(command.torques)
+            errors.append(np.linalg.norm(error.error[:6].reshape(2, 3), axis=1))
+        simulation.step()
+    attitude, position = np.max(errors[round(2.0 / PERIOD):], axis=0)
+    return f'position error {1e3 * position:.3f} mm, attitude {np.degrees(attitude):.5f} degree'
+
+
+regulator, feedback = LinearQuadraticFeedback(model, ask_models(), STEP), Feedback(model, Gains())
+print('linear-quadratic regulator:', fly(lambda motion, error, at: (
+    known.inverse(motion.q, motion.v, motion.a)
+    + regulator.forces(motion, at.q, at.v, at.time, PERIOD))))
+print('computed acceleration:', fly(lambda motion, error, at: known.inverse(
+    at.q, at.v, feedback.acceleration(error, PERIOD))))

@@ -1,0 +1,89 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Linear models of a tree about states, from messages to messages."""
+
+import time
+
+from liedyn_interfaces.msg import LinearModel as LinearModelMessage
+from liedyn_interfaces.srv import Linearize
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.partial_derivatives.linearization import (
+    linearize, LinearModel, transition)
+from liedyn_ros.nodes.dynamics.question import explain, Question
+from liedyn_ros.ros.tree_messages import doubles, TreeMessages
+
+MAX_STATES = 1000
+MAX_STEP = 10.0  # s
+
+
+def answer_linearize(dynamics: Dynamics, messages: TreeMessages, request: Linearize.Request,
+                     response: Linearize.Response) -> None:
+    """Fill in the response, or raise LiedynError naming what was wrong and write nothing."""
+    _require_sizes(request)
+    external = messages.read_external(request.external, 1)
+    models, spent = [], 0.0
+    for k, state in enumerate(request.states):
+        try:
+            q, v, order = messages.read_state(state)
+            given = None if not request.efforts else messages.read_efforts(
+                [request.efforts[k]], order, 1)
+            begin = time.perf_counter()
+            found, tau, a = _model(dynamics, messages, request, q, v, given, external)
+            spent += time.perf_counter() - begin
+        except LiedynError as error:
+            raise type(error)(f'states[{k}]: {error}') from error
+        models.append(LinearModelMessage(
+            a_matrix=doubles(found.A), b_matrix=doubles(found.B),
+            effort=messages.to_effort(tau, order),
+            acceleration=messages.to_acceleration(a, order)))
+    response.header.stamp = request.header.stamp
+    response.header.frame_id = messages.names.base_body
+    response.coordinate_names = list(messages.model.coordinate_names)
+    response.models, response.solve_time = models, spent
+
+
+def _require_sizes(request: Linearize.Request) -> None:
+    count, efforts = len(request.states), len(request.efforts)
+    if not 0 < count <= MAX_STATES:
+        raise ShapeError(f'states: expected 1 to {MAX_STATES}, got {count}')
+    if efforts not in (0, count):
+        raise ShapeError(f'efforts: expected one for each of {count} states, or none, '
+                         f'got {efforts}')
+    if not 0.0 <= request.step <= MAX_STEP:  # nor a NaN
+        raise LimitError(f'step: expected 0 to {MAX_STEP} s, got {request.step}')
+    if request.follow_motion and not request.step:
+        raise LimitError('step: expected above 0 s with follow_motion, got 0')
+
+
+def _model(dynamics: Dynamics, messages: TreeMessages, request: Linearize.Request, q: Array,
+           v: Array, given: Array | None, external: Array | None
+           ) -> tuple[LinearModel, Array, Array]:
+    """Return the model, the efforts about which it is, and the accelerations that these give."""
+    zero = np.zeros(messages.model.nv)
+    try:
+        tau = dynamics.inverse(q, v, zero, external) if given is None else given
+        a = zero if given is None else dynamics.forward(q, v, tau, external)
+        if request.follow_motion:
+            return transition(dynamics, q, v, request.step, tau, external)[2], tau, a
+        continuous = linearize(dynamics, q, v, tau, external)
+    except LiedynError as error:
+        known = np.full(zero.shape, given is None)
+        raise explain(messages.names, Question(
+            q, v, zero, zero if given is None else given, known, external), error) from error
+    return (continuous.discrete(request.step) if request.step else continuous), tau, a
