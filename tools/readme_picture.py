@@ -95,7 +95,7 @@ def picture(geometry: StewartGeometry, poses: Array, machine: AerialManipulator,
     figure = Figure(figsize=SIZE, dpi=DPI)
     left: Any = figure.add_axes((0.0, 0.0, 0.45, 0.95), projection='3d')
     right: Any = figure.add_axes((0.43, 0.0, 0.57, 0.95), projection='3d')
-    draw_platform(left, geometry, poses[frame], '')
+    draw_platform(left, geometry, poses[frame], '', numbered=False)
     path = np.append(poses, poses[:1], axis=0)[:, :3, 3]
     left.plot(*path.T, color='tab:green', linewidth=0.6)
     draw_machine(right, machine.model, q[frame])

@@ -36,7 +36,7 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
 from liedyn_ros.studies import outputs
-from liedyn_ros.studies.pictures import draw_platform, save
+from liedyn_ros.studies.pictures import draw_platform, save, share_scale
 from liedyn_ros.studies.pose_files import pose_of
 
 PICTURE = 'out/assembly_modes.png'
@@ -114,7 +114,7 @@ def picture(geometry: StewartGeometry, modes: AssemblyModes) -> Figure:
     """Return a picture of all modes, a panel for each."""
     columns = min(MAX_COLUMNS, len(modes.modes))
     rows = math.ceil(len(modes.modes) / columns)
-    layout = ConstrainedLayoutEngine(rect=(0.0, 0.02, 1.0, 0.98))
+    layout = ConstrainedLayoutEngine(rect=(0.0, 0.06, 1.0, 0.94))
     figure = Figure(figsize=(3.4 * columns, 3.4 * rows + 0.5), layout=layout)
     for k, mode in enumerate(modes.modes):
         axes = figure.add_subplot(rows, columns, k + 1, projection='3d')
@@ -122,7 +122,8 @@ def picture(geometry: StewartGeometry, modes: AssemblyModes) -> Figure:
                       f'{k + 1}: {"above" if mode.above else "below"}, '
                       f'det {mode.determinant_sign:+d}, '
                       f'singular value {mode.smallest_singular_value:.3f}')
-    figure.suptitle(f'{len(modes.modes)} assembly modes of the same leg lengths; axes in m')
+    share_scale(figure.axes)
+    figure.suptitle(f'{len(modes.modes)} assembly modes of the same leg lengths')
     return figure
 
 

@@ -14,7 +14,9 @@
 
 """Pictures of a Stewart platform in space, for every study."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -26,20 +28,45 @@ from liedyn_ros.stewart import leg_ends, StewartGeometry
 
 matplotlib.use('Agg')
 
+NUMBERS_AT = (0.28, 0.42)  # of a leg, from its base joint, where its number stands, in turns
 
-def draw_platform(axes: Axes, geometry: StewartGeometry, pose: Array, title: str) -> None:
-    """Draw base, platform and legs into axes in space; pose (4, 4), platform in base, m."""
+
+def draw_platform(
+        axes: Any, geometry: StewartGeometry, pose: Array, title: str,
+        numbered: bool = True) -> None:
+    """
+    Draw base, platform and legs into axes in space; pose (4, 4), platform in base, m.
+
+    numbered: whether the legs' numbers stand beside them.
+    """
     base, tips = leg_ends(geometry, pose)
-    for a, b in zip(base, tips):
+    for k, (a, b) in enumerate(zip(base, tips)):
         axes.plot(*np.stack((a, b)).T, color='tab:orange', linewidth=1.5)
-    for joints, color in ((base, '0.3'), (tips, 'tab:blue')):
-        axes.plot(*outline(joints).T, color=color, linewidth=1.5)
+        if numbered:
+            axes.text(*(a + NUMBERS_AT[k % 2] * (b - a)), f'{k + 1}', fontsize=7, ha='center',
+                      va='center', bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.8})
+    for joints, color, style in ((base, '0.3', '-'), (tips, 'tab:blue', '--')):
+        axes.plot(*outline(joints).T, color=color, linestyle=style, linewidth=1.5)
         axes.plot(*joints.T, 'o', color=color, markersize=2.5)
     normal = np.stack((pose[:3, 3], pose[:3, 3] + 0.3 * reach(base) * pose[:3, 2]))
     axes.plot(*normal.T, color='tab:green', linewidth=1.5)  # the platform's z axis
     axes.set_title(title, fontsize=9)
     axes.tick_params(labelsize=6, pad=-2)
+    for name in 'xyz':
+        getattr(axes, f'set_{name}label')(f'{name}, m', fontsize=7, labelpad=-5)
     axes.set_aspect('equal')
+
+
+def share_scale(panels: Sequence[Axes]) -> None:
+    """Give axes in space the same limits, so that what they show can be compared."""
+    spans = []
+    for name in 'xyz':
+        limits = np.array([getattr(axes, f'get_{name}lim')() for axes in panels])
+        spans.append((limits[:, 0].min(), limits[:, 1].max()))
+    for axes in panels:
+        for name, span in zip('xyz', spans):
+            getattr(axes, f'set_{name}lim')(span)
+        axes.set_aspect('equal')
 
 
 def outline(joints: Array) -> Array:

@@ -24,11 +24,15 @@ from collections.abc import Sequence
 from pathlib import Path
 import sys
 import time
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
 
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, LimitError
@@ -36,12 +40,18 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import PlatformMeter, StewartGeometry
+from liedyn_ros.stewart.platform.forms import Crank, Rail
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 from liedyn_ros.studies import outputs
 from liedyn_ros.studies.pictures import save
 
 FOLDER = 'out/stewart_workspace'
+COARSE = 25  # positions along each axis, of the search for the box that is mapped
 LEVELS = 5  # horizontal sections that are drawn
+FINER = 6  # positions of a picture from one of the grid to the next
+CLIP = 1.0  # m or rad; a margin is infinite where there is no limit, or where no rod reaches
+REACHABLE: dict[str, Any] = {'color': '0.2', 'linestyle': '--', 'linewidth': 1.2}
+USABLE: dict[str, Any] = {'color': 'tab:red', 'linestyle': '-', 'linewidth': 1.5}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,18 +61,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         geometry = StewartGeometry.from_yaml(options.geometry)
         rotation = SO3.from_rpy(*np.radians((options.roll, options.pitch, options.yaw)))
-        axes = axes_of(geometry, options)
+        axes = axes_of(geometry, rotation, options)
         require_usable_home(geometry, rotation, axes, options)
         grid = map_workspace(
             geometry, rotation, options.home, axes, options.threshold, show)
     except LiedynError as error:
         print(f'stewart_workspace: {error}', file=sys.stderr)
         return 2
-    print(f'\r  {grid.reachable.size} positions in {time.perf_counter() - begin:.1f} s')
+    print(f'  {grid.reachable.size} positions in {time.perf_counter() - begin:.1f} s')
     print_volumes(grid)
     path = options.folder / (f'{options.geometry.stem}_roll_{options.roll:g}'
                              f'_pitch_{options.pitch:g}_yaw_{options.yaw:g}.png')
-    save(draw(grid, options), path)
+    save(draw(geometry, rotation, grid, options), path)
     print(f'picture in {path}')
     return 0
 
@@ -86,15 +96,41 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def axes_of(geometry: StewartGeometry, options: argparse.Namespace) -> tuple[Array, Array, Array]:
-    """Return a grid that contains every position within the travel of the legs."""
+def axes_of(
+        geometry: StewartGeometry, rotation: SO3,
+        options: argparse.Namespace) -> tuple[Array, Array, Array]:
+    """Return a grid over the box of the positions that keep the limits, found on a coarse one."""
     if options.steps < 3:
         raise LiedynError(f'--steps: expected 3 or more, got {options.steps}')
-    longest = geometry.length_limits[:, 1].max()
-    if not np.isfinite(longest):
-        longest = 2.0 * np.linalg.norm(options.home) + geometry.characteristic_length
-    x = y = np.linspace(-longest, longest, options.steps)
-    return x, y, np.linspace(0.0, longest, options.steps)
+    far = reach(geometry, options.home)
+    box = [(-far, far), (-far, far), (0.0, far)]
+    x, y, z = (np.linspace(*span, COARSE) for span in box)
+    poses = np.tile(np.eye(4), (COARSE ** 3, 1, 1))
+    poses[:, :3, :3] = rotation.matrix
+    poses[:, :3, 3] = np.stack(np.meshgrid(x, y, z, indexing='ij'), axis=-1).reshape(-1, 3)
+    kept = poses[PlatformMeter(geometry).margins(poses).kept, :3, 3]
+    if len(kept):
+        steps = np.array([x[1] - x[0], y[1] - y[0], z[1] - z[0]])
+        box = list(zip(np.maximum(kept.min(axis=0) - steps, (-far, -far, 0.0)),
+                       kept.max(axis=0) + steps))
+    x, y, z = (np.linspace(low, high, options.steps) for low, high in box)
+    return np.asarray(x), np.asarray(y), np.asarray(z)
+
+
+def reach(geometry: StewartGeometry, home: Sequence[float]) -> float:
+    """Return how far from the base's origin any position of the platform can be, m."""
+    far = []
+    for form, limits, joint in zip(
+            geometry.forms, geometry.length_limits, geometry.base_joints):
+        furthest = float(np.abs(limits).max())
+        if isinstance(form, Rail):
+            furthest += form.rod
+        elif isinstance(form, Crank):
+            furthest = form.radius + form.rod
+        far.append(furthest + float(np.linalg.norm(joint)))
+    if not np.isfinite(max(far)):
+        return 2.0 * float(np.linalg.norm(home)) + geometry.characteristic_length
+    return max(far) + float(np.linalg.norm(geometry.platform_joints, axis=1).max())
 
 
 def require_usable_home(
@@ -116,8 +152,9 @@ def require_usable_home(
 
 
 def show(share: float) -> None:
-    """Print the share that is done."""
-    print(f'\r  {100.0 * share:3.0f} %', end='', flush=True)
+    """Print the share that is done, on one line of a terminal; a log is not filled with it."""
+    if sys.stdout.isatty():
+        print(f'\r  {100.0 * share:3.0f} %', end='\r' if share == 1.0 else '', flush=True)
 
 
 def print_volumes(grid: WorkspaceMap) -> None:
@@ -130,39 +167,74 @@ def print_volumes(grid: WorkspaceMap) -> None:
     print_table(['positions', 'volume, l', 'smallest singular value'], rows)
 
 
-def draw(grid: WorkspaceMap, options: argparse.Namespace) -> Figure:
+def draw(
+        geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap,
+        options: argparse.Namespace) -> Figure:
     """Return horizontal sections and a vertical one, coloured by the smallest singular value."""
     figure = Figure(figsize=(13, 8), layout='constrained')
     panels = figure.subplots(2, 3).ravel()
-    inside = np.flatnonzero(grid.reachable.any(axis=(0, 1)))
-    chosen = inside[np.linspace(0, len(inside) - 1, LEVELS).round().astype(int)] if len(
-        inside) else []
-    for axes, k in zip(panels, chosen):
-        section(axes, grid, (slice(None), slice(None), int(k)), (0, 1),
-                f'z = {grid.axes[2][k]:.3f} m')
+    levels = np.flatnonzero(grid.reachable.any(axis=(0, 1)))
+    chosen = np.unique(levels[np.linspace(0, len(levels) - 1, LEVELS).round().astype(int)])
     middle = int(np.abs(grid.axes[1] - options.home[1]).argmin())
-    image = section(panels[-1], grid, (slice(None), middle, slice(None)), (0, 2),
-                    f'y = {grid.axes[1][middle]:.3f} m')
-    figure.colorbar(image, ax=panels, label='smallest singular value of dL/d(twist)')
+    cuts = [(2, int(k)) for k in chosen] + [(1, middle)]
+    greatest = float(np.abs(grid.signed_values[grid.reachable]).max())
+    for axes, (across, at) in zip(panels, cuts):
+        image = section(axes, geometry, rotation, grid, across, at, greatest, options)
+        shown = [k for k in range(3) if k != across]
+        axes.set(xlabel=f'{"xyz"[shown[0]]}, m', ylabel=f'{"xyz"[shown[1]]}, m',
+                 xlim=extent(grid, shown[0]), ylim=extent(grid, shown[1]), aspect='equal',
+                 title=f'{"xyz"[across]} = {grid.axes[across][at].round(3) + 0.0:.3f} m')
+    for axes in panels[len(cuts):]:
+        axes.remove()
+    figure.colorbar(image, ax=panels[:len(cuts)], label='smallest singular value of dL/d(twist)')
+    figure.legend(handles=[Line2D([], [], label=label, **style) for label, style in (
+        ('all limits kept', REACHABLE), ('and joined to home without a singularity', USABLE))],
+        ncols=2, loc='outside lower center')
     figure.suptitle(
-        f'roll {options.roll:g}, pitch {options.pitch:g}, yaw {options.yaw:g} degrees. Coloured: '
-        'reachable. Line: usable from home, never singular')
+        f'roll {options.roll:g}, pitch {options.pitch:g}, yaw {options.yaw:g} degrees')
     return figure
 
 
+def extent(grid: WorkspaceMap, k: int) -> tuple[float, float]:
+    """Return from where to where an axis shows the reachable part, one scale for all panels."""
+    others = tuple(j for j in range(3) if j != k)
+    inside = np.flatnonzero(grid.reachable.any(axis=others))
+    axis = grid.axes[k]
+    step = axis[1] - axis[0]
+    return float(axis[inside[0]] - 1.5 * step), float(axis[inside[-1]] + 1.5 * step)
+
+
 def section(
-        axes: Axes, grid: WorkspaceMap, cut: tuple[slice | int, ...], shown: tuple[int, int],
-        title: str) -> QuadMesh:
-    """Draw one section of the grid; return its image."""
-    across, up = (grid.axes[k] for k in shown)
-    values = np.where(grid.reachable[cut], np.abs(grid.signed_values[cut]), np.nan)
-    image = axes.pcolormesh(across, up, values.T, vmin=0.0, vmax=0.7, shading='nearest')
-    usable = grid.usable[cut]
-    if usable.any() and not usable.all():
-        axes.contour(across, up, usable.T, levels=[0.5], colors='tab:red', linewidths=1.5)
-    axes.set(xlabel=f'{"xyz"[shown[0]]}, m', ylabel=f'{"xyz"[shown[1]]}, m', title=title,
-             aspect='equal')
+        axes: Axes, geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap, across: int,
+        at: int, greatest: float, options: argparse.Namespace) -> QuadMesh:
+    """Draw one section of the map, of which more positions are taken; return its image."""
+    planes = [np.linspace(axis[0], axis[-1], FINER * (len(axis) - 1) + 1) for axis in grid.axes]
+    planes[across] = grid.axes[across][at:at + 1]
+    x, y, z = planes
+    fine = map_workspace(geometry, rotation.matrix, options.home, (x, y, z), options.threshold)
+    margins, values = (field.squeeze(axis=across).clip(-CLIP, CLIP)
+                       for field in (fine.margins, fine.signed_values))
+    shown = [planes[k] for k in range(3) if k != across]
+    image = axes.pcolormesh(*shown, np.where(margins >= 0.0, np.abs(values), np.nan).T, vmin=0.0,
+                            vmax=greatest, shading='nearest')
+    outlines = [(margins, REACHABLE)]
+    if grid.usable.any():
+        side = np.sign(grid.signed_values[grid.usable][0])
+        depths = np.minimum(margins, np.nan_to_num(side * values - options.threshold, nan=-CLIP))
+        outlines.append((np.where(joined(grid, across, at), depths, -np.abs(depths)), USABLE))
+    for field, style in outlines:
+        if field.min() < 0.0 < field.max():
+            axes.contour(*shown, field.T, levels=[0.0], colors=style['color'],
+                         linestyles=style['linestyle'], linewidths=style['linewidth'])
     return image
+
+
+def joined(grid: WorkspaceMap, across: int, at: int) -> NDArray[np.bool_]:
+    """Return which positions of a section are next to one that is joined to home."""
+    near = ndimage.binary_dilation(grid.usable.take(at, axis=across)).astype(float)
+    sizes = [FINER * (n - 1) + 1 for n in near.shape]
+    zoom = [size / n for size, n in zip(sizes, near.shape)]
+    return np.asarray(ndimage.zoom(near, zoom, order=1) > 0.0)
 
 
 if __name__ == '__main__':

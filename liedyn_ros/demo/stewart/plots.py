@@ -30,6 +30,7 @@ matplotlib.use('Agg')
 
 SHOWN = 2000  # points of a line that is drawn; more cannot be seen
 COLORS = ('tab:blue', 'tab:orange', 'tab:green')
+STYLES = ('-', '--', ':')
 
 
 def draw(tracking: Tracking, geometry: StewartGeometry, folder: Path) -> None:
@@ -55,7 +56,8 @@ def _trajectory(tracking: Tracking) -> Figure:
         for k, name in enumerate(names):
             true, estimated = (unit * xi[:, first + k] for xi in relative)
             axes.plot(times, true, color=COLORS[k], linewidth=4, alpha=0.35, label=f'{name} true')
-            axes.plot(times, estimated, color=COLORS[k], linewidth=1, label=f'{name} estimated')
+            axes.plot(times, estimated, color=COLORS[k], linestyle=STYLES[k], linewidth=1.2,
+                      label=f'{name} estimated')
         axes.set_ylabel(label)
         axes.grid(alpha=0.3)
         axes.legend(ncols=3, fontsize=8, loc='upper right')
@@ -68,10 +70,12 @@ def _error(tracking: Tracking) -> Figure:
     figure = Figure(figsize=(9, 7), layout='constrained')
     upper, middle, lower = figure.subplots(3, 1)
     rotation, position = tracking.errors
-    for errors, label in ((position, 'position, m'), (rotation, 'rotation, rad')):
-        upper.semilogy(tracking.times, np.maximum(errors, 1e-18), '.', markersize=1, label=label)
+    for errors, label, marker in (
+            (position, 'position, m', '.'), (rotation, 'rotation, rad', 'x')):
+        upper.semilogy(tracking.times, np.maximum(errors, 1e-18), marker, markersize=1.5,
+                       label=label)
     upper.set_title('Error of the published pose against the truth')
-    upper.legend(markerscale=8)
+    upper.legend(markerscale=6)
     _label(upper, 'time, s', 'error')
     values, counts = np.unique(tracking.iterations, return_counts=True)
     middle.bar(values, counts, width=0.6)
@@ -94,10 +98,10 @@ def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Fig
         axes.scatter(*joints.T, color=color, s=20)
     for k, length in enumerate(leg_lengths(geometry, pose)):
         axes.plot(*np.stack((base[k], tips[k])).T, color='tab:orange', linewidth=3)
-        axes.text(*(0.5 * (base[k] + tips[k])), f'{length:.3f}', fontsize=8)
+        axes.text(*(0.5 * (base[k] + tips[k])), f'{k + 1}: {length:.3f}', fontsize=8)
     path = tracking.estimate[::max(1, len(tracking.times) // SHOWN), :3, 3]
     axes.plot(*path.T, color='tab:green', linewidth=0.8, label="path of the platform's centre")
-    axes.set_title('The platform at the farthest pose of the run; leg lengths in m')
+    axes.set_title('The platform at the farthest pose of the run; legs and their lengths in m')
     axes.set_xlabel('x, m')
     axes.set_ylabel('y, m')
     axes.set_zlabel('z, m')

@@ -26,6 +26,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.limits import Margins
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
 
@@ -34,16 +35,21 @@ class WorkspaceMap:
     """
     The positions of a grid at one orientation.
 
-    axes: x, y, z of the grid's planes, m. reachable: whether all limits are kept there.
-    signed_values: the smallest singular value with the determinant's sign. usable: reachable,
-    further than the threshold from singular, and connected with home through such positions;
-    empty where home is none.
+    axes: x, y, z of the grid's planes, m. margins: what is left of the nearest limit, m or rad,
+    negative where one is exceeded. signed_values: the smallest singular value with the
+    determinant's sign. usable: reachable, further than the threshold from singular, and connected
+    with home through such positions; empty where home is none.
     """
 
     axes: tuple[Array, Array, Array]
-    reachable: NDArray[np.bool_]
+    margins: Array
     signed_values: Array
     usable: NDArray[np.bool_]
+
+    @property
+    def reachable(self) -> NDArray[np.bool_]:
+        """Return whether all limits are kept at each position."""
+        return np.asarray(self.margins >= 0.0)
 
     def volume(self, inside: NDArray[np.bool_]) -> float:
         """Return the volume of marked positions, m^3: each stands for a cell of the grid."""
@@ -68,17 +74,23 @@ def map_workspace(
         raise LimitError(f'threshold: expected 0 or more, got {threshold}')
     meter = PlatformMeter(geometry)
     shape = tuple(len(axis) for axis in axes)
-    reachable, values = np.empty(shape, dtype=bool), np.empty(shape)
+    margins, values = np.empty(shape), np.empty(shape)
     for i, x in enumerate(axes[0]):
         poses = np.tile(np.eye(4), (shape[1] * shape[2], 1, 1))
         poses[:, :3, :3] = rotation
         poses[:, :3, 3] = np.stack(
             np.broadcast_arrays(x, axes[1][:, None], axes[2]), axis=-1).reshape(-1, 3)
-        reachable[i] = meter.margins(poses).kept.reshape(shape[1:])
+        margins[i] = _least(geometry, meter.margins(poses)).reshape(shape[1:])
         values[i] = meter.signed_values(poses).reshape(shape[1:])
         progress((i + 1) / shape[0])
     home = tuple(int(np.abs(axis - h).argmin()) for axis, h in zip(axes, home_position))
-    regular = reachable & (values * np.sign(values[home]) > threshold)
+    regular = (margins >= 0.0) & (values * np.sign(values[home]) > threshold)
     parts, _ = ndimage.label(regular)
     usable = regular & (parts == parts[home]) if parts[home] else np.zeros(shape, dtype=bool)
-    return WorkspaceMap(axes, reachable, values, usable)
+    return WorkspaceMap(axes, margins, values, usable)
+
+
+def _least(geometry: StewartGeometry, margins: Margins) -> Array:
+    """Return the least margin of each pose: lines without a diameter may come as near as 0."""
+    least = np.minimum(margins.travel.min(axis=-1), margins.joint_angles.min(axis=-1))
+    return np.minimum(least, margins.clearance.min(axis=-1)) if geometry.leg_diameter else least

@@ -29,6 +29,7 @@ LABELS = ('position, mm', 'attitude, degree', 'worst joint, degree')
 SCALES = (1e3, np.degrees(1.0), np.degrees(1.0))
 SMALLEST = (1e-2, 1e-3, 1e-3)  # shown
 COLORS = {False: 'C3', True: 'C0'}
+LINES = {False: '-', True: '--'}
 NAMES = {False: 'efforts', True: 'efforts and their rates'}
 
 
@@ -40,7 +41,8 @@ def draw(flights: Sequence[Flight], path: Path) -> None:
     for k, (label, scale, least) in enumerate(zip(LABELS, SCALES, SMALLEST)):
         over_time, over_lags = panels[k]
         for with_rates, name in NAMES.items():
-            style = {'color': COLORS[with_rates], 'label': name}
+            style = {'color': COLORS[with_rates], 'linestyle': LINES[with_rates],
+                     'label': name}
             of_kind = [flight for flight in flights if flight.with_rates == with_rates]
             for flight in of_kind:
                 if flight.lag == shown:

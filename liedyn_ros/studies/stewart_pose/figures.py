@@ -16,6 +16,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,10 +24,16 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 import numpy as np
 
-from liedyn_ros.studies.pictures import draw_platform, save
-from liedyn_ros.studies.stewart_pose.paper import Cell, End, pose_of, STATES, Study, Table, TABLES
+from liedyn_ros.studies.pictures import draw_platform, save, share_scale
+from liedyn_ros.studies.stewart_pose.paper import (
+    Cell, End, pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
 
-COLORS = ('tab:blue', 'tab:orange', 'tab:green')
+# Of the three methods: markers within markers, as points often lie on each other.
+STYLES: tuple[dict[str, Any], ...] = tuple(
+    {'color': color, 'linestyle': style, 'markersize': size, 'markerfacecolor': face}
+    for color, style, size, face in (
+        ('tab:blue', '-', 8.0, 'none'), ('tab:orange', '--', 5.0, 'tab:orange'),
+        ('black', ':', 2.6, 'black')))
 MARKERS = {End.TRUE_POSE: 'o', End.BRANCH: 'v', End.ELSEWHERE: 's', End.NOWHERE: 'x'}
 MEANINGS = {End.TRUE_POSE: 'true pose (above zero)', End.BRANCH: '$T_s$ (below zero)',
             End.ELSEWHERE: 'another pose (below zero)', End.NOWHERE: 'no convergence (on zero)'}
@@ -53,7 +60,8 @@ def states(study: Study) -> Figure:
     for k, (pose, title) in enumerate(zip(poses, titles)):
         axes = figure.add_subplot(2, 3, k + 1, projection='3d')
         draw_platform(axes, study.geometry, pose, f'({"abcdef"[k]}) {title}')
-    figure.suptitle('Figure 4: true state and initial states; axes in m')
+    share_scale(figure.axes)
+    figure.suptitle('Figure 4: true state and initial states')
     return figure
 
 
@@ -62,25 +70,29 @@ def branch(study: Study) -> Figure:
     figure = Figure(figsize=(6, 6), layout='constrained')
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, study.geometry, study.branch,
-                  'Figure 5: $T_s$, the branch solution $q_{S1}$ or $q_{S2}$; axes in m')
+                  'Figure 5: $T_s$, the branch solution $q_{S1}$ or $q_{S2}$')
     return figure
 
 
 def comparison(number: int, table: Table, cells: Cells, shown: Sequence[int]) -> Figure:
     """Return iterations against the parameter for some of the states."""
-    figure = Figure(figsize=(10, 3.1 * len(shown) + 0.8), layout='constrained')
+    figure = Figure(figsize=(10, 3.3 * len(shown) + 0.8), layout='constrained')
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for axes, state in zip(panels, shown):
         for k, method in enumerate(table.methods):
-            plot_cell(axes, table, cells[method, state], COLORS[k], k - 1)
+            plot_cell(axes, table, cells[method, state], STYLES[k], k - 1)
         axes.axhline(0.0, color='0.6', linewidth=0.8)
         axes.set_yscale('symlog', linthresh=10.0)
         axes.set_ylim(-250.0, 250.0)
         axes.set_yticks([-200, -50, -10, 0, 10, 50, 200], [200, 50, 10, 0, 10, 50, 200])
         axes.set_ylabel(f'state {state + 1}: iterations')
+        axes.set_title(percentages(table, cells, state), fontsize=9)
         axes.grid(alpha=0.3)
     panels[-1].set_xlabel(table.parameter)
-    handles = [Line2D([], [], color=c, label=m) for c, m in zip(COLORS, table.methods)]
+    handles = [Line2D([], [], label=method, marker='o', color=style['color'],
+                      linestyle=style['linestyle'], markersize=style['markersize'],
+                      markerfacecolor=style['markerfacecolor'])
+               for style, method in zip(STYLES, table.methods)]
     handles += [Line2D([], [], color='0.3', marker=MARKERS[end], linestyle='', label=MEANINGS[end])
                 for end in MARKERS]
     figure.legend(handles=handles, ncols=4, fontsize=8, loc='outside lower center')
@@ -89,13 +101,25 @@ def comparison(number: int, table: Table, cells: Cells, shown: Sequence[int]) ->
     return figure
 
 
-def plot_cell(axes: Axes, table: Table, cell: Cell, color: str, place: int) -> None:
+def percentages(table: Table, cells: Cells, state: int) -> str:
+    """Return how many solves reached the true pose, and how many are published."""
+    parts = []
+    for method, published in zip(table.methods, table.published[state]):
+        star = '*' if (method, state) in UNEXPLAINED else ''
+        parts.append(f'{method} {cells[method, state].percentage:.0f} % '
+                     f'(published {published:.0f} %){star}')
+    end = '   * no reading of the paper gives this' if '*' in ''.join(parts) else ''
+    return 'to the true pose: ' + ', '.join(parts) + end
+
+
+def plot_cell(axes: Axes, table: Table, cell: Cell, style: dict[str, Any], place: int) -> None:
     """Plot the iterations of one cell, with the sign that says where they led."""
     sign = np.select([cell.ends == End.TRUE_POSE, cell.ends == End.NOWHERE], [1, 0], -1)
     x, y = table.axis, sign * cell.iterations
     for side in (1, -1):
-        axes.plot(x, np.where(sign == side, y, np.nan), color=color, linewidth=0.6, alpha=0.5)
+        axes.plot(x, np.where(sign == side, y, np.nan), color=style['color'],
+                  linestyle=style['linestyle'], linewidth=0.8)
     for end, marker in MARKERS.items():
         at = cell.ends == end
         shift = APART * place * (x[1] - x[0]) if end == End.NOWHERE else 0.0
-        axes.plot(x[at] + shift, y[at], marker, color=color, markersize=3.5)
+        axes.plot(x[at] + shift, y[at], marker, **{**style, 'linestyle': 'None'})

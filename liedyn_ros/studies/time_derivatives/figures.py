@@ -26,14 +26,17 @@ from liedyn_ros.studies.time_derivatives.timing import Curve, FIXED_ORDER, Timin
 
 matplotlib.use('Agg')
 
+STYLES = ('-', '--', ':', '-.')
+
 
 def draw_forces(times: Array, tau: Array, names: tuple[str, ...], path: Path) -> None:
     """Draw base wrench and joint torques (T, orders, nv) with their derivatives."""
     orders = tau.shape[1]
     figure, axes = pyplot.subplots(orders, 2, figsize=(11, 2.0 * orders), sharex=True)
     for k, (left, right) in enumerate(axes):
-        left.plot(times, tau[:, k, :6], linewidth=1.0, label=names[:6])
-        right.plot(times, tau[:, k, 6:], linewidth=1.0, label=names[6:])
+        for j, name in enumerate(names):
+            (left if j < 6 else right).plot(
+                times, tau[:, k, j], STYLES[j % 6 % len(STYLES)], linewidth=1.0, label=name)
         left.set_ylabel(f'derivative {k}' if k else 'N m, N', fontsize=8)
     axes[0, 0].set_title('wrench on the base, body frame', fontsize=9)
     axes[0, 1].set_title('joint torques', fontsize=9)
@@ -52,7 +55,8 @@ def draw_errors(times: Array, errors: Array, path: Path) -> None:
     """Draw the errors (T, orders) of the recovered reference."""
     figure, ax = pyplot.subplots(figsize=(8, 4.5))
     for k in range(errors.shape[1]):
-        ax.semilogy(times, np.maximum(errors[:, k], 1e-17), linewidth=0.9, label=f'order {k}')
+        ax.semilogy(times, np.maximum(errors[:, k], 1e-17), STYLES[k % len(STYLES)],
+                    linewidth=0.9, label=f'order {k}')
     ax.axhline(1e-8, color='0.5', linestyle='--', linewidth=0.9)
     ax.set_xlabel('t, s')
     ax.set_ylabel('error / max(1, largest force derivative)')
