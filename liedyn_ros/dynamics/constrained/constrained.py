@@ -99,7 +99,9 @@ class ConstrainedDynamics(Constraints):
     def _bind(self) -> None:
         """Bind the kernels to the tables, which are new where there is room for more orders."""
         super()._bind()
-        self._kernel = BoundKernel(solver.solve, *self._data.tables, self._data.space)
+        data = self._data
+        self._kernel = BoundKernel(
+            solver.solve, data.machine, data.motion, data.by_row, data.by_column, data.space)
 
     @cached_property
     def mobility(self) -> Mobility:

@@ -50,10 +50,10 @@ class Constraints:
         self._data = ConstrainedData(model, dissipation)
         self.m = self._data.m
         self._nearest = np.full(len(model.closures), math.nan)
-        self._residual = BoundKernel(residual, *self._data.tables)
+        self._residual = BoundKernel(residual, self._data.machine, self._data.motion)
 
     def _bind(self) -> None:
-        self._residual = BoundKernel(residual, *self._data.tables)
+        self._residual = BoundKernel(residual, self._data.machine, self._data.motion)
 
     @cached_property
     def constraint_names(self) -> tuple[str, ...]:

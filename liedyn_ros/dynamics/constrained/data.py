@@ -20,15 +20,15 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    COEFFICIENTS, COORDINATES, FRAMES, LINKS, Machine)
+    MACHINE, MOTION, REPORT_WIDTH, ROOM, SPACE)
 from liedyn_ros.model import Model
 from liedyn_ros.model.constraints import CLOSURE_TYPES
 from liedyn_ros.model.kernels.kinds import NV
 from liedyn_ros.model.link_table import Indices
 
 
-def machine(model: Model, dissipation: bool = True) -> Machine:
-    """Return the constants of a model."""
+def machine(model: Model, dissipation: bool) -> dict[str, Array | Indices]:
+    """Return the constants of a model, as MACHINE names them."""
     table = model.link_table
     closures = model.closures
     sides = [(body, frame) for closure in closures for body, frame in (
@@ -41,47 +41,42 @@ def machine(model: Model, dissipation: bool = True) -> Machine:
              for c in range(len(closures))]
     coupling, offset = _couplings(model)
     rows = [CLOSURE_TYPES[closure.type_name].rows for closure in closures]
-    return Machine(
-        kind=_ints(table.kind), parent=_ints(np.where(table.parent < 0, table.N, table.parent)),
-        qi=_ints(table.qi), vi=_ints(table.vi), placement=_floats(table.placement, 12),
-        inertia=_floats(table.inertia, 10), pitch=_floats(table.pitch),
-        damping=_floats(table.damping) * dissipation,
-        friction=_floats(table.friction) * dissipation,
-        gravity=_floats(table.gravity), link=_ints(link), previous=previous,
-        frame_link=_ints([place for place, _ in places]),
-        frame_placement=_floats([_row(pose) for _, pose in places], 12),
-        closure_kind=_ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
-        closure_size=_floats([(c.pitch, c.length) for c in closures], 2),
-        closure_row=_starts(rows), row_kind=_ints([kind for each in rows for kind in each]),
-        path_start=_starts([columns for columns, _ in paths]),
-        path=_ints([j for columns, _ in paths for j in columns]),
-        path_sign=_floats([sign for _, signs in paths for sign in signs]),
-        coupling=coupling, coupling_offset=offset)
+    return {
+        'kind': _ints(table.kind),
+        'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
+        'qi': _ints(table.qi), 'vi': _ints(table.vi), 'placement': _floats(table.placement, 12),
+        'inertia': _floats(table.inertia, 10), 'pitch': _floats(table.pitch),
+        'damping': _floats(table.damping) * dissipation,
+        'friction': _floats(table.friction) * dissipation,
+        'gravity': _floats(table.gravity), 'link': _ints(link), 'previous': previous,
+        'frame_link': _ints([place for place, _ in places]),
+        'frame_placement': _floats([_row(pose) for _, pose in places], 12),
+        'closure_kind': _ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
+        'closure_size': _floats([(c.pitch, c.length) for c in closures], 2),
+        'closure_row': _starts(rows),
+        'row_kind': _ints([kind for each in rows for kind in each]),
+        'path_start': _starts([columns for columns, _ in paths]),
+        'path': _ints([j for columns, _ in paths for j in columns]),
+        'path_sign': _floats([sign for _, signs in paths for sign in signs]),
+        'coupling': coupling, 'coupling_offset': offset}
 
 
 class ConstrainedData:
     """
-    Constants of a model and room for results, as flat arrays; for one thread.
+    Constants of a model and room for results, as kernels.tables lays them out; for one thread.
 
-    ints and floats hold a Machine; series, by_row, by_column and space the floats of a Motion, of
-    two Rooms and of a Space; orders what their pivoting notes.
+    by_row and by_column have room for the factors of A^T and of A_p.
     """
 
     def __init__(self, model: Model, dissipation: bool = True) -> None:
         """Fill in the constants."""
         constants = machine(model, dissipation)
-        self.constants = constants
-        self.m = len(constants.row_kind) + len(constants.coupling)
-        nv, wide = model.nv, 2 * (self.m + model.nv) + 2
-        whole = [x.ravel() for x in constants if x.dtype == np.int64]
-        header = [len(constants.kind), nv, len(constants.frame_link),
-                  len(constants.closure_kind), len(constants.row_kind), len(constants.path),
-                  len(constants.coupling), 0]
-        self.ints = np.concatenate([np.array(header, dtype=np.int64), *whole])
-        self.floats = np.concatenate([x.ravel() for x in constants if x.dtype == np.float64])
-        self.orders = np.zeros(wide, dtype=np.int64)
-        self.by_row = np.zeros((nv + self.m + 12)**2 + 20 * wide)
-        self.by_column = np.zeros_like(self.by_row)
+        self._links, self._nv = len(constants['kind']), model.nv
+        self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
+        self.m = self._rows + len(constants['coupling'])
+        self.machine = MACHINE.pack(**constants)
+        self.by_row = _room(self._nv, self.m, self.m, self._nv)
+        self.by_column = _room(self._nv, self.m, self._nv, self.m)
         self.order = -1
         self.make_room(0)
 
@@ -90,16 +85,29 @@ class ConstrainedData:
         if order <= self.order:
             return
         self.order, k = order, order + 2
-        n, nv, frames = self.ints[LINKS], self.ints[COORDINATES], self.ints[FRAMES]
-        self.ints[COEFFICIENTS] = k
-        per_order = 6 * nv + 21 * n + 12 * frames + 7 * self.m + self.m * nv + 9 * nv + 12
-        self.series = np.zeros(k * per_order + 34 * (n + 1) + 16)
-        self.space = np.zeros((k + 1) * nv * nv + 2 * k * nv + 6 * nv + 1)
+        n, nv, m = self._links, self._nv, self.m
+        self.motion = MOTION.pack(
+            pose=np.zeros((n + 1, 12)), reference=np.zeros(3), rate=np.zeros((nv, k)),
+            effort=np.zeros((nv, k)), screw=np.zeros((nv, k, 6)), twist=np.zeros((n + 1, k, 6)),
+            wrench=np.zeros((n + 1, k, 6)), moments=np.zeros((n, k, 9)),
+            frame=np.zeros((self._frames, k, 12)), row=np.zeros((self._rows, k, 6)),
+            multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
+            jacobian=np.zeros((k, m, nv)), composite=np.zeros((n, 10)),
+            change=np.zeros((n + 1, 12)))
+        self.space = SPACE.pack(
+            basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
+            head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),
+            size=np.zeros((nv, k)), need=np.zeros((k, nv)))
 
-    @property
-    def tables(self) -> tuple[Array | Indices, ...]:
-        """Return what every kernel takes first."""
-        return self.ints, self.floats, self.series, self.by_row, self.by_column, self.orders
+
+def _room(nv: int, m: int, count: int, size: int) -> Array:
+    """Return room for a factorisation of count rows."""
+    return ROOM.pack(
+        mass=np.zeros((nv, nv)), rows=np.zeros((count, size)), scale=np.zeros(count),
+        order=np.zeros(count), head=np.zeros(count), beta=np.zeros(count),
+        norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
+        basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),
+        z=np.zeros(count), gamma=np.zeros(m), report=np.zeros(REPORT_WIDTH))
 
 
 def _place(model: Model, body: str | None, frame: Array) -> tuple[int, Array]:

@@ -14,7 +14,8 @@
 
 """The rows of closures and couplings, their rates and Jacobians, and their wrenches (12.1)."""
 
-from liedyn_ros.dynamics.constrained.kernels.tables import add3, AXES, get3, ORIGIN, put3
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    add6, AXES, axpy6, dot6, get3, get6, ORIGIN, put6, START)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import (
@@ -27,8 +28,7 @@ def write_rows(machine, motion, k):
     for c in range(len(machine.closure_kind)):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             m, f = row(machine, motion, c, machine.row_kind[r], k)
-            put3(motion.row, r, k, 0, m)
-            put3(motion.row, r, k, 3, f)
+            put6(motion.row, r, k, m, f)
 
 
 @kernel
@@ -77,10 +77,8 @@ def write_rates(machine, motion, k, factor, out):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             total = 0.0
             for h in range(k + 1):
-                w = vec3.sub(get3(motion.twist, b, h, 0), get3(motion.twist, a, h, 0))
-                v = vec3.sub(get3(motion.twist, b, h, 3), get3(motion.twist, a, h, 3))
-                total += (vec3.dot(get3(motion.row, r, k - h, 0), w)
-                          + vec3.dot(get3(motion.row, r, k - h, 3), v))
+                relative = axpy6(-1.0, get6(motion.twist, a, h), get6(motion.twist, b, h))
+                total += dot6(get6(motion.row, r, k - h), relative)
             out[r] = factor * total
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
@@ -101,10 +99,7 @@ def write_jacobian(machine, motion, k):
             for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
                 total = 0.0
                 for h in range(k + 1):
-                    total += (vec3.dot(get3(motion.row, r, h, 0),
-                                       get3(motion.screw, j, k - h, 0))
-                              + vec3.dot(get3(motion.row, r, h, 3),
-                                         get3(motion.screw, j, k - h, 3)))
+                    total += dot6(get6(motion.row, r, h), get6(motion.screw, j, k - h))
                 out[r, j] = sign * total
     if k == 0:
         first = len(machine.row_kind)
@@ -114,30 +109,30 @@ def write_jacobian(machine, motion, k):
 
 
 @kernel
-def press_closures(machine, motion, k, first):
+def press_closures(machine, motion, k):
     """
     Take coefficient k of the closures' wrenches from the wrenches that links need (12.13).
 
-    Multipliers count from coefficient `first` of the rows on: 1 leaves out those of order k.
+    Multipliers count below order k.
     """
     for c in range(len(machine.closure_kind)):
-        m, f = wrench(machine, motion, c, k, first)
-        add3(motion.wrench, machine.frame_link[2 * c + 1], k, 0, -1.0, m)
-        add3(motion.wrench, machine.frame_link[2 * c + 1], k, 3, -1.0, f)
-        add3(motion.wrench, machine.frame_link[2 * c], k, 0, 1.0, m)
-        add3(motion.wrench, machine.frame_link[2 * c], k, 3, 1.0, f)
+        m, f = wrench(machine, motion, c, k, START + 1)
+        add6(motion.wrench, machine.frame_link[2 * c + 1], k, -1.0, m, f)
+        add6(motion.wrench, machine.frame_link[2 * c], k, 1.0, m, f)
 
 
 @kernel
 def wrench(machine, motion, c, k, first):
-    """Return coefficient k of the wrench of a closure on body b."""
-    m, f = vec3.ZERO, vec3.ZERO
+    """
+    Return coefficient k of the wrench of a closure on body b.
+
+    Multipliers count from coefficient `first` of the rows on: 1 leaves out those of order k.
+    """
+    total = vec3.ZERO, vec3.ZERO
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
         for h in range(first, k + 1):
-            size = motion.multiplier[r, k - h]
-            m = vec3.axpy(size, get3(motion.row, r, h, 0), m)
-            f = vec3.axpy(size, get3(motion.row, r, h, 3), f)
-    return m, f
+            total = axpy6(motion.multiplier[r, k - h], get6(motion.row, r, h), total)
+    return total
 
 
 @kernel
@@ -148,7 +143,7 @@ def write_wrenches(machine, motion, k, factor, out):
         for axis in range(3):
             force, moment = 0.0, 0.0
             for g in range(k + 1):
-                m, f = wrench(machine, motion, c, g, 0)
+                m, f = wrench(machine, motion, c, g, START)
                 force += vec3.dot(f, get3(motion.frame, b, k - g, AXES + 3 * axis))
                 moment += vec3.dot(m, get3(motion.frame, b, k - g, AXES + 3 * axis))
                 lever = vec3.ZERO  # coefficient k - g of P x axis

@@ -16,10 +16,9 @@
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels.tables import get3
+from liedyn_ros.dynamics.constrained.kernels.tables import dot6, get6, START
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.lie.kernels import vec3
 
 SMALLEST_PIVOT = 1e-12  # of the inertia that a coordinate moves
 
@@ -35,11 +34,11 @@ def write_mass(machine, motion, mass):
     for i in range(count - 1, -1, -1):
         body = rigid.load(composite, i, 0)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
-            m, f = rigid.apply(body, get3(motion.screw, j, 0, 0), get3(motion.screw, j, 0, 3))
+            w, v = get6(motion.screw, j, START)
+            momentum = rigid.apply(body, w, v)
             at = j
             while at >= 0:
-                mass[j, at] = (vec3.dot(get3(motion.screw, at, 0, 0), m)
-                               + vec3.dot(get3(motion.screw, at, 0, 3), f))
+                mass[j, at] = dot6(get6(motion.screw, at, START), momentum)
                 at = machine.previous[at]
         parent = machine.parent[i]
         if parent < count:

@@ -22,66 +22,18 @@ order by order, which is wrong from order one on.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import closures, forward, orthogonal, series
+from liedyn_ros.dynamics.constrained.kernels import closures, order, orthogonal
 from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
-from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK
+from liedyn_ros.dynamics.constrained.kernels.tables import QUALITY, RANK
 from liedyn_ros.jit.decorators import kernel
-
-UNMOVED = -2  # the actuators do not determine the motion
-
-
-@kernel
-def least_force(machine, motion, room, none, passive, weight, external, q, v, a, tau,
-                multipliers, wrenches):
-    """
-    Write the joint forces (order + 1, nv) of a motion, and the multipliers.
-
-    passive lists the coordinates whose forces tau holds; weight (m,) is 1 / sqrt(W); none (nv,)
-    is False. Returns DONE or UNMOVED.
-    """
-    begin(machine, motion, room, q, v, a, tau)
-    if not prepare(motion, room, passive, weight):
-        return UNMOVED
-    scale = 1.0
-    for k in range(len(tau)):
-        solve(machine, motion, room, none, passive, weight, external, k)
-        scale *= max(k, 1)
-        forward.write(machine, motion, k, scale, tau, multipliers, wrenches)
-    return 0
-
-
-@kernel
-def begin(machine, motion, room, q, v, a, tau):
-    """Write a known motion and forces into series."""
-    forward.begin(machine, motion, q, v)
-    scale = 1.0
-    for k in range(len(a)):
-        for j in range(len(machine.link)):
-            motion.rate[j, k + 1] = scale / (k + 1.0) * a[k, j]
-            motion.effort[j, k] = scale * tau[k, j]
-        scale /= k + 1.0
-    closures.write_rates(machine, motion, 0, 1.0, room.gamma)
-    room.report[DEFECT] = 0.0
-    note_defect(machine, motion, room, 0)
-
-
-@kernel
-def note_defect(machine, motion, room, k):
-    """Note how much of coefficient k of the velocity residual the motion leaves open."""
-    for r in range(len(room.gamma)):
-        size = 0.0  # of the terms that cancel
-        for j in range(len(machine.link)):
-            size += abs(motion.jacobian[0, r, j] * motion.rate[j, k])
-        if k > 0:
-            for j in range(len(machine.link)):
-                size += abs(motion.jacobian[0, r, j]) * motion.rate[j, 0]**2
-        open_part = abs(room.gamma[r]) / max(k, 1)
-        room.report[DEFECT] = max(room.report[DEFECT], open_part / (1.0 + size))
-
 
 @kernel
 def prepare(motion, room, passive, weight):
-    """Factor W^-1/2 A_p, columns of length one; return whether their rank is full."""
+    """
+    Factor W^-1/2 A_p, columns of length one; return whether their rank is full.
+
+    passive lists the coordinates whose forces are given; weight (m,) is 1 / sqrt(W).
+    """
     size, count = len(weight), len(passive)
     for s in range(count):
         total = 0.0
@@ -99,20 +51,14 @@ def prepare(motion, room, passive, weight):
 
 
 @kernel
-def solve(machine, motion, room, none, passive, weight, external, k):
-    """Write coefficient k of forces and multipliers."""
-    frames = len(machine.frame_link) if len(external) else 2 * len(machine.closure_kind)
+def solve(machine, motion, room, none, passive, weight, k):
+    """
+    Write coefficient k of forces and multipliers; none (nv,) is False.
+
+    room.y holds the forces that the motion needs without them.
+    """
     size, count = len(weight), len(passive)
-    forward.extend(machine, motion, k, frames)
-    closures.write_rates(machine, motion, k + 1, k + 1.0, room.gamma)
-    note_defect(machine, motion, room, k + 1)
-    series.press(machine, motion, k)
-    if len(external) > 0:
-        series.press_bodies(machine, motion, external, k)
-    closures.press_closures(machine, motion, k, 1)
-    series.gather(machine, motion, k)
     need, x, z = room.y, room.x, room.z
-    series.feel(machine, motion, k, need)
     for s in range(count):
         j = passive[room.order[s]]
         z[s] = room.scale[room.order[s]] * (need[j] - motion.effort[j, k])
@@ -137,4 +83,4 @@ def solve(machine, motion, room, none, passive, weight, external, k):
         motion.multiplier[r, k] = weight[r] * x[r]
     for j in range(len(need)):
         motion.effort[j, k] = need[j]
-    forward.complete(machine, motion, none, k)
+    order.complete(machine, motion, none, k)

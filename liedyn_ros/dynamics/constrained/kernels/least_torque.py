@@ -21,41 +21,9 @@ closures carry: tau_a = Q^-1 N_a s least at all times. Any rank of A.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import (
-    closures, forward, inertia, inverse, orthogonal, series, solution)
-from liedyn_ros.dynamics.constrained.kernels.inverse import UNMOVED
+from liedyn_ros.dynamics.constrained.kernels import closures, inertia, orthogonal, solution
 from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
-from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, RANK
 from liedyn_ros.jit.decorators import kernel
-
-
-@kernel
-def least_torque(machine, motion, room, space, all_free, active, weight, external, q, v, a, tau,
-                 multipliers, wrenches):
-    """
-    Write the joint forces (order + 1, nv) of a motion, and the multipliers.
-
-    active lists the actuated coordinates, weight (nv,) is 1 / Q; tau holds the passive forces.
-    Returns DONE, UNMOVED, or k + 1 for a coordinate k that moves no inertia.
-    """
-    inverse.begin(machine, motion, room, q, v, a, tau)
-    defect = room.report[DEFECT]
-    code = solution.prepare(machine, motion, room, all_free)
-    if code != 0:
-        return code
-    room.report[DEFECT] = defect
-    rank, scale = int(room.report[RANK]), 1.0
-    begin(machine, room, space, all_free, rank)
-    if not prepare(space, active, weight, len(all_free) - rank):
-        return UNMOVED
-    for j in active:
-        for k in range(len(tau)):
-            motion.effort[j, k] = 0.0
-    for k in range(len(tau)):
-        solve(machine, motion, room, space, all_free, active, weight, external, rank, k)
-        scale *= max(k, 1)
-        forward.write(machine, motion, k, scale, tau, multipliers, wrenches)
-    return 0
 
 
 @kernel
@@ -73,7 +41,11 @@ def begin(machine, room, space, all_free, rank):
 
 @kernel
 def prepare(space, active, weight, freedom):
-    """Factor Q^-1/2 N_a; return whether the actuators move all that can move."""
+    """
+    Factor Q^-1/2 N_a; return whether the actuators move all that can move.
+
+    active lists the actuated coordinates; weight (nv,) is 1 / Q.
+    """
     for i in range(freedom):
         for s in range(len(active)):
             space.rows[i, s] = math.sqrt(weight[active[s]]) * space.basis[0, i, active[s]]
@@ -84,20 +56,14 @@ def prepare(space, active, weight, freedom):
 
 
 @kernel
-def solve(machine, motion, room, space, all_free, active, weight, external, rank, k):
-    """Write coefficient k of forces and multipliers."""
-    frames = len(machine.frame_link) if len(external) else 2 * len(machine.closure_kind)
-    size = len(all_free)
+def solve(machine, motion, room, space, all_free, active, weight, rank, k):
+    """
+    Write coefficient k of forces and multipliers.
+
+    space.need[k] holds the forces that the motion needs without closures.
+    """
+    size, need = len(all_free), space.need
     freedom = size - rank
-    forward.extend(machine, motion, k, frames)
-    closures.write_rates(machine, motion, k + 1, k + 1.0, room.gamma)
-    inverse.note_defect(machine, motion, room, k + 1)
-    series.press(machine, motion, k)
-    if len(external) > 0:
-        series.press_bodies(machine, motion, external, k)
-    series.gather(machine, motion, k)
-    need = space.need
-    series.feel(machine, motion, k, need[k])
     if k > 0:
         closures.write_jacobian(machine, motion, k)
         move_basis(machine, motion, room, space, all_free, rank, k)

@@ -18,7 +18,7 @@ import math
 
 from liedyn_ros.dynamics.constrained.kernels import series
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    AXES, get3, machine_of, motion_of, ORIGIN)
+    AXES, get3, get6, machine_of, motion_of, ORIGIN, START)
 from liedyn_ros.dynamics.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, so3, vec3
@@ -30,13 +30,13 @@ SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have
 
 
 @kernel
-def residual(ints, floats, series_room, by_row, by_column, orders, q, turns, f, jacobian):
+def residual(constants, motions, q, turns, f, jacobian):
     """
     Write f (m,) and df (m, nv) by velocities; return whether the configuration is acceptable.
 
     turns (C,) counts the whole turns of helical closures; NaN chooses the nearest.
     """
-    machine, motion = machine_of(ints, floats), motion_of(ints, series_room)
+    machine, motion = machine_of(constants), motion_of(motions)
     if not series.acceptable(machine, q):
         return False
     series.begin(machine, motion, q)
@@ -59,13 +59,13 @@ def residual(ints, floats, series_room, by_row, by_column, orders, q, turns, f, 
 def write(machine, motion, c, turns, f, jacobian):
     """Write the rows of one closure."""
     a, b, kind = 2 * c, 2 * c + 1, machine.closure_kind[c]
-    x, y, z = (get3(motion.frame, b, 0, AXES), get3(motion.frame, b, 0, AXES + 3),
-               get3(motion.frame, b, 0, AXES + 6))
+    x, y, z = (get3(motion.frame, b, START, AXES), get3(motion.frame, b, START, AXES + 3),
+               get3(motion.frame, b, START, AXES + 6))
     to_b = x + y + z  # rows are the axes: R_b^T
-    to_a = (get3(motion.frame, a, 0, AXES) + get3(motion.frame, a, 0, AXES + 3)
-            + get3(motion.frame, a, 0, AXES + 6))
-    origin = get3(motion.frame, b, 0, ORIGIN)
-    apart = vec3.sub(origin, get3(motion.frame, a, 0, ORIGIN))
+    to_a = (get3(motion.frame, a, START, AXES) + get3(motion.frame, a, START, AXES + 3)
+            + get3(motion.frame, a, START, AXES + 6))
+    origin = get3(motion.frame, b, START, ORIGIN)
+    apart = vec3.sub(origin, get3(motion.frame, a, START, ORIGIN))
     r = mat3.mul(to_a, mat3.transpose(to_b))
     p, size = mat3.apply(to_a, apart), (machine.closure_size[c, 0], machine.closure_size[c, 1])
     if math.isnan(turns[c]) and kind == HELICAL:
@@ -74,7 +74,7 @@ def write(machine, motion, c, turns, f, jacobian):
         f[row] = value(kind, machine.row_kind[row], r, p, size, turns[c])
     for at in range(machine.path_start[c], machine.path_start[c + 1]):
         j, sign = machine.path[at], machine.path_sign[at]
-        w, v = get3(motion.screw, j, 0, 0), get3(motion.screw, j, 0, 3)
+        w, v = get6(motion.screw, j, START)
         v = vec3.scale(sign, mat3.apply(to_b, vec3.add(v, vec3.cross(w, origin))))
         w = vec3.scale(sign, mat3.apply(to_b, w))
         for row in range(machine.closure_row[c], machine.closure_row[c + 1]):

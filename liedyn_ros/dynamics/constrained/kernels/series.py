@@ -17,7 +17,7 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add3, AXES, get3, HEAVY, load3, load9, ORIGIN, put3, ROUND)
+    add6, AXES, axpy6, dot6, get3, get6, HEAVY, load3, load9, ORIGIN, put3, put6, ROUND, START)
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -59,21 +59,20 @@ def begin(machine, motion, q):
         body = machine.inertia[i, 0], load3(machine.inertia, i, 1), symmetric6(machine.inertia, i)
         r, p = load9(motion.pose, i), load3(motion.pose, i, 9)
         _, h, j = rigid.transport(r, p, body)
-        put3(motion.moments, i, 0, HEAVY, h)
-        put3(motion.moments, i, 0, ROUND, j[0:3])
-        put3(motion.moments, i, 0, ROUND + 3, j[3:6])
+        put3(motion.moments, i, START, HEAVY, h)
+        put3(motion.moments, i, START, ROUND, j[0:3])
+        put3(motion.moments, i, START, ROUND + 3, j[3:6])
         for k in range(joints.degrees(machine.kind[i])):
             w, v = joints.screw(machine.kind[i], machine.pitch[i], k)
             w, v = se3.adjoint(r, p, w, v)  # (0.5)
-            put3(motion.screw, machine.vi[i] + k, 0, 0, w)
-            put3(motion.screw, machine.vi[i] + k, 0, 3, v)
+            put6(motion.screw, machine.vi[i] + k, START, w, v)
     for f in range(len(machine.frame_link)):
         link = machine.frame_link[f]
         r, p = se3.compose(load9(motion.pose, link), load3(motion.pose, link, 9),
                            load9(machine.frame_placement, f), load3(machine.frame_placement, f, 9))
-        put3(motion.frame, f, 0, ORIGIN, p)
+        put3(motion.frame, f, START, ORIGIN, p)
         for c in range(3):
-            put3(motion.frame, f, 0, AXES + 3 * c, (r[c], r[3 + c], r[6 + c]))
+            put3(motion.frame, f, START, AXES + 3 * c, (r[c], r[3 + c], r[6 + c]))
 
 
 @kernel
@@ -116,15 +115,11 @@ def move(machine, motion, k):
     for c in range(6):
         motion.twist[count, k, c] = 0.0
     for i in range(count):
-        w, v = get3(motion.twist, machine.parent[i], k, 0), get3(
-            motion.twist, machine.parent[i], k, 3)
+        twist = get6(motion.twist, machine.parent[i], k)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             for h in range(k + 1):
-                rate = motion.rate[j, k - h]
-                w = vec3.axpy(rate, get3(motion.screw, j, h, 0), w)
-                v = vec3.axpy(rate, get3(motion.screw, j, h, 3), v)
-        put3(motion.twist, i, k, 0, w)
-        put3(motion.twist, i, k, 3, v)
+                twist = axpy6(motion.rate[j, k - h], get6(motion.screw, j, h), twist)
+        put6(motion.twist, i, k, twist[0], twist[1])
 
 
 @kernel
@@ -134,26 +129,25 @@ def grow(machine, motion, k, frames):
     for j in range(len(machine.link)):
         i, w, v = machine.link[j], vec3.ZERO, vec3.ZERO
         for h in range(k + 1):
-            wi, vi = get3(motion.twist, i, h, 0), get3(motion.twist, i, h, 3)
-            dw, dv = se3.ad(wi, vi, get3(motion.screw, j, k - h, 0),
-                            get3(motion.screw, j, k - h, 3))
+            wi, vi = get6(motion.twist, i, h)
+            ws, vs = get6(motion.screw, j, k - h)
+            dw, dv = se3.ad(wi, vi, ws, vs)
             w, v = vec3.add(w, dw), vec3.add(v, dv)
-        put3(motion.screw, j, k + 1, 0, vec3.scale(scale, w))
-        put3(motion.screw, j, k + 1, 3, vec3.scale(scale, v))
+        put6(motion.screw, j, k + 1, vec3.scale(scale, w), vec3.scale(scale, v))
     for i in range(len(machine.kind)):
         grow_moments(machine, motion, i, k)
     for f in range(frames):
         i = machine.frame_link[f]
-        p = get3(motion.twist, i, k, 3)
+        _, p = get6(motion.twist, i, k)
         for h in range(k + 1):
-            p = vec3.add(p, vec3.cross(
-                get3(motion.twist, i, h, 0), get3(motion.frame, f, k - h, ORIGIN)))
+            w, _ = get6(motion.twist, i, h)
+            p = vec3.add(p, vec3.cross(w, get3(motion.frame, f, k - h, ORIGIN)))
         put3(motion.frame, f, k + 1, ORIGIN, vec3.scale(scale, p))
         for c in range(AXES, AXES + 9, 3):
             x = vec3.ZERO
             for h in range(k + 1):
-                x = vec3.add(x, vec3.cross(
-                    get3(motion.twist, i, h, 0), get3(motion.frame, f, k - h, c)))
+                w, _ = get6(motion.twist, i, h)
+                x = vec3.add(x, vec3.cross(w, get3(motion.frame, f, k - h, c)))
             put3(motion.frame, f, k + 1, c, vec3.scale(scale, x))
 
 
@@ -161,10 +155,11 @@ def grow(machine, motion, k, frames):
 def grow_moments(machine, motion, i, k):
     """Write coefficient k + 1 of m c and J: I' = -I ad_V - ad_V^T I."""
     scale = 1.0 / (k + 1.0)
-    x = vec3.scale(machine.inertia[i, 0], get3(motion.twist, i, k, 3))
+    _, v = get6(motion.twist, i, k)
+    x = vec3.scale(machine.inertia[i, 0], v)
     xx, xy, xz, yy, yz, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for h in range(k + 1):
-        w, v = get3(motion.twist, i, h, 0), get3(motion.twist, i, h, 3)
+        w, v = get6(motion.twist, i, h)
         g = get3(motion.moments, i, k - h, HEAVY)
         a, b = get3(motion.moments, i, k - h, ROUND), get3(motion.moments, i, k - h, ROUND + 3)
         x = vec3.add(x, vec3.cross(w, g))
@@ -188,10 +183,11 @@ def press(machine, motion, k):
     """Write coefficient k of the wrench that each link needs alone: momentum' less weight."""
     for i in range(len(machine.kind)):
         mass, scale = machine.inertia[i, 0], k + 1.0
-        f = vec3.scale(mass, get3(motion.twist, i, k + 1, 3))
+        _, v = get6(motion.twist, i, k + 1)
+        f = vec3.scale(mass, v)
         m = vec3.ZERO
         for h in range(k + 2):
-            w, v = get3(motion.twist, i, k + 1 - h, 0), get3(motion.twist, i, k + 1 - h, 3)
+            w, v = get6(motion.twist, i, k + 1 - h)
             dm, df = inertia_times(motion, i, h, w, v)
             m, f = vec3.add(m, dm), vec3.add(f, df)
         g = (machine.gravity[0], machine.gravity[1], machine.gravity[2])
@@ -199,8 +195,7 @@ def press(machine, motion, k):
         f = vec3.scale(scale, f)
         if k == 0:
             f = vec3.axpy(-mass, g, f)
-        put3(motion.wrench, i, k, 0, m)
-        put3(motion.wrench, i, k, 3, f)
+        put6(motion.wrench, i, k, m, f)
     for c in range(6):
         motion.wrench[len(machine.kind), k, c] = 0.0
 
@@ -236,8 +231,7 @@ def press_bodies(machine, motion, external, k):
             moment = vec3.add(moment, vec3.cross(get3(motion.frame, f, h, ORIGIN), part))
             if h == 0:
                 force = part
-        add3(motion.wrench, i, k, 0, -1.0, moment)
-        add3(motion.wrench, i, k, 3, -1.0, force)
+        add6(motion.wrench, i, k, -1.0, moment, force)
 
 
 @kernel
@@ -245,8 +239,8 @@ def gather(machine, motion, k):
     """Add coefficient k of the wrench of each link to that of its parent."""
     for i in range(len(machine.kind) - 1, -1, -1):
         parent = machine.parent[i]
-        add3(motion.wrench, parent, k, 0, 1.0, get3(motion.wrench, i, k, 0))
-        add3(motion.wrench, parent, k, 3, 1.0, get3(motion.wrench, i, k, 3))
+        m, f = get6(motion.wrench, i, k)
+        add6(motion.wrench, parent, k, 1.0, m, f)
 
 
 @kernel
@@ -258,6 +252,5 @@ def feel(machine, motion, k, out):
             rate = motion.rate[j, 0]
             total += machine.friction[j] * math.copysign(1.0, rate) if rate != 0.0 else 0.0
         for h in range(k + 1):
-            total += (vec3.dot(get3(motion.screw, j, h, 0), get3(motion.wrench, i, k - h, 0))
-                      + vec3.dot(get3(motion.screw, j, h, 3), get3(motion.wrench, i, k - h, 3)))
+            total += dot6(get6(motion.screw, j, h), get6(motion.wrench, i, k - h))
         out[j] = total

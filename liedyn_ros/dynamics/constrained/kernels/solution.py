@@ -24,7 +24,7 @@ import math
 
 from liedyn_ros.dynamics.constrained.kernels import inertia, orthogonal
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    DEFECT, get3, ORIGIN, QUALITY, RANK)
+    DEFECT, get3, get6, ORIGIN, QUALITY, RANK, START)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
@@ -55,7 +55,7 @@ def prepare(machine, motion, room, free):
     rank, quality = orthogonal.triangularise(
         room.rows, room.order, room.head, room.beta, room.norm, len(room.rows), len(free),
         RANK_TOLERANCE)
-    room.report[RANK], room.report[QUALITY], room.report[DEFECT] = rank, quality, 0.0
+    room.report[RANK], room.report[QUALITY] = rank, quality
     if rank < len(room.rows):
         write_basis(room, rank)
     return 0
@@ -70,11 +70,11 @@ def write_scales(machine, motion, room):
     inertia: so a row of rounding errors stays one, whatever the units and masses (12.23).
     """
     for c in range(len(machine.closure_kind)):
-        p = get3(motion.frame, 2 * c + 1, 0, ORIGIN)
+        p = get3(motion.frame, 2 * c + 1, START, ORIGIN)
         turning, moving = 0.0, 0.0
         for at in range(machine.path_start[c], machine.path_start[c + 1]):
             j = machine.path[at]
-            w, v = get3(motion.screw, j, 0, 0), get3(motion.screw, j, 0, 3)
+            w, v = get6(motion.screw, j, START)
             v = vec3.add(v, vec3.cross(w, p))
             weight = room.mass[j, j]
             if weight > 0.0:

@@ -12,48 +12,85 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The one entry to constrained dynamics: all tasks share what takes long to compile."""
+"""
+The one entry to constrained dynamics.
 
-from liedyn_ros.dynamics.constrained.kernels import forward, inverse, least_torque, series
+All tasks are one kernel, and share what takes long to compile: they differ in what is factored
+and in how an order is solved.
+"""
+
+from liedyn_ros.dynamics.constrained.kernels import (
+    closures, forward, inverse, least_torque, order, solution)
+from liedyn_ros.dynamics.constrained.kernels.series import acceptable
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    machine_of, motion_of, REPORT_WIDTH, room_of, space_of)
-from liedyn_ros.dynamics.kernels import joints
+    DEFECT, machine_of, motion_of, RANK, REPORT_WIDTH, room_of, space_of, START)
+from liedyn_ros.dynamics.kernels.joints import finite
 from liedyn_ros.jit.decorators import kernel
 
 HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)
-DONE, REFUSED, UNMOVED = 0, -1, inverse.UNMOVED
+DONE, REFUSED = 0, -1
+UNMOVED = -2  # the actuators do not determine the motion
 
 
 @kernel
-def solve(ints, floats, motions, by_row, by_column, orders, space, task, free, chosen, weight,
-          external, q, v, a, tau, multipliers, wrenches, report):
+def solve(constants, series, by_row, by_column, space, task, free, chosen, weight, external,
+          q, v, a, tau, multipliers, wrenches, report):
     """
     Write what a task seeks of a and tau (order + 1, nv), multipliers and wrenches.
 
-    chosen and weight are what inverse.py and least_torque.py say. Returns DONE, REFUSED for
-    numbers that are not finite or too large, UNMOVED for actuators that do not decide the motion,
-    or k + 1 for a coordinate k that moves no inertia of its own.
+    free (nv,) is where accelerations are sought, for HYBRID; False for LEAST_FORCE, True for
+    LEAST_TORQUE. chosen and weight are what inverse.py and least_torque.py say. Wrenches
+    (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, REFUSED for numbers that are not
+    finite or too large, UNMOVED for actuators that do not decide the motion, or k + 1 for a
+    coordinate k that moves no inertia of its own.
     """
-    machine, motion = machine_of(ints, floats), motion_of(ints, motions)
-    if not (series.acceptable(machine, q) and joints.finite(v)
-            and joints.finite(a.reshape(-1)) and joints.finite(tau.reshape(-1))):
+    machine, motion = machine_of(constants), motion_of(series)
+    room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
+    if not (acceptable(machine, q) and finite(v) and finite(a.reshape(-1))
+            and finite(tau.reshape(-1))):
         return REFUSED
-    if task == LEAST_FORCE:
-        room = room_of(ints, by_column, orders, False)
-        code = inverse.least_force(machine, motion, room, free, chosen, weight, external, q, v,
-                                   a, tau, multipliers, wrenches)
-    else:
-        room = room_of(ints, by_row, orders, True)
-        if task == LEAST_TORQUE:
-            freedom = space_of(ints, space, orders[len(orders) // 2:])
-            code = least_torque.least_torque(machine, motion, room, freedom, free, chosen, weight,
-                                             external, q, v, a, tau, multipliers, wrenches)
-        else:
-            code = forward.hybrid(machine, motion, room, free, external, q, v, a, tau,
-                                  multipliers, wrenches)
-    for k in range(REPORT_WIDTH):
-        report[k] = room.report[k]
+    order.begin(machine, motion, task == HYBRID, free, q, v, a, tau)
+    code = prepare(machine, motion, room, freedom, task, free, chosen, weight)
     if code != DONE:
         return code
-    good = joints.finite(a.reshape(-1)) and joints.finite(tau.reshape(-1))
-    return DONE if good and joints.finite(multipliers.reshape(-1)) else REFUSED
+    rank, scale = int(room.report[RANK]), 1.0
+    if task != HYBRID:
+        closures.write_rates(machine, motion, START, 1.0, room.gamma)
+        order.note_defect(machine, motion, room, START)
+    if task == LEAST_TORQUE:
+        for j in chosen:
+            motion.effort[j] = 0.0
+    for k in range(len(a)):
+        need = room.x if task == HYBRID else room.y
+        if task == LEAST_TORQUE:
+            need = freedom.need[k]
+        order.advance(machine, motion, room, external, task != LEAST_TORQUE, k, need)
+        if task != HYBRID:
+            order.note_defect(machine, motion, room, k + 1)
+        if task == HYBRID:
+            forward.solve(machine, motion, room, free, rank, k)
+        elif task == LEAST_FORCE:
+            inverse.solve(machine, motion, room, free, chosen, weight, k)
+        else:
+            least_torque.solve(machine, motion, room, freedom, free, chosen, weight, rank, k)
+        scale *= max(k, 1)
+        order.write(machine, motion, task == HYBRID, k, scale, a, tau, multipliers, wrenches)
+    for k in range(REPORT_WIDTH):
+        report[k] = room.report[k]
+    good = finite(a.reshape(-1)) and finite(tau.reshape(-1)) and finite(multipliers.reshape(-1))
+    return DONE if good else REFUSED
+
+
+@kernel
+def prepare(machine, motion, room, freedom, task, free, chosen, weight):
+    """Factor what serves all orders, and return as solve does."""
+    room.report[DEFECT] = 0.0
+    if task == LEAST_FORCE:
+        return DONE if inverse.prepare(motion, room, chosen, weight) else UNMOVED
+    code = solution.prepare(machine, motion, room, free)
+    if code != DONE or task == HYBRID:
+        return code
+    rank = int(room.report[RANK])
+    least_torque.begin(machine, room, freedom, free, rank)
+    moved = least_torque.prepare(freedom, chosen, weight, len(free) - rank)
+    return DONE if moved else UNMOVED

@@ -21,232 +21,80 @@ and wrenches add up without transport. All that changes is a series of Taylor co
 x^(k) / k!, so that products are Cauchy products without binomials.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.lie.kernels import vec3
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
+ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then its x, y and z axes
+HEAVY, ROUND = ORIGIN, AXES  # columns of moments: m c, then J about the origin
+START = np.int64(0)  # order zero; typed, as numba compiles a kernel apart for a literal 0
+RANK, QUALITY, DEFECT, REPORT_WIDTH = range(4)  # columns of a report
 
-ORIGIN, AXES = 0, 3  # columns of a frame: its origin, then its x, y and z axes
-HEAVY, ROUND = 0, 3  # columns of moments: m c, then J about the origin
+# Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
+# Frames are those of the closures, a before b, then those of the bodies. Rows are the constraints
+# of closures; after them come the couplings, dense rows of their own.
+MACHINE = Bundle(
+    'Machine',
+    kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)
+    placement=MATRIX,  # (N, 12) rotation row by row, translation
+    inertia=MATRIX,  # (N, 10)
+    pitch=VECTOR,  # (N,)
+    damping=VECTOR, friction=VECTOR,  # (nv,)
+    gravity=VECTOR,
+    link=INTEGERS,  # (nv,) that a coordinate moves
+    previous=INTEGERS,  # (nv,) the coordinate before on the way to the ground, -1 for none
+    frame_link=INTEGERS, frame_placement=MATRIX,  # (2 C + B,), (2 C + B, 12)
+    closure_kind=INTEGERS,  # (C,)
+    closure_size=MATRIX,  # (C, 2) pitch and length
+    closure_row=INTEGERS,  # (C + 1,) first row
+    row_kind=INTEGERS,
+    path_start=INTEGERS,  # (C + 1,) into path
+    path=INTEGERS, path_sign=VECTOR,  # coordinates that move frame b of a closure against a
+    coupling=MATRIX, coupling_offset=VECTOR)  # (couplings, nv), (couplings,)
 
+# Series of one state: (rows, K, columns), with K = order + 2 coefficients.
+MOTION = Bundle(
+    'Motion',
+    pose=MATRIX,  # (N + 1, 12), order zero
+    reference=VECTOR,  # (3,) origin of the inertial frame in the ground
+    rate=MATRIX, effort=MATRIX,  # (nv, K) v, tau
+    screw=CUBE,  # (nv, K, 6)
+    twist=CUBE,  # (N + 1, K, 6)
+    wrench=CUBE,  # (N + 1, K, 6) from the parent
+    moments=CUBE,  # (N, K, 9)
+    frame=CUBE,  # (2 C + B, K, 12)
+    row=CUBE,  # (rows, K, 6) unit wrenches on body b
+    multiplier=MATRIX,  # (m, K)
+    potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
+    jacobian=CUBE,  # (K, m, nv) A and its coefficients
+    composite=MATRIX,  # (N, 10)
+    change=MATRIX)  # (N + 1, 12) what the solution of an order adds to twists and wrenches
 
-class Machine(NamedTuple):
-    """
-    Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
+# Room for one solution with m constraints; factors as in inertia.py and orthogonal.py. What is
+# factored has `count` rows of `size`: A^T (m, nv), or A_p (nv, m).
+ROOM = Bundle(
+    'Room',
+    mass=MATRIX,  # (nv, nv) M, then its factor
+    rows=MATRIX, scale=VECTOR, order=INTEGERS, head=VECTOR, beta=VECTOR,  # (count, size), (count,)
+    norm=VECTOR,  # (max(count, m),)
+    basis=MATRIX, basis_order=INTEGERS, basis_head=VECTOR, basis_beta=VECTOR,  # range of A: m
+    x=VECTOR,  # (size,)
+    y=VECTOR,  # (nv,)
+    z=VECTOR,  # (count,)
+    gamma=VECTOR,  # (m,)
+    report=VECTOR)
 
-    previous is the coordinate before each on the way to the ground, -1 for none. Frames are those
-    of the closures, a before b, then those of the bodies. Rows are the constraints of closures;
-    after them come the couplings, dense rows of their own.
-    """
+# Room for the free motions of a state: at most nv of them, as rows.
+SPACE = Bundle(
+    'Space',
+    basis=CUBE,  # (K, nv, nv) N, transposed
+    rows=MATRIX, order=INTEGERS, head=VECTOR, beta=VECTOR, norm=VECTOR,  # factor of Q^-1/2 N_a
+    s=VECTOR, size=MATRIX,  # (nv,), (nv, K)
+    need=MATRIX)  # (K, nv) what the tree alone needs
 
-    kind: Indices
-    parent: Indices
-    qi: Indices
-    vi: Indices
-    placement: Array  # (N, 12) rotation row by row, translation
-    inertia: Array  # (N, 10)
-    pitch: Array
-    damping: Array  # (nv,)
-    friction: Array
-    gravity: Array
-    link: Indices  # (nv,) that a coordinate moves
-    previous: Indices
-    frame_link: Indices  # (2 C + B,)
-    frame_placement: Array  # (2 C + B, 12)
-    closure_kind: Indices  # (C,)
-    closure_size: Array  # (C, 2) pitch and length
-    closure_row: Indices  # (C + 1,) first row
-    row_kind: Indices
-    path_start: Indices  # (C + 1,) into path
-    path: Indices  # coordinates that move one frame of a closure against the other
-    path_sign: Array
-    coupling: Array  # (couplings, nv)
-    coupling_offset: Array
-
-
-class Motion(NamedTuple):
-    """Series of one state: (rows, orders + 2, columns), coefficients along the second axis."""
-
-    pose: Array  # (N + 1, 12), order zero
-    reference: Array  # (3,) origin of the inertial frame in the ground
-    rate: Array  # (nv, K) v
-    effort: Array  # (nv, K) tau
-    screw: Array  # (nv, K, 6)
-    twist: Array  # (N + 1, K, 6)
-    wrench: Array  # (N + 1, K, 6) from the parent
-    moments: Array  # (N, K, 9)
-    frame: Array  # (2 C + B, K, 12)
-    row: Array  # (rows, K, 6) unit wrenches on body b
-    multiplier: Array  # (m, K)
-    potential: Array  # (nv, K) y with lam = A y, where rows are redundant (12.26)
-    jacobian: Array  # (K, m, nv) A and its coefficients
-    composite: Array  # (N, 10)
-    change: Array  # (N + 1, 12) what the solution of an order adds to twists and wrenches
-
-
-class Room(NamedTuple):
-    """Room for one solution with m constraints; factors as in inertia.py and orthogonal.py."""
-
-    mass: Array  # (nv, nv) M, then its factor
-    rows: Array  # (m, nv) or what else is factored
-    scale: Array  # (m,) of the rows
-    order: Indices
-    head: Array
-    beta: Array
-    norm: Array
-    basis: Array  # (m, m) factor of the range of A, with its own order, head and beta
-    basis_order: Indices
-    basis_head: Array
-    basis_beta: Array
-    x: Array  # (nv,)
-    y: Array  # (nv,)
-    z: Array  # (m,)
-    gamma: Array  # (m,)
-    report: Array  # columns RANK, QUALITY, DEFECT
-
-
-class Space(NamedTuple):
-    """Room for the free motions of a state: at most nv of them, as rows."""
-
-    basis: Array  # (K, nv, nv) N, transposed
-    rows: Array  # (nv, nv) factor of Q^-1/2 N_a
-    order: Indices
-    head: Array
-    beta: Array
-    norm: Array
-    s: Array  # (nv,)
-    size: Array  # (nv, K) s
-    need: Array  # (K, nv) what the tree alone needs
-
-
-# Columns of a report: the rank of A, its smallest pivot over its largest, and the greatest
-# part of the constraints that the independent rows leave open, over their size.
-RANK, QUALITY, DEFECT, REPORT_WIDTH = range(4)
-
-
-# What comes first in the integers of a model: its numbers of links, coordinates, frames, closures,
-# rows, places on paths and couplings, and of coefficients for which there is room.
-HEADER = 8
-LINKS, COORDINATES, FRAMES, CLOSURES, ROWS, PATHS, COUPLINGS, COEFFICIENTS = range(HEADER)
-
-
-@inlined
-def cut1(x, at, a):
-    """Return (a,) numbers of a flat array, and where they end."""
-    return x[at:at + a], at + a
-
-
-@inlined
-def cut2(x, at, a, b):
-    """Return (a, b) numbers of a flat array, and where they end."""
-    return x[at:at + a * b].reshape(a, b), at + a * b
-
-
-@inlined
-def cut3(x, at, a, b, c):
-    """Return (a, b, c) numbers of a flat array, and where they end."""
-    return x[at:at + a * b * c].reshape(a, b, c), at + a * b * c
-
-
-@kernel
-def machine_of(ints, floats):
-    """Return the constants of a model: its fields, one after the other, in two flat arrays."""
-    n, nv, f, c = ints[LINKS], ints[COORDINATES], ints[FRAMES], ints[CLOSURES]
-    kind, i = cut1(ints, HEADER, n)
-    parent, i = cut1(ints, i, n)
-    qi, i = cut1(ints, i, n)
-    vi, i = cut1(ints, i, n)
-    link, i = cut1(ints, i, nv)
-    previous, i = cut1(ints, i, nv)
-    frame_link, i = cut1(ints, i, f)
-    closure_kind, i = cut1(ints, i, c)
-    closure_row, i = cut1(ints, i, c + 1)
-    row_kind, i = cut1(ints, i, ints[ROWS])
-    path_start, i = cut1(ints, i, c + 1)
-    path, i = cut1(ints, i, ints[PATHS])
-    placement, x = cut2(floats, 0, n, 12)
-    inertia, x = cut2(floats, x, n, 10)
-    pitch, x = cut1(floats, x, n)
-    damping, x = cut1(floats, x, nv)
-    friction, x = cut1(floats, x, nv)
-    gravity, x = cut1(floats, x, 3)
-    frame_placement, x = cut2(floats, x, f, 12)
-    closure_size, x = cut2(floats, x, c, 2)
-    path_sign, x = cut1(floats, x, ints[PATHS])
-    coupling, x = cut2(floats, x, ints[COUPLINGS], nv)
-    coupling_offset, x = cut1(floats, x, ints[COUPLINGS])
-    return Machine(
-        kind, parent, qi, vi, placement, inertia, pitch, damping, friction, gravity, link,
-        previous, frame_link, frame_placement, closure_kind, closure_size, closure_row, row_kind,
-        path_start, path, path_sign, coupling, coupling_offset)
-
-
-@kernel
-def motion_of(ints, floats):
-    """Return room for series in a flat array."""
-    n, nv, k, m = ints[LINKS], ints[COORDINATES], ints[COEFFICIENTS], ints[ROWS]
-    pose, x = cut2(floats, 0, n + 1, 12)
-    reference, x = cut1(floats, x, 3)
-    rate, x = cut2(floats, x, nv, k)
-    effort, x = cut2(floats, x, nv, k)
-    screw, x = cut3(floats, x, nv, k, 6)
-    twist, x = cut3(floats, x, n + 1, k, 6)
-    wrench, x = cut3(floats, x, n + 1, k, 6)
-    moments, x = cut3(floats, x, n, k, 9)
-    frame, x = cut3(floats, x, ints[FRAMES], k, 12)
-    row, x = cut3(floats, x, m, k, 6)
-    multiplier, x = cut2(floats, x, m + ints[COUPLINGS], k)
-    potential, x = cut2(floats, x, nv, k)
-    jacobian, x = cut3(floats, x, k, m + ints[COUPLINGS], nv)
-    composite, x = cut2(floats, x, n, 10)
-    change, x = cut2(floats, x, n + 1, 12)
-    return Motion(pose, reference, rate, effort, screw, twist, wrench, moments, frame, row,
-                  multiplier, potential, jacobian, composite, change)
-
-
-@kernel
-def room_of(ints, floats, orders, by_row):
-    """Return room for a factorisation of A^T (m columns) or of A_p (nv columns at most)."""
-    nv, m = ints[COORDINATES], ints[ROWS] + ints[COUPLINGS]
-    count, size = (m, nv) if by_row else (nv, m)
-    mass, x = cut2(floats, 0, nv, nv)
-    rows, x = cut2(floats, x, count, size)
-    scale, x = cut1(floats, x, count)
-    head, x = cut1(floats, x, count)
-    beta, x = cut1(floats, x, count)
-    norm, x = cut1(floats, x, max(count, m))
-    basis, x = cut2(floats, x, m, m)
-    basis_head, x = cut1(floats, x, m)
-    basis_beta, x = cut1(floats, x, m)
-    solution, x = cut1(floats, x, size)
-    y, x = cut1(floats, x, nv)
-    z, x = cut1(floats, x, count)
-    gamma, x = cut1(floats, x, m)
-    report, x = cut1(floats, x, REPORT_WIDTH)
-    order, i = cut1(orders, 0, count)
-    basis_order, i = cut1(orders, i, m)
-    return Room(mass, rows, scale, order, head, beta, norm, basis, basis_order, basis_head,
-                basis_beta, solution, y, z, gamma, report)
-
-
-@kernel
-def space_of(ints, floats, orders):
-    """Return room for the free motions of a state."""
-    nv, k = ints[COORDINATES], ints[COEFFICIENTS]
-    basis, x = cut3(floats, 0, k, nv, nv)
-    rows, x = cut2(floats, x, nv, nv)
-    head, x = cut1(floats, x, nv)
-    beta, x = cut1(floats, x, nv)
-    norm, x = cut1(floats, x, nv)
-    s, x = cut1(floats, x, nv)
-    size, x = cut2(floats, x, nv, k)
-    need, x = cut2(floats, x, k, nv)
-    return Space(basis, rows, orders[:nv], head, beta, norm, s, size, need)
+machine_of, motion_of, room_of, space_of = MACHINE.view, MOTION.view, ROOM.view, SPACE.view
 
 
 @inlined
@@ -262,11 +110,37 @@ def put3(table, i, k, c, x):
 
 
 @inlined
-def add3(table, i, k, c, s, x):
-    """Add s x to three columns of coefficient k of row i."""
-    table[i, k, c] += s * x[0]
-    table[i, k, c + 1] += s * x[1]
-    table[i, k, c + 2] += s * x[2]
+def get6(table, i, k):
+    """Return coefficient k of a twist or wrench in row i, as two vectors."""
+    return ((table[i, k, 0], table[i, k, 1], table[i, k, 2]),
+            (table[i, k, 3], table[i, k, 4], table[i, k, 5]))
+
+
+@inlined
+def put6(table, i, k, x, y):
+    """Write coefficient k of a twist or wrench into row i."""
+    table[i, k, 0], table[i, k, 1], table[i, k, 2] = x
+    table[i, k, 3], table[i, k, 4], table[i, k, 5] = y
+
+
+@inlined
+def add6(table, i, k, s, x, y):
+    """Add s (x, y) to coefficient k of a twist or wrench in row i."""
+    for c in range(3):
+        table[i, k, c] += s * x[c]
+        table[i, k, 3 + c] += s * y[c]
+
+
+@inlined
+def dot6(a, b):
+    """Return the power of a wrench along a twist."""
+    return vec3.dot(a[0], b[0]) + vec3.dot(a[1], b[1])
+
+
+@inlined
+def axpy6(s, x, y):
+    """Return s x + y of twists or wrenches."""
+    return vec3.axpy(s, x[0], y[0]), vec3.axpy(s, x[1], y[1])
 
 
 @inlined

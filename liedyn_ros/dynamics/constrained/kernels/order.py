@@ -1,0 +1,139 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What all tasks share: the state, the step from one order to the next, and the results."""
+
+from liedyn_ros.dynamics.constrained.kernels import closures, series
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    add6, axpy6, DEFECT, dot6, get6, START)
+from liedyn_ros.dynamics.kernels import joints
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import vec3
+
+
+@kernel
+def begin(machine, motion, sought, free, q, v, a, tau):
+    """
+    Write what a state decides, and what is given of motion and forces.
+
+    Given are, where sought, accelerations of coordinates that are not free and forces of those
+    that are; else all of both.
+    """
+    series.begin(machine, motion, q)
+    scale = 1.0
+    for j in range(len(v)):
+        motion.rate[j, 0] = v[j]
+    for k in range(len(a)):
+        for j in range(len(v)):
+            motion.rate[j, k + 1] = 0.0 if sought and free[j] else scale / (k + 1.0) * a[k, j]
+            motion.effort[j, k] = 0.0 if sought and not free[j] else scale * tau[k, j]
+        scale /= k + 1.0
+    closures.write_rows(machine, motion, START)
+    closures.write_jacobian(machine, motion, START)
+    series.move(machine, motion, START)
+
+
+@kernel
+def advance(machine, motion, room, external, pressed, k, out):
+    """
+    Write the forces (nv,) that the motion needs at order k, with lam_k = 0, and gamma (12.14).
+
+    What lam of lower orders gives at this order is counted where pressed.
+    """
+    frames = len(machine.frame_link) if len(external) else 2 * len(machine.closure_kind)
+    series.grow(machine, motion, k, frames)
+    closures.write_rows(machine, motion, k + 1)
+    series.move(machine, motion, k + 1)
+    closures.write_rates(machine, motion, k + 1, k + 1.0, room.gamma)
+    series.press(machine, motion, k)
+    if len(external) > 0:
+        series.press_bodies(machine, motion, external, k)
+    if pressed:
+        closures.press_closures(machine, motion, k)
+    series.gather(machine, motion, k)
+    series.feel(machine, motion, k, out)
+
+
+@kernel
+def note_defect(machine, motion, room, k):
+    """Note how much of coefficient k of the velocity residual the motion leaves open."""
+    for r in range(len(room.gamma)):
+        size = 0.0  # of the terms that cancel
+        for j in range(len(machine.link)):
+            size += abs(motion.jacobian[0, r, j] * motion.rate[j, k])
+        if k > 0:
+            for j in range(len(machine.link)):
+                size += abs(motion.jacobian[0, r, j]) * motion.rate[j, 0]**2
+        open_part = abs(room.gamma[r]) / max(k, 1)
+        room.report[DEFECT] = max(room.report[DEFECT], open_part / (1.0 + size))
+
+
+@kernel
+def complete(machine, motion, free, k):
+    """Add to twists, wrenches and forces what the solution of order k adds."""
+    count, change, scale = len(machine.kind), motion.change, k + 1.0
+    for c in range(12):
+        change[count, c] = 0.0
+    for i in range(count):
+        parent = machine.parent[i]
+        twist = ((change[parent, 0], change[parent, 1], change[parent, 2]),
+                 (change[parent, 3], change[parent, 4], change[parent, 5]))
+        for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
+            if free[j]:
+                twist = axpy6(motion.rate[j, k + 1], get6(motion.screw, j, START), twist)
+        w, v = twist
+        add6(motion.twist, i, k + 1, 1.0, w, v)
+        m, f = series.inertia_times(motion, i, START, w, v)
+        f = vec3.axpy(machine.inertia[i, 0], v, f)
+        for c in range(3):
+            change[i, c], change[i, 3 + c] = w[c], v[c]
+            change[i, 6 + c], change[i, 9 + c] = scale * m[c], scale * f[c]
+    for c in range(len(machine.closure_kind)):
+        wrench = vec3.ZERO, vec3.ZERO
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            wrench = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), wrench)
+        m, f = wrench
+        a, b = machine.frame_link[2 * c], machine.frame_link[2 * c + 1]
+        for n in range(3):
+            change[b, 6 + n] -= m[n]
+            change[b, 9 + n] -= f[n]
+            change[a, 6 + n] += m[n]
+            change[a, 9 + n] += f[n]
+    for i in range(count - 1, -1, -1):
+        parent = machine.parent[i]
+        for c in range(6):
+            motion.wrench[i, k, c] += change[i, 6 + c]
+            change[parent, 6 + c] += change[i, 6 + c]
+    first = len(machine.row_kind)
+    for j in range(len(free)):
+        if not free[j]:
+            i = machine.link[j]
+            total = dot6(get6(motion.screw, j, START), (
+                (change[i, 6], change[i, 7], change[i, 8]),
+                (change[i, 9], change[i, 10], change[i, 11])))
+            for r in range(len(machine.coupling)):
+                total -= machine.coupling[r, j] * motion.multiplier[first + r, k]
+            motion.effort[j, k] += total
+
+
+@kernel
+def write(machine, motion, sought, k, scale, a, tau, multipliers, wrenches):
+    """Write order k of forces, multipliers, wrenches and, where sought, accelerations."""
+    for j in range(len(machine.link)):
+        if sought:
+            a[k, j] = scale * (k + 1.0) * motion.rate[j, k + 1]
+        tau[k, j] = scale * motion.effort[j, k]
+    for r in range(multipliers.shape[1]):
+        multipliers[k, r] = scale * motion.multiplier[r, k]
+    closures.write_wrenches(machine, motion, k, scale, wrenches[k])

@@ -1,0 +1,125 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Many arrays as one argument: kernels take a bundle of arrays as one pointer.
+
+Numba passes an array as seven numbers or more, through every call; a tuple of twenty arrays takes
+longer to compile than what is done with them. A bundle is one flat float64 array: for each of its
+arrays where it begins and its shape, as whole numbers, then their entries. In a kernel, `view` of
+that array has the arrays as attributes. Whole numbers stand among the floats as int64 bits.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, lower_getattr_generic, models, register_model
+from numba.np.arrayobj import populate_array
+import numpy as np
+from numpy.typing import NDArray
+
+INTEGERS, VECTOR, MATRIX, CUBE = (types.int64, 1), (types.float64, 1), (types.float64, 2), (
+    types.float64, 3)
+_HEADER = 4  # words of an array: where it begins, and three lengths
+_WORD = ir.IntType(64)
+
+
+class BundleType(types.Type):
+    """What a kernel sees of a bundle: arrays by name."""
+
+    def __init__(self, name: str, fields: tuple[tuple[str, Any], ...]) -> None:
+        """Name the type and its arrays."""
+        super().__init__(name=f'{name}({", ".join(field for field, _ in fields)})')
+        self.fields = fields
+        self.places = {field: place for place, (field, _) in enumerate(fields)}
+
+
+class Bundle:
+    """The names of the arrays of a bundle, and of what kind each is; view is for kernels."""
+
+    def __init__(self, name: str, **kinds: Any) -> None:
+        """Name the bundle and its arrays: INTEGERS, VECTOR, MATRIX or CUBE."""
+        self._kinds = kinds
+        seen = BundleType(name, tuple(kinds.items()))
+
+        @intrinsic
+        def view(typing: Any, words: Any) -> Any:
+            def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+                return context.make_array(sig.args[0])(context, builder, args[0]).data
+
+            return seen(words), generate
+
+        self.view = view
+
+    def pack(self, **arrays: Any) -> NDArray[np.float64]:
+        """Return the flat array of all arrays, each by its name."""
+        header, entries = np.ones((len(self._kinds), _HEADER), dtype=np.int64), []
+        at = header.size
+        for row, (name, (dtype, ndim)) in zip(header, self._kinds.items()):
+            array = np.ascontiguousarray(arrays[name], dtype=np.dtype(str(dtype)))
+            row[0], row[1:1 + ndim] = at, array.shape
+            entries.append(array.ravel().view(np.float64))
+            at += array.size
+        return np.concatenate([header.ravel().view(np.float64), *entries])
+
+
+@register_model(BundleType)
+class _BundleModel(models.PrimitiveModel):
+    """A bundle is a pointer to its first word."""
+
+    def __init__(self, manager: Any, of: Any) -> None:
+        """Name the LLVM type."""
+        super().__init__(manager, of, ir.DoubleType().as_pointer())
+
+
+@infer_getattr
+class _Arrays(AttributeTemplate):
+    """The arrays are attributes."""
+
+    key = BundleType
+
+    def generic_resolve(self, of: Any, name: str) -> Any:
+        """Return the type of an array."""
+        place = of.places.get(name)
+        return None if place is None else _array_type(of, place)
+
+
+@lower_getattr_generic(BundleType)
+def _get(context: Any, builder: Any, of: Any, words: Any, name: str) -> Any:
+    place = of.places[name]
+    array_type = _array_type(of, place)
+
+    def word(k: int) -> Any:
+        at = builder.gep(words, [_WORD(_HEADER * place + k)])
+        value = builder.load(builder.bitcast(at, _WORD.as_pointer()), align=8)
+        # No kernel writes a header, so LLVM may read it once, before a loop.
+        value.set_metadata('invariant.load', builder.module.add_metadata([]))
+        return value
+
+    array = context.make_array(array_type)(context, builder)
+    shape = [word(1 + axis) for axis in range(array_type.ndim)]
+    strides = [_WORD(8)]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+    populate_array(
+        array, data=builder.bitcast(builder.gep(words, [word(0)]), array.data.type),
+        shape=shape, strides=strides, itemsize=_WORD(8), meminfo=None)
+    return array._getvalue()
+
+
+def _array_type(of: Any, place: int) -> Any:
+    dtype, ndim = of.fields[place][1]
+    return types.Array(dtype, ndim, 'C')
