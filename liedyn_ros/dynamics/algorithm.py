@@ -123,15 +123,15 @@ def _unbound() -> None:
 
 def order_of_rows(name: str, value: ArrayLike, axis: int) -> int:
     """Return the order that the rows along an axis reach, or raise ShapeError or LimitError."""
-    shape = np.shape(np.asarray(value, dtype=object)) if not isinstance(
-        value, np.ndarray) else value.shape
+    shape = value.shape if isinstance(value, np.ndarray) else np.shape(
+        np.asarray(value, dtype=object))
+    if len(shape) == axis + 2 and 0 < shape[axis] <= MAX_ORDER + 1:
+        return shape[axis] - 1
     if len(shape) != axis + 2 or shape[axis] == 0:
         wanted = ('(r + 1, nv)', '(K, r + 1, nv)')[axis]
         raise ShapeError(f'{name}: expected a row for each order, shape {wanted}, got {shape}')
-    if shape[axis] > MAX_ORDER + 1:
-        raise LimitError(f'{name}: expected {MAX_ORDER + 1} rows at most, up to order '
-                         f'{MAX_ORDER}, got {shape[axis]}')
-    return int(shape[axis]) - 1
+    raise LimitError(f'{name}: expected {MAX_ORDER + 1} rows at most, up to order '
+                     f'{MAX_ORDER}, got {shape[axis]}')
 
 
 def derivatives(name: str, value: ArrayLike, shape: tuple[int, ...], take: Any = borrowed

@@ -28,6 +28,7 @@ from liedyn_ros.dynamics.hybrid import Hybrid
 from liedyn_ros.dynamics.inputs import output, require_own_memory, stop
 from liedyn_ros.dynamics.kernels.aba import DONE, forward
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardPartialDerivatives
+from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid as hybrid_series
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 
@@ -71,10 +72,18 @@ class Forward(Algorithm):
 
         tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for r > 30.
         """
-        order = order_of_rows('tau', tau, 0)
+        if type(tau) is not np.ndarray or tau.ndim != 2 or not 0 < len(tau) <= self._order + 1:
+            order = order_of_rows('tau', tau, 0)
+        else:
+            order = len(tau) - 1
         shape = order + 1, self._nv
         a = np.empty(shape) if out is None else output(out, shape)
-        return self._hybrid.solve(order, q, v, self._none, a, tau, external, out, data)[0]
+        kernel = self._for_order(order, hybrid_series, True, data)
+        wrenches = self._no_wrench_rows if external is None else external
+        if kernel.attempt(q, v, self._none, a, tau, wrenches) == DONE:
+            return a
+        self._hybrid.solve(kernel, q, v, self._none, a, tau, external, out)
+        return a
 
     @cached_property
     def partial_derivatives(self) -> ForwardPartialDerivatives:

@@ -57,10 +57,13 @@ class Hybrid(Algorithm):
                  tau: ArrayLike, external: ArrayLike | None = None, data: Data | None = None
                  ) -> tuple[Array, Array]:
         """Return a and tau, each (nv,); external is (B, 6)."""
-        kernel = self._kernel if data is None else BoundKernel(aba.hybrid, *self._tables(data))
         which = self._mask(prescribed)
-        q, v, wrenches = self._position(q), self._rate('v', v), self._wrenches(external)
         a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
+        wrenches = self._no_wrenches if external is None else external
+        if data is None and self._kernel.attempt(q, v, which, a, tau, wrenches) == aba.DONE:
+            return a, tau
+        kernel = self._kernel if data is None else BoundKernel(aba.hybrid, *self._tables(data))
+        q, v, wrenches = self._position(q), self._rate('v', v), self._wrenches(external)
         code = kernel(q, v, which, a, tau, wrenches)
         if code != aba.DONE:
             stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
@@ -78,7 +81,11 @@ class Hybrid(Algorithm):
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
         shape = order + 1, self._nv
         a, tau = derivatives('a', a, shape, copied), derivatives('tau', tau, shape, copied)
-        return self.solve(order, q, v, which, a, tau, external, None, data)
+        kernel = self._for_order(order, aba_series.hybrid, True, data)
+        wrenches = self._no_wrench_rows if external is None else external
+        if kernel.attempt(q, v, which, a, tau, wrenches) != aba.DONE:
+            self.solve(kernel, q, v, which, a, tau, external, None)
+        return a, tau
 
     def partial_derivatives(
             self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
@@ -113,22 +120,16 @@ class Hybrid(Algorithm):
         self._run_batch(q, v, self._mask(prescribed), a, tau, wrenches)
         return a, tau
 
-    def solve(self, order: int, q: ArrayLike, v: ArrayLike, which: NDArray[np.bool_], a: Array,
-              tau: ArrayLike, external: ArrayLike | None, out: Array | None, data: Data | None
-              ) -> tuple[Array, Array]:
-        """Complete a (r + 1, nv) and tau in their place; what forward dynamics runs, too."""
-        kernel = self._for_order(order, aba_series.hybrid, True, data)
-        wrenches = self._no_wrench_rows if external is None else external
-        if kernel.attempt(q, v, which, a, tau, wrenches) == aba.DONE:
-            return a, np.asarray(tau)
+    def solve(self, kernel: BoundKernel, q: ArrayLike, v: ArrayLike, which: NDArray[np.bool_],
+              a: Array, tau: ArrayLike, external: ArrayLike | None, out: Array | None) -> None:
+        """Complete a (r + 1, nv) and tau in their place, checked; forward dynamics runs it too."""
         q, v = self._position(q), self._rate('v', v)
         tau = derivatives('tau', tau, a.shape)
-        wrenches = self._wrench_rows(external, order)
+        wrenches = self._wrench_rows(external, len(a) - 1)
         code = kernel(q, v, which, a, tau, wrenches)
         if code != aba.DONE:
             require_own_memory(out, q=q, v=v, tau=tau, **applied(wrenches))
             stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
-        return a, tau
 
     def _mask(self, prescribed: Prescribed) -> NDArray[np.bool_]:
         if isinstance(prescribed, (list, tuple)) and all(isinstance(x, str) for x in prescribed):

@@ -24,7 +24,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError, Singul
 from liedyn_ros.dynamics.kernels.aba import REFUSED
 from liedyn_ros.model import configuration, Model
 
-_FLOAT64 = np.dtype(np.float64)
+_FLOAT64, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
 
 
 def borrowed(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
@@ -53,7 +53,7 @@ def output(out: Array | None, shape: tuple[int, ...]) -> Array:
 def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
     """Return which of (size,) are set, or raise ShapeError or LiedynError."""
     array = np.asarray(value)
-    if array.dtype != np.bool_:
+    if array.dtype is not _BOOL:
         raise LiedynError(f'{name}: expected an array of bool, got {array.dtype}')
     if array.shape != (size,):
         raise ShapeError(f'{name}: expected shape {(size,)}, got {array.shape}')
@@ -66,6 +66,8 @@ def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
 
     Raises ShapeError or LiedynError.
     """
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == shape:
+        return value.copy()
     array = as_numbers(name, value)
     if array.shape != shape:
         raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')

@@ -167,6 +167,15 @@ def put(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
 
 
 @intrinsic
+def lanes_of(typing: Any, table: Any) -> Any:
+    """Return how many states a table has, as a constant: LANES, or one."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.Constant(ir.IntType(64), LANES if table.ndim == 3 else 1)
+
+    return types.int64(table), generate
+
+
+@intrinsic
 def get_lane(typing: Any, table: Any, row: Any, column: Any, lane: Any) -> Any:
     """Return the float of one state; a table of one state has lane 0."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:

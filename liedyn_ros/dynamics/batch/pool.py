@@ -49,8 +49,8 @@ class LaneTables:
     def __init__(self, constants: Constants) -> None:
         """Make what does not depend on the order."""
         self._model, self._links = constants.table, constants.links
-        self._data = np.zeros((constants.rows, tables.DATA_WIDTH, LANES))
-        self._series = np.zeros((0, series.WIDTH, LANES))
+        self._data = _lanes_table(constants.rows, tables.DATA_WIDTH)
+        self._series = _lanes_table(0, series.WIDTH)
 
     def inverse(self, q: Array, v: Array, a: Array, external: Array, tau: Array
                 ) -> tuple[int, int]:
@@ -68,7 +68,16 @@ class LaneTables:
     def _grow(self, size: int) -> None:
         """Make room for size coefficients of everything."""
         if len(self._series) < self._links * size:
-            self._series = np.zeros((self._links * size, series.WIDTH, LANES))
+            self._series = _lanes_table(self._links * size, series.WIDTH)
+
+
+def _lanes_table(rows: int, columns: int) -> Array:
+    """Return zeros (rows, columns, LANES), each place in one line of the processor's cache."""
+    line = 8 * LANES  # bytes
+    memory = np.zeros((rows * columns + 1) * line, dtype=np.uint8)
+    start = -memory.ctypes.data % line
+    places = memory[start:start + rows * columns * line].view(np.float64)
+    return places.reshape(rows, columns, LANES)
 
 
 class LanePool:

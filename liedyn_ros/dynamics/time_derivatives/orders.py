@@ -17,8 +17,7 @@
 import operator
 
 from liedyn_ros.common.errors import LiedynError, LimitError
-
-MAX_ORDER = 30
+from liedyn_ros.dynamics.time_derivatives.kernels.series import MAX_ORDER as MAX_ORDER
 
 
 def require_order(order: int) -> int:

@@ -50,10 +50,15 @@ def hybrid(model, data, series, q, v, prescribed, a, tau, external):
     if code != aba.DONE or len(a) == 1:
         return code
     conversion.store_external(model, series, external, 0, size)
-    conversion.store_poses(model, series, q, 0, size)
-    conversion.store_given(model, series, v, prescribed, a, tau, 0, size, 1)
+    conversion.store_ground(model, series, size)
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        conversion.store_poses(model, series, i, q, 0, size)
+        conversion.store_given(model, series, i, v, prescribed, a, tau, 0, size, 1)
+        store_velocity(model, series, i, size)
     solve(model, data, series, prescribed, size, 1, loaded)
-    conversion.load_sought(model, series, v, prescribed, a, tau, 0, size, 1)
+    for i in range(1, links):
+        conversion.load_sought(model, series, i, v, prescribed, a, tau, 0, size, 1)
     good = joints.finite(a.reshape(-1)) and joints.finite(tau.reshape(-1))
     return aba.DONE if good else aba.REFUSED
 
@@ -61,10 +66,7 @@ def hybrid(model, data, series, q, v, prescribed, a, tau, external):
 @inlined
 def solve(model, data, series, prescribed, size, first, loaded):
     """Write rates and efforts of all orders from a first on, those before being known."""
-    conversion.store_ground(model, series, size)
     links = get_int(model, 0, LINKS)
-    for i in range(1, links):
-        store_velocity(model, series, i, size)
     for k in range(size - 1):
         for i in range(1, links):
             store_motion(model, series, i, k, size)

@@ -16,15 +16,18 @@
 
 from liedyn_ros.dynamics.kernels import aba as order_zero, joints
 from liedyn_ros.dynamics.kernels.aba import DONE, REFUSED
+from liedyn_ros.dynamics.kernels.tables import LINKS
 from liedyn_ros.dynamics.time_derivatives.kernels import aba, conversion, factorization, rnea
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_velocity
 from liedyn_ros.jit.decorators import long_kernel
-from liedyn_ros.jit.simd import LANES
+from liedyn_ros.jit.simd import get_int, LANES
 
 
 @long_kernel
 def inverse_batch(model, series, q, v, a, external, tau):
     """Run rnea on each state, external may have none; return the first that is refused."""
-    states, size, loaded = len(q), a.shape[1] + 1, len(external) > 0
+    links, states = get_int(model, 0, LINKS), len(q)
+    size, loaded = a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):
         for lane in range(LANES):
             s = min(first + lane, states - 1)  # lanes left over do the last state again
@@ -35,12 +38,15 @@ def inverse_batch(model, series, q, v, a, external, tau):
                 if not conversion.fits(model, external[s], a.shape[1]):
                     return s, REFUSED
                 conversion.store_external(model, series, external[s], lane, size)
-            conversion.store_poses(model, series, q[s], lane, size)
-            conversion.store_rates(model, series, v[s], a[s], lane, size)
-        rnea.solve(model, series, size, loaded)
-        for lane in range(min(LANES, states - first)):
-            s = first + lane
-            conversion.load_efforts(model, series, v[s], tau[s], lane, size)
+        conversion.store_ground(model, series, size)
+        for i in range(1, links):
+            conversion.store_poses(model, series, i, q, first, size)
+            conversion.store_rates(model, series, i, v, a, first, size)
+            rnea.move(model, series, i, size, loaded)
+        for i in range(links - 1, 0, -1):
+            rnea.balance(model, series, i, size)
+            conversion.load_efforts(model, series, i, v, tau, first, size)
+        for s in range(first, min(first + LANES, states)):
             if not joints.finite(tau[s].reshape(-1)):
                 return s, REFUSED
     return states, DONE
@@ -49,7 +55,8 @@ def inverse_batch(model, series, q, v, a, external, tau):
 @long_kernel
 def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
     """Run hybrid on each state, external may have none; return the first that is refused."""
-    states, size, loaded = len(q), a.shape[1] + 1, len(external) > 0
+    links, states = get_int(model, 0, LINKS), len(q)
+    size, loaded = a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):
         for lane in range(LANES):
             s = min(first + lane, states - 1)
@@ -62,17 +69,20 @@ def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
                 if not conversion.fits(model, external[s], a.shape[1]):
                     return s, REFUSED
                 conversion.store_external(model, series, external[s], lane, size)
-            conversion.store_poses(model, series, q[s], lane, size)
-            conversion.store_given(model, series, v[s], prescribed, a[s], tau[s], lane, size, 0)
+        conversion.store_ground(model, series, size)
+        for i in range(1, links):
+            conversion.store_poses(model, series, i, q, first, size)
+            conversion.store_given(model, series, i, v, prescribed, a, tau, first, size, 0)
+            store_velocity(model, series, i, size)
         factorization.factor(model, data, series, prescribed, size)
         for lane in range(LANES):
             code = factorization.singular(model, data, prescribed, lane)
             if code != DONE:
                 return min(first + lane, states - 1), code
         aba.solve(model, data, series, prescribed, size, 0, loaded)
-        for lane in range(min(LANES, states - first)):
-            s = first + lane
-            conversion.load_sought(model, series, v[s], prescribed, a[s], tau[s], lane, size, 0)
+        for i in range(1, links):
+            conversion.load_sought(model, series, i, v, prescribed, a, tau, first, size, 0)
+        for s in range(first, min(first + LANES, states)):
             if not (joints.finite(a[s].reshape(-1)) and joints.finite(tau[s].reshape(-1))):
                 return s, REFUSED
     return states, DONE

@@ -13,10 +13,14 @@
 # limitations under the License.
 
 """
-Derivatives of one state become coefficients in a lane of the table, and back.
+Derivatives become coefficients in the table, and back.
 
-A derivative x^(k) is k! times a coefficient.
+A derivative x^(k) is k! times a coefficient. Arrays are those of one state, or have a first axis
+of states. Those from a first one on go into the lanes of the table; where there are fewer, the
+last one goes into the lanes that are left over.
 """
+
+import numpy as np
 
 from liedyn_ros.dynamics.kernels import joints, wrenches
 from liedyn_ros.dynamics.kernels.aba import is_prescribed
@@ -26,12 +30,15 @@ from liedyn_ros.dynamics.kernels.tables import (
 from liedyn_ros.dynamics.kernels.trigonometry import sine_cosine
 from liedyn_ros.dynamics.time_derivatives.kernels.joints import translation_per_unit
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    ACCELERATION, COSINE, EFFORT, EXTERNAL, POSITION, RATE, ROTATION, SINE, SQUARE, TRANSLATION,
-    VELOCITY)
+    ACCELERATION, COSINE, EFFORT, EXTERNAL, MAX_ORDER, POSITION, RATE, ROTATION, SINE, SQUARE,
+    TRANSLATION, VELOCITY)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int, get_lane, put_lane
+from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put_lane
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+
+FACTORIAL = np.cumprod([1.0, *range(1, MAX_ORDER + 2)])
+INVERSE_FACTORIAL = 1.0 / FACTORIAL  # a division would take longer than all else here
 
 
 @inlined
@@ -45,26 +52,32 @@ def store_ground(model, series, size):
 
 
 @inlined
-def store_poses(model, series, q, lane, size):
-    """Write coefficient 0 of the poses of all joints."""
-    for i in range(1, get_int(model, 0, LINKS)):
-        kind, row, qi = get_int(model, i, KIND), i * size, get_int(model, i, QI)
-        if kind < SPHERICAL:
-            if kind != REVOLUTE:
-                put_lane(series, row, TRANSLATION, lane,
-                         translation_per_unit(kind, model, i) * q[qi])
-            if kind != PRISMATIC:
-                s, c = sine_cosine(q[qi])
-                put_lane(series, row, SINE, lane, s)
-                put_lane(series, row, COSINE, lane, c)
-        else:
-            if kind == FREE:
-                for j in range(3):
-                    put_lane(series, row, POSITION + j, lane, q[qi + j])
-                qi += 3
-            r = joints.rotation((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))
-            for j in range(9):
-                put_lane(series, row, ROTATION + j, lane, r[j])
+def store_poses(model, series, i, q, first, size):
+    """Write coefficient 0 of the pose of the joint of link i."""
+    for lane in range(lanes_of(series)):
+        s = min(first + lane, len(q) - 1)
+        store_pose(model, series, i, q[s] if q.ndim == 2 else q, lane, size)
+
+
+@inlined
+def store_pose(model, series, i, q, lane, size):
+    """Write coefficient 0 of the pose of the joint of link i, of one state."""
+    kind, row, qi = get_int(model, i, KIND), i * size, get_int(model, i, QI)
+    if kind < SPHERICAL:
+        if kind != REVOLUTE:
+            put_lane(series, row, TRANSLATION, lane, translation_per_unit(kind, model, i) * q[qi])
+        if kind != PRISMATIC:
+            s, c = sine_cosine(q[qi])
+            put_lane(series, row, SINE, lane, s)
+            put_lane(series, row, COSINE, lane, c)
+    else:
+        if kind == FREE:
+            for j in range(3):
+                put_lane(series, row, POSITION + j, lane, q[qi + j])
+            qi += 3
+        r = joints.rotation((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))
+        for j in range(9):
+            put_lane(series, row, ROTATION + j, lane, r[j])
 
 
 @inlined
@@ -79,8 +92,8 @@ def fits(model, external, orders):
 @inlined
 def store_external(model, series, external, lane, size):
     """Write the wrenches on links from derivatives (r + 1, B, 6) of those on bodies."""
-    scale = 1.0
     for k in range(len(external)):
+        scale = INVERSE_FACTORIAL[k]
         for i in range(get_int(model, 0, LINKS)):
             for j in range(EXTERNAL, EXTERNAL + 6):
                 put_lane(series, i * size + k, j, lane, 0.0)
@@ -90,7 +103,6 @@ def store_external(model, series, external, lane, size):
             for j in range(3):
                 add_lane(series, row, EXTERNAL + j, lane, scale * m[j])
                 add_lane(series, row, EXTERNAL + 3 + j, lane, scale * f[j])
-        scale /= k + 1.0
 
 
 @inlined
@@ -100,68 +112,97 @@ def add_lane(table, row, column, lane, value):
 
 
 @inlined
-def store_rates(model, series, v, a, lane, size):
-    """Write coefficients of v (nv,) and of its derivatives a (r + 1, nv)."""
-    for i in range(1, get_int(model, 0, LINKS)):
-        vi, row, scale = get_int(model, i, VI), i * size, 1.0
-        count = joints.degrees(get_int(model, i, KIND))
-        for j in range(count):
-            put_lane(series, row, RATE + j, lane, v[vi + j])
-        for k in range(len(a)):
-            scale /= k + 1.0
-            for j in range(count):
-                put_lane(series, row + k + 1, RATE + j, lane, scale * a[k, vi + j])
-
-
-@inlined
-def load_efforts(model, series, v, tau, lane, size):
-    """Write derivatives tau (r + 1, nv) from coefficients, and add Coulomb friction."""
-    for i in range(1, get_int(model, 0, LINKS)):
-        vi, row, scale = get_int(model, i, VI), i * size, 1.0
-        for k in range(len(tau)):
-            scale *= max(k, 1)
-            for j in range(joints.degrees(get_int(model, i, KIND))):
-                tau[k, vi + j] = scale * get_lane(series, row + k, EFFORT + j, lane)
-                if k == 0:
-                    tau[k, vi + j] += coulomb(model, vi + j, v[vi + j])
-
-
-@inlined
-def store_given(model, series, v, prescribed, a, tau, lane, size, first):
-    """Write coefficients of what is given, from a first order on zero for the rest."""
-    for i in range(1, get_int(model, 0, LINKS)):
-        vi, row, scale = get_int(model, i, VI), i * size, 1.0
-        count = joints.degrees(get_int(model, i, KIND))
-        for j in range(count):
-            put_lane(series, row, RATE + j, lane, v[vi + j])
-        for k in range(len(a)):
-            for j in range(count):
-                held = is_prescribed(prescribed, vi + j)
-                friction = coulomb(model, vi + j, v[vi + j]) if k == 0 else 0.0
+def store_rates(model, series, i, v, a, first, size):
+    """Write coefficients of v and of its derivatives a of link i."""
+    vi, row = get_int(model, i, VI), i * size
+    for j in range(joints.degrees(get_int(model, i, KIND))):
+        for lane in range(lanes_of(series)):
+            s = min(first + lane, len(v) - 1)
+            put_lane(series, row, RATE + j, lane, of_state(v, s, vi + j))
+        for k in range(size - 1):
+            for lane in range(lanes_of(series)):
+                s = min(first + lane, len(v) - 1)
                 put_lane(series, row + k + 1, RATE + j, lane,
-                         scale / (k + 1.0) * a[k, vi + j] if held or k < first else 0.0)
-                put_lane(series, row + k, EFFORT + j, lane,
-                         0.0 if held else scale * (tau[k, vi + j] - friction))
-            scale /= k + 1.0
+                         INVERSE_FACTORIAL[k + 1] * of_order(a, s, k, vi + j))
 
 
 @inlined
-def load_sought(model, series, v, prescribed, a, tau, lane, size, first):
-    """Write derivatives of what was sought, from a first order on."""
-    for i in range(1, get_int(model, 0, LINKS)):
-        vi, row, scale = get_int(model, i, VI), i * size, 1.0
-        for k in range(len(a)):
-            scale *= max(k, 1)
-            if k < first:
+def load_efforts(model, series, i, v, tau, first, size):
+    """Write derivatives tau of the forces of link i, with Coulomb friction."""
+    vi, row, lanes = get_int(model, i, VI), i * size, min(lanes_of(series), len(v) - first)
+    for j in range(joints.degrees(get_int(model, i, KIND))):
+        for lane in range(lanes):
+            s = first + lane
+            friction = coulomb(model, vi + j, of_state(v, s, vi + j))
+            put_of_order(tau, s, 0, vi + j, friction + get_lane(series, row, EFFORT + j, lane))
+        for k in range(1, size - 1):
+            for lane in range(lanes):
+                put_of_order(tau, first + lane, k, vi + j, FACTORIAL[k] * get_lane(
+                    series, row + k, EFFORT + j, lane))
+
+
+@inlined
+def store_given(model, series, i, v, prescribed, a, tau, first, size, order):
+    """Write coefficients of what is given of link i, from an order on zero for the rest."""
+    vi, row = get_int(model, i, VI), i * size
+    for j in range(joints.degrees(get_int(model, i, KIND))):
+        held = is_prescribed(prescribed, vi + j)
+        for lane in range(lanes_of(series)):
+            s = min(first + lane, len(v) - 1)
+            rate = of_state(v, s, vi + j)
+            put_lane(series, row, RATE + j, lane, rate)
+            friction = coulomb(model, vi + j, rate)
+            for k in range(size - 1):
+                put_lane(series, row + k + 1, RATE + j, lane, INVERSE_FACTORIAL[k + 1] * of_order(
+                    a, s, k, vi + j) if held or k < order else 0.0)
+                put_lane(series, row + k, EFFORT + j, lane, 0.0 if held else INVERSE_FACTORIAL[
+                    k] * (of_order(tau, s, k, vi + j) - friction))
+                friction = 0.0
+
+
+@inlined
+def load_sought(model, series, i, v, prescribed, a, tau, first, size, order):
+    """Write derivatives of what was sought of link i, from an order on."""
+    vi, row, lanes = get_int(model, i, VI), i * size, min(lanes_of(series), len(v) - first)
+    for j in range(joints.degrees(get_int(model, i, KIND))):
+        for lane in range(lanes):
+            s = first + lane
+            if not is_prescribed(prescribed, vi + j):
+                for k in range(order, size - 1):
+                    put_of_order(a, s, k, vi + j, FACTORIAL[k + 1] * get_lane(
+                        series, row + k + 1, RATE + j, lane))
                 continue
-            for j in range(joints.degrees(get_int(model, i, KIND))):
-                if is_prescribed(prescribed, vi + j):
-                    friction = coulomb(model, vi + j, v[vi + j]) if k == 0 else 0.0
-                    tau[k, vi + j] = friction + scale * get_lane(
-                        series, row + k, EFFORT + j, lane)
-                else:
-                    a[k, vi + j] = scale * (k + 1.0) * get_lane(
-                        series, row + k + 1, RATE + j, lane)
+            for k in range(order, size - 1):
+                put_of_order(tau, s, k, vi + j, FACTORIAL[k] * get_lane(
+                    series, row + k, EFFORT + j, lane))
+            if order == 0:
+                put_of_order(tau, s, 0, vi + j, of_order(tau, s, 0, vi + j) + coulomb(
+                    model, vi + j, of_state(v, s, vi + j)))
+
+
+@inlined
+def of_state(x, s, j):
+    """Return entry j of state s."""
+    if x.ndim == 2:
+        return x[s, j]
+    return x[j]
+
+
+@inlined
+def of_order(x, s, k, j):
+    """Return entry j of order k of state s."""
+    if x.ndim == 3:
+        return x[s, k, j]
+    return x[k, j]
+
+
+@inlined
+def put_of_order(x, s, k, j, value):
+    """Write entry j of order k of state s."""
+    if x.ndim == 3:
+        x[s, k, j] = value
+    else:
+        x[k, j] = value
 
 
 @inlined

@@ -42,26 +42,32 @@ def rnea(model, series, q, v, a, external, tau):
         return False
     size = len(a) + 1
     conversion.store_external(model, series, external, 0, size)
-    conversion.store_poses(model, series, q, 0, size)
-    conversion.store_rates(model, series, v, a, 0, size)
-    solve(model, series, size, len(external) > 0)
-    conversion.load_efforts(model, series, v, tau, 0, size)
+    conversion.store_ground(model, series, size)
+    links, loaded = get_int(model, 0, LINKS), len(external) > 0
+    for i in range(1, links):
+        conversion.store_poses(model, series, i, q, 0, size)
+        conversion.store_rates(model, series, i, v, a, 0, size)
+        move(model, series, i, size, loaded)
+    for i in range(links - 1, 0, -1):
+        balance(model, series, i, size)
+        conversion.load_efforts(model, series, i, v, tau, 0, size)
     return joints.finite(tau.reshape(-1))
 
 
 @inlined
-def solve(model, series, size, loaded):
-    """Write all forces of the joints, the poses and all rates being known."""
-    conversion.store_ground(model, series, size)
-    links = get_int(model, 0, LINKS)
-    for i in range(1, links):
-        store_velocity(model, series, i, size)
+def move(model, series, i, size, loaded):
+    """Write motion and net wrench of link i, pose and rates of its joint being known."""
+    store_velocity(model, series, i, size)
+    for k in range(size - 1):
+        store_motion(model, series, i, k, size)
+        store_net_wrench(model, series, i, k, size, loaded)
+
+
+@inlined
+def balance(model, series, i, size):
+    """Write the forces of the joint of link i and add its wrench to the parent's."""
+    for k in range(size - 1):
+        store_efforts(model, series, i, k, size)
+    if get_int(model, i, PARENT) > 0:
         for k in range(size - 1):
-            store_motion(model, series, i, k, size)
-            store_net_wrench(model, series, i, k, size, loaded)
-    for i in range(links - 1, 0, -1):
-        for k in range(size - 1):
-            store_efforts(model, series, i, k, size)
-        if get_int(model, i, PARENT) > 0:
-            for k in range(size - 1):
-                add_to_parent(model, series, i, k, size)
+            add_to_parent(model, series, i, k, size)

@@ -21,15 +21,18 @@ for each of the orders 0 to r + 1, row i * (r + 2) + k for coefficient k of link
 state, or LANES of them, see jit/simd.py. docs/theory.md, section 7.6, derives what stands in it.
 """
 
-# Columns. "Parent's" vectors are seen from the joint frame, before the joint has moved.
-COSINE, SINE = 0, 1  # of the angle of a joint about one axis
-PARENT_VELOCITY = 2  # angular velocity of the parent
-PARENT_ACCELERATION = 5  # specific acceleration that the parent gives to the origin of the link
-RATE = 8  # of the coordinates of the joint, six at most
+MAX_ORDER = 30  # of time derivatives
+
+# Columns. "Parent's" vectors are seen from the joint frame, before the joint has moved. First,
+# side by side for the processor's cache, is what products of series of a revolute joint read.
+WRENCH = 0  # from the parent, about the origin of the link
+COSINE, SINE = 6, 7  # of the angle of a joint about one axis
+PARENT_VELOCITY = 8  # angular velocity of the parent
+PARENT_ACCELERATION = 11  # specific acceleration that the parent gives to the origin of the link
 VELOCITY = 14  # angular velocity w of the link
-ACCELERATION = 17  # specific acceleration: that of the origin, less gravity, in the link's axes
-SQUARE = 20  # [w]^2: xx, xy, xz, yy, yz, zz
-WRENCH = 26  # from the parent, about the origin of the link
+RATE = 17  # of the coordinates of the joint, six at most
+ACCELERATION = 23  # specific acceleration: that of the origin, less gravity, in the link's axes
+SQUARE = 26  # [w]^2: xx, xy, xz, yy, yz, zz
 EFFORT = 32  # forces of the coordinates of the joint, six at most
 EXTERNAL = 38  # wrench that the environment applies; read only where there is one
 TRANSLATION = 44  # along the axis of the joint, m
