@@ -46,6 +46,7 @@ class Regressor:
         """Collect names and values of the parameters."""
         self.model = model
         self._dynamics = Dynamics(model, dissipation=False)
+        self._full = Dynamics(model, dissipation=dissipation)
         table, coordinates = model.link_table, model.coordinate_names
         values = [np.zeros(10) if body.inertia is None else body.inertia.parameters()
                   for body in model.body_list]
@@ -76,6 +77,18 @@ class Regressor:
         if self._rotor_inertia:
             blocks.append(np.diag(a))
         return np.hstack(blocks)
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                     external: ArrayLike | None = None) -> Array:
+        """
+        Return da/dpi (nv, P), the derivative of forward dynamics by the parameters, -M^-1 Y.
+
+        tau (nv,) are the joint forces, external wrenches (B, 6) on bodies, as Dynamics takes
+        them; without dissipation the joints feel neither damping nor friction. Raises what
+        Dynamics.forward raises besides.
+        """
+        at = self._full.forward.partial_derivatives(q, v, tau, external)
+        return -at.by_tau @ self.torque(q, v, at.a)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the row (P,) of the kinetic energy, J (13.30)."""

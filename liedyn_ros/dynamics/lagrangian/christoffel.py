@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.dynamics.partial_derivatives.rates import dual_bracket
 from liedyn_ros.dynamics.screw_tree import ScrewTree
-from liedyn_ros.lie import se3, so3
+from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 
 
@@ -133,9 +134,3 @@ def _screw_rates(tree: ScrewTree, v: Array) -> Array:
     """Return the time derivatives (nv, 6) of the spatial screws, ad_V s of their links (7.2)."""
     twists = (tree.moves * v) @ tree.screws
     return np.einsum('jab,jb->ja', se3.ad(twists[tree.link]), tree.screws)
-
-
-def dual_bracket(wrench: Array) -> Array:
-    """Return N(h) = [[m] [f]; [f] 0] (6, 6), which takes a twist P to ad_P^T h."""
-    m, f = so3.hat(wrench[:3]), so3.hat(wrench[3:])
-    return np.block([[m, f], [f, np.zeros((3, 3))]])

@@ -29,6 +29,7 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDeriva
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import KinematicJacobians
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
     forward_rate_jacobians, ForwardRateJacobians)
@@ -154,6 +155,21 @@ class ForwardPartialDerivatives:
         forces, zero = self._inverse.by_external(q), np.zeros(self._nv)
         inverse = self(q, zero, zero).by_tau
         return -np.einsum('ij,jbk->ibk', inverse, forces)
+
+    def by_held_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False
+                         ) -> Array:
+        """Return what by_q gains, as inverse.partial_derivatives.by_held_wrenches says."""
+        zero = np.zeros(self._nv)
+        gain = self._inverse.by_held_wrenches(q, external, at_body=at_body)
+        return -self(q, zero, zero).by_tau @ gain
+
+    def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                      external: ArrayLike | None = None) -> KinematicJacobians:
+        """Return the derivatives of a by placements, axes and pitches of joints."""
+        at = self(q, v, tau, external)
+        forces = self._inverse.by_kinematics(q, v, at.a, external)
+        return KinematicJacobians(*(
+            -np.einsum('ij,j...->i...', at.by_tau, each) for each in forces))
 
     def _inputs(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None
                 ) -> tuple[Array, Array, Array, Array]:

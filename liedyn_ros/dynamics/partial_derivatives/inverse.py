@@ -29,6 +29,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_ja
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import inverse_second
+from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
+    held_wrench_jacobian, inverse_kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
     inverse_rate_jacobians, InverseRateJacobians)
@@ -144,11 +146,35 @@ class InversePartialDerivatives:
 
     def by_external(self, q: ArrayLike) -> Array:
         """Return the derivatives (nv, B, 6) of tau by the wrenches on bodies, -J_b^T (13.29)."""
+        return -self._body_jacobians(q).transpose(2, 0, 1)
+
+    def by_held_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False
+                         ) -> Array:
+        """
+        Return what by_q (nv, nv) gains where wrenches keep still in the ground (13.14).
+
+        external (B, 6) are the wrenches at q in the frames of their bodies, as ever. Without more
+        they stay the same about the origin of the ground. With at_body moment and force keep
+        their directions and act at the origin of the body, which moves, as a weight does.
+        """
+        external = borrowed('external', external, (self._bodies, 6))
+        return held_wrench_jacobian(self._body_jacobians(q), external, at_body)
+
+    def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                      external: ArrayLike | None = None) -> KinematicJacobians:
+        """Return the derivatives of tau by placements, axes and pitches of joints, O(n J)."""
+        q, v = self._model.check_configuration(q), as_array('v', v, (self._nv,))
+        a = as_array('a', a, (self._nv,))
+        if external is not None:
+            external = as_array('external', external, (self._bodies, 6))
+        return inverse_kinematic_jacobians(self._model, q, v, a, external)
+
+    def _body_jacobians(self, q: ArrayLike) -> Array:
         q, result = borrowed('q', q, (self._model.nq,)), np.empty((self._bodies, 6, self._nv))
         for b, matrix in enumerate(result):
             if not jacobian(self._constants.table, self._data.table, b, False, q, matrix):
                 refuse(self._model, '', q)
-        return -result.transpose(2, 0, 1)
+        return result
 
     def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None
                 ) -> tuple[Array, Array, Array, Array]:

@@ -91,7 +91,7 @@ class JacobianRates:
         force = (convolve(inertia, self._acceleration, _apply)
                  - convolve(dual, momentum, _apply))
         change = -(convolve(inertia, ad, np.matmul) + convolve(dual, inertia, np.matmul)
-                   + _dual_bracket(momentum))
+                   + dual_bracket(momentum))
         if external is not None:
             force -= self._external(external, dual)
         carries = _descendants(tree)[tree.link]
@@ -119,7 +119,7 @@ class JacobianRates:
         """Return the Taylor coefficients of the Jacobians (13.11)."""
         tree, s, p, q, r = self._tree, self._s, self._p, self._q, self._r
         own = convolve(self._inertia, q, _apply) + convolve(self._change, p, _apply)
-        carried = own - convolve(_dual_bracket(self._force), s, _apply)
+        carried = own - convolve(dual_bracket(self._force), s, _apply)
         z = convolve(self._inertia, r, _apply) + convolve(self._change, s, _apply)
         g = convolve(self._inertia, s, _apply)
         k = convolve(np.swapaxes(self._change, -1, -2), s, _apply)
@@ -152,7 +152,7 @@ def _outer(x: Array, y: Array) -> Array:
     return x @ y.T
 
 
-def _dual_bracket(wrench: Array) -> Array:
+def dual_bracket(wrench: Array) -> Array:
     """Return N(h) = [[m] [f]; [f] 0] (..., 6, 6) with N(h) P = ad_P^T h."""
     result = np.zeros((*wrench.shape, 6))
     result[..., :3, :3] = so3.hat(wrench[..., :3])

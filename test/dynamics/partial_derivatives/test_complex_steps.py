@@ -1,0 +1,233 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every derivative of first order beside complex steps, on machines with every type of joint."""
+
+import numpy as np
+import pytest
+from support.complex_step import along, ComplexTree, hat
+from support.dynamics_cases import make_case
+from support.tangents import difference
+
+from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.identification import Regressor
+from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
+
+TOLERANCE = 1e-9  # of the largest entry
+
+
+def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
+    """Compare with a tolerance of the largest entry."""
+    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.fixture(scope='module', params=((0, False), (1, True)), ids=('fixed', 'floating'))
+def damped(request):
+    """Return a machine with damping and friction."""
+    return make_case(*request.param, dissipation=True)
+
+
+@pytest.fixture(scope='module')
+def tree(damped):
+    """Return the same in complex arithmetic."""
+    return ComplexTree(damped.model, damped.q)
+
+
+def test_the_witness_has_the_same_dynamics(damped, tree) -> None:
+    d, state, w = damped.dynamics, (damped.q, damped.v), damped.external
+    tau = d.inverse(*state, damped.a, w)
+    assert_same(tree.inverse(damped.v, damped.a, w).real, tau, 1e-12)
+    assert_same(tree.forward(damped.v, tau, w).real, damped.a, 1e-9)
+
+
+def test_inverse(damped, tree) -> None:
+    v, a, w, units = damped.v, damped.a, damped.external, np.eye(damped.model.nv)
+    got = damped.dynamics.inverse.partial_derivatives(damped.q, v, a, w)
+    for k, e in enumerate(units):
+        assert_same(got.by_q[:, k], along(lambda s, e=e: tree.inverse(v, a, w, s * e)))
+        assert_same(got.by_v[:, k], along(lambda s, e=e: tree.inverse(v + s * e, a, w)))
+        assert_same(got.by_a[:, k], along(lambda s, e=e: tree.inverse(v, a + s * e, w)))
+
+
+def test_forward_and_hybrid(damped, tree) -> None:
+    d, v, w, n = damped.dynamics, damped.v, damped.external, damped.model.nv
+    tau = d.inverse(damped.q, v, damped.a, w)
+    which = np.arange(n) % 3 == 0
+    forward = d.forward.partial_derivatives(damped.q, v, tau, w)
+    hybrid = d.hybrid.partial_derivatives(damped.q, v, which, damped.a, tau, w)
+    gradient = d.forward.partial_derivatives.gradient(damped.q, v, tau, damped.a, w)
+    for _ in range(3):
+        x, y, z = damped.rng.normal(size=(3, n))
+        wanted = along(lambda s: tree.forward(v + s * y, tau + s * z, w, s * x))  # noqa: B023
+        assert_same(forward.by_q @ x + forward.by_v @ y + forward.by_tau @ z, wanted)
+        assert_same(d.forward.partial_derivatives.product(damped.q, v, tau, x, y, z, w), wanted)
+        gained = gradient.by_q @ x + gradient.by_v @ y + gradient.by_tau @ z
+        assert gained == pytest.approx(damped.a @ wanted, rel=TOLERANCE)
+        # A change of the given forces by what keeps the prescribed accelerations.
+        moved = hybrid.a_by_q @ x + hybrid.a_by_v @ y + hybrid.a_by_given @ z
+        forces = hybrid.tau_by_q @ x + hybrid.tau_by_v @ y + hybrid.tau_by_given @ z
+        wanted = along(lambda s: tree.forward(v + s * y, tau + s * forces, w, s * x))  # noqa: B023
+        assert_same(moved, wanted)
+        np.testing.assert_allclose(moved[which], z[which], rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(forces[~which], z[~which], rtol=0.0, atol=1e-9)
+
+
+def test_gravity_and_wrenches_that_keep_still(damped) -> None:
+    d, v, a, w, tree = (damped.dynamics, damped.v, damped.a, damped.external,
+                        ComplexTree(damped.model, damped.q))
+    partial, units = d.inverse.partial_derivatives, np.eye(damped.model.nv)
+    gravity, forward = tree.gravity.copy(), d.forward.partial_derivatives
+    tau = d.inverse(damped.q, v, a, w)
+    for k, e in enumerate(np.eye(3)):
+        def pulled(s, e=e):
+            tree.gravity = gravity + s * e
+            return tree.inverse(v, a, w)
+        assert_same(partial(damped.q, v, a, w).by_gravity[:, k], along(pulled))
+    tree.gravity = gravity
+    x = damped.rng.normal(size=damped.model.nv)
+    for held, at_body in (('ground', False), ('direction', True)):
+        tree.held = held
+        by_q = (partial(damped.q, v, a, w).by_q
+                + partial.by_held_wrenches(damped.q, w, at_body=at_body))
+        assert_same(by_q, np.transpose([
+            along(lambda s, e=e: tree.inverse(v, a, w, s * e)) for e in units]))
+        by_q = (forward(damped.q, v, tau, w).by_q
+                + forward.by_held_wrenches(damped.q, w, at_body=at_body))
+        assert_same(by_q @ x, along(lambda s: tree.forward(v, tau, w, s * x)))
+    with pytest.raises(ShapeError, match=r'^external: expected'):
+        partial.by_held_wrenches(damped.q, w[1:])
+
+
+def test_placements(damped) -> None:
+    """The placement of a joint is that of its first link, turned to its axis."""
+    model, v, a, w = damped.model, damped.v, damped.a, damped.external
+    got = damped.dynamics.inverse.partial_derivatives.by_kinematics(damped.q, v, a, w)
+    tree = ComplexTree(model, damped.q)
+    for j, joint in enumerate(model.joint_list):
+        x = damped.rng.normal(size=6)
+        if joint.type_name == 'fixed':
+            continue  # beside differences, below
+        link = next(i for i in range(model.link_table.N)
+                    if joint.v_slice.start <= model.link_table.vi[i] < joint.v_slice.stop)
+        place = tree.placement[link].copy()
+        turn = np.eye(4)  # of the link's frame in the joint's: what the placement ends in
+        turn[:3, :3] = placed_turn(joint, link, model)
+
+        def moved(s, link=link, place=place, turn=turn, x=x):
+            tree.placement[link] = place @ turn.T @ (np.eye(4) + hat(s * x)) @ turn
+            return tree.inverse(v, a, w)
+        assert_same(got.by_placement[:, j] @ x, along(moved))
+        tree.placement[link] = place
+
+
+def placed_turn(joint, link: int, model: Model):
+    """Return the rotation from a joint's frame to its first link's, by poses at zero."""
+    from support.link_kinematics import body_poses, unpack
+    table, neutral = model.link_table, model.neutral()
+    poses = body_poses(table, neutral)
+    parent = np.eye(4) if joint.parent is None else poses[model.body_index(joint.parent)]
+    chain, at = np.eye(4), link
+    while at >= 0:
+        chain, at = unpack(table.placement[at]) @ chain, table.parent[at]
+    return (np.linalg.inv(parent @ joint.placement) @ chain)[:3, :3]
+
+
+def rebuilt(model: Model, changed: str, **options) -> Model:
+    """Return the model with a joint that differs."""
+    builder = ModelBuilder(model.name, gravity=model.gravity)
+    for body in model.body_list:
+        builder.add_body(body.name, body.inertia)
+    for joint in model.joint_list:
+        spec = JOINT_TYPES[joint.type_name]
+        given = {'placement': joint.placement, 'damping': joint.damping,
+                 'friction': joint.friction}
+        if spec.has_axis:
+            given['axis'] = joint.axis
+        if spec.has_second_axis:
+            given['second_axis'] = joint.second_axis
+        if joint.type_name == 'helical':
+            given['pitch'] = joint.pitch
+        builder.add_joint(joint.name, joint.type_name, joint.parent, joint.child,
+                          **{**given, **(options if joint.name == changed else {})})
+    return builder.build()
+
+
+def test_axes_pitches_and_fixed_joints_beside_models_that_differ(damped) -> None:
+    model, v, a, w = damped.model, damped.v, damped.a, damped.external
+    got = damped.dynamics.inverse.partial_derivatives.by_kinematics(damped.q, v, a, w)
+
+    def changed(joint, **options):
+        return Dynamics(rebuilt(model, joint.name, **options)).inverse(damped.q, v, a, w)
+
+    for j, joint in enumerate(model.joint_list):
+        spec, x = JOINT_TYPES[joint.type_name], damped.rng.normal(size=6)
+        if spec.has_axis:
+            axes = {'axis': joint.axis}
+            if spec.has_second_axis:
+                axes['second_axis'] = joint.second_axis
+            wanted = difference(lambda s: changed(joint, **{  # noqa: B023
+                name: turned(s * x[:3], each) for name, each in axes.items()}))  # noqa: B023
+            assert_same(got.by_axis[:, j] @ x[:3], wanted)
+        else:
+            assert not got.by_axis[:, j].any()
+        if joint.type_name == 'helical':
+            wanted = difference(lambda s: changed(joint, pitch=joint.pitch + s))  # noqa: B023
+            assert_same(got.by_pitch[:, j], wanted)
+        else:
+            assert not got.by_pitch[:, j].any()
+        if joint.type_name in ('fixed', 'universal'):
+            wanted = difference(lambda s: changed(
+                joint, placement=joint.placement @ exp(s * x)))  # noqa: B023
+            assert_same(got.by_placement[:, j] @ x, wanted)
+
+
+def turned(w, axis):
+    """Return an axis turned by a rotation vector."""
+    return exp(np.concatenate([w, np.zeros(3)]))[:3, :3] @ axis
+
+
+def exp(x):
+    """Return the exponential of a twist by scipy."""
+    from scipy.linalg import expm
+    return expm(hat(x))
+
+
+def test_forward_by_parameters(damped) -> None:
+    """-M^-1 times those of inverse dynamics, so that forces of both keep the accelerations."""
+    d, v, a, w = damped.dynamics, damped.v, damped.a, damped.external
+    tau = d.inverse(damped.q, v, a, w)
+    back = d.inverse.partial_derivatives.by_kinematics(damped.q, v, a, w)
+    ahead = d.forward.partial_derivatives.by_kinematics(damped.q, v, tau, w)
+    for one, other in zip(back, ahead):
+        assert_same(np.tensordot(d.mass_matrix(damped.q), other, 1), -one)
+    regressor = Regressor(damped.model, dissipation=True)
+    got = regressor.acceleration(damped.q, v, tau, w)
+    tree, x = ComplexTree(damped.model, damped.q), damped.rng.normal(size=damped.model.nv)
+    damping = tree.damping.copy()
+
+    def resisted(s):
+        tree.damping = damping + s * x
+        return tree.forward(v, tau, w)
+    start = 10 * len(damped.model.bodies)
+    assert_same(got[:, start:start + len(x)] @ x, along(resisted))
+    assert_same(d.mass_matrix(damped.q) @ got, -regressor.torque(damped.q, v, a))
+
+
+def test_refusals(damped) -> None:
+    partial = damped.dynamics.inverse.partial_derivatives
+    with pytest.raises(ShapeError, match=r'^a: expected'):
+        partial.by_kinematics(damped.q, damped.v, damped.a[1:])
+    with pytest.raises(ShapeError, match=r'^external: expected'):
+        partial.by_kinematics(damped.q, damped.v, damped.a, damped.external[1:])
