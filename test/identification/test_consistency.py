@@ -14,7 +14,7 @@
 
 """Which inertias a body can have, beside clouds of points and the triangle inequality."""
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from support.random_models import random_inertia
@@ -34,6 +34,7 @@ def physical(parameters) -> bool:
     return bool(mass > 0.0 and moments[0] > 0.0 and moments[0] + moments[1] > moments[2])
 
 
+@settings(deadline=None)
 @given(SEEDS)
 def test_clouds_of_points_are_consistent(seed: int) -> None:
     pi = random_inertia(np.random.default_rng(seed)).parameters()
@@ -42,6 +43,7 @@ def test_clouds_of_points_are_consistent(seed: int) -> None:
     np.testing.assert_allclose(nearest_consistent(pi), pi, rtol=1e-12, atol=1e-13)
 
 
+@settings(deadline=None)
 @given(SEEDS)
 def test_the_test_is_that_of_principal_moments(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -51,6 +53,7 @@ def test_the_test_is_that_of_principal_moments(seed: int) -> None:
         assert is_consistent(pi) == physical(pi)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.sampled_from([0.1, 1.0, 3.0]))
 def test_no_consistent_inertia_is_nearer(seed: int, length: float) -> None:
     rng = np.random.default_rng(seed)
