@@ -30,244 +30,33 @@ figures; ratios of one run mean something there.
 """
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, ExitStack
-from dataclasses import dataclass, field
-from multiprocessing import get_context
+from collections.abc import Sequence
+from contextlib import ExitStack
 import os
-from pathlib import Path
-import shlex
 import signal
-import struct
-import subprocess
 import sys
 from threading import Event, Thread
 import time
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped, TwistStamped
-from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import AssemblyModes
-import numpy as np
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.utilities import get_rmw_implementation_identifier
-from sensor_msgs.msg import JointState
 
-from benchmarks.record import keep
+from benchmarks.record import keep, verdict
+from benchmarks.streams import Bench, echo
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.stewart import leg_lengths, StewartGeometry
+from liedyn_ros.stewart import StewartGeometry
 
 RATES = 100.0, 500.0, 1000.0, 2000.0, 4000.0  # Hz
 SECONDS = 5.0  # of each run
-WARM = 1.0  # s that are not counted: discovery, first samples
-FRESH = 0.02  # s, an age that is fresh
-START_TIMEOUT = 240.0  # s; the first start compiles kernels
-PRIORITY = 50
-DEPTH = 5000
+MAX_AGE_RATIO = 1.2
+MAX_AGE, MAX_RECOVERY = 50.0, 100.0  # ms
 NODE = f'{sys.executable} -m liedyn_ros.nodes.stewart.pose'
 ECHO = f'{sys.executable} -m benchmarks.freshness --echo'
-STAMP = struct.Struct('<iI')
-ALL = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
-
-
-@dataclass
-class Record:
-    """What arrived: stamps and times of arrival of poses, ns; statuses as bytes; what was sent."""
-
-    stamps: list[int] = field(default_factory=list)
-    arrivals: list[int] = field(default_factory=list)
-    statuses: list[bytes] = field(default_factory=list)
-
-    def ages(self, begin: int, end: int) -> np.ndarray:
-        """Return how old, in s, the poses were that arrived between two times, ns."""
-        return np.array([1e-9 * (at - stamp) for stamp, at in zip(self.stamps, self.arrivals)
-                         if begin <= at < end])
-
-    def fresh_after(self, begin: int) -> float:
-        """Return the time (s) from a time, ns, until a pose arrived that was fresh."""
-        return next((1e-9 * (at - begin) for stamp, at in zip(self.stamps, self.arrivals)
-                     if at >= begin and at - stamp < 1e9 * FRESH), np.inf)
-
-
-def raise_priority() -> bool:
-    """Let this process come first where the system allows it."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    except PermissionError:
-        return False
-    return True
-
-
-def feed(rate: float, sent: Any, stop: Any) -> None:
-    """Send leg lengths at a rate until told to stop; count them."""
-    raise_priority()
-    rclpy.init()
-    node = Node('feed')
-    publisher = node.create_publisher(JointState, 'leg_states', QoSProfile(
-        depth=10, reliability=ReliabilityPolicy.BEST_EFFORT))
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
-    home = np.eye(4)
-    home[2, 3] = 0.5
-    raw = bytearray(serialize_message(JointState(
-        name=list(geometry.leg_names), position=leg_lengths(geometry, home).tolist(),
-        velocity=[0.0] * 6)))
-    due, period = time.monotonic(), 1.0 / rate
-    while not stop.is_set():
-        STAMP.pack_into(raw, 4, *divmod(time.time_ns(), 1_000_000_000))
-        publisher.publish(bytes(raw))
-        sent.value += 1
-        due = max(due + period, time.monotonic() - 0.1)  # what the machine did not let it send
-        time.sleep(max(0.0, due - time.monotonic()))
-    node.destroy_node()
-    rclpy.try_shutdown()
-
-
-def burn(stop: Any) -> None:
-    """Keep a processor busy."""
-    while not stop.is_set():
-        sum(range(10_000))
-
-
-def echo() -> None:
-    """Answer every JointState with a PoseStamped of its stamp, as anyone writes a node."""
-    rclpy.init()
-    node, message = Node('echo'), PoseStamped()
-    publisher = node.create_publisher(PoseStamped, 'pose', 10)
-
-    def take(legs: JointState) -> None:
-        message.header.stamp = legs.header.stamp
-        publisher.publish(message)
-
-    node.create_subscription(JointState, 'leg_states', take, QoSProfile(
-        depth=10, reliability=ReliabilityPolicy.BEST_EFFORT))
-    rclpy.spin(node)
-
-
-@contextmanager
-def recorded(slow: bool = False) -> Iterator[Record]:
-    """Record what arrives, in a thread, as bytes; slow: beside a subscriber that takes 50 ms."""
-    node, record, ended = Node('recorder'), Record(), Event()
-    subscriptions = [node.create_subscription(each, topic, lambda _: None, ALL, raw=True)
-                     for each, topic in ((PoseStamped, 'pose'), (StewartStatus, 'status'),
-                                         (TwistStamped, 'twist'))]
-
-    def run() -> None:
-        raise_priority()
-        waiting = rclpy_implementation.WaitSet(3, 0, 0, 0, 0, 0, node.context.handle)
-        while not ended.is_set():
-            waiting.clear_entities()
-            for subscription in subscriptions:
-                waiting.add_subscription(subscription.handle)
-            waiting.wait(100_000_000)
-            for kind, subscription in enumerate(subscriptions):
-                while (taken := subscription.handle.take_message(
-                        subscription.msg_type, True)) is not None:
-                    now = time.time_ns()
-                    if kind == 0:
-                        sec, nanosec = STAMP.unpack_from(taken[0], 4)
-                        record.stamps.append(sec * 1_000_000_000 + nanosec)
-                        record.arrivals.append(now)
-                    elif kind == 1:
-                        record.statuses.append(taken[0])
-                    if slow:
-                        time.sleep(0.05)
-
-    thread = Thread(target=run)
-    thread.start()
-    try:
-        yield record
-    finally:
-        ended.set()
-        thread.join()
-        node.destroy_node()
-
-
-class Bench:
-    """One node under test, fed and recorded."""
-
-    def __init__(self, stack: ExitStack, command: str, rate: float, slow: bool = False) -> None:
-        """Start all three and wait for poses."""
-        self._stack, self._command, self._context = stack, command, get_context('spawn')
-        self.record = stack.enter_context(recorded(slow))
-        self.start()
-        stack.callback(lambda: self.end(signal.SIGINT))
-        self.sent, self._stop = self._context.Value('q', 0), self._context.Event()
-        feeder = self._context.Process(target=feed, args=(rate, self.sent, self._stop))
-        feeder.start()
-        stack.callback(feeder.join)
-        stack.callback(self._stop.set)
-        self.wait_for_pose(time.time_ns())
-        time.sleep(WARM)
-
-    def start(self) -> None:
-        """Start the node."""
-        log = Path('out/bench')
-        log.mkdir(parents=True, exist_ok=True)
-        with (log / 'freshness_node.log').open('w') as output:
-            self.process = subprocess.Popen(
-                shlex.split(self._command), stdout=output, stderr=output)
-
-    def end(self, number: int) -> None:
-        """End the node by a signal."""
-        self.process.send_signal(number)
-        self.process.wait()
-
-    def wait_for_pose(self, begin: int) -> None:
-        """Wait for a pose of a sample later than a time, ns."""
-        end = time.monotonic() + START_TIMEOUT
-        while not self.record.stamps or self.record.stamps[-1] < begin:
-            if time.monotonic() > end or self.process.poll() is not None:
-                raise SystemExit(f'expected a pose within {START_TIMEOUT:g} s, got none; '
-                                 'see out/bench/freshness_node.log')
-            time.sleep(0.005)
-
-    @contextmanager
-    def loaded(self, loops: int) -> Iterator[None]:
-        """Keep processors busy meanwhile."""
-        stop = self._context.Event()
-        burners = [self._context.Process(target=burn, args=(stop,)) for _ in range(loops)]
-        for burner in burners:
-            burner.start()
-        try:
-            if loops:
-                time.sleep(WARM)
-            yield
-        finally:
-            stop.set()
-            for burner in burners:
-                burner.join()
-
-    def cpu(self) -> float:
-        """Return the processor time of the node, s."""
-        fields = Path(f'/proc/{self.process.pid}/stat').read_text().rpartition(')')[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
-
-    def measure(self, seconds: float) -> dict[str, float]:
-        """Return the figures of some seconds."""
-        begin, cpu, sent, first = time.time_ns(), self.cpu(), self.sent.value, len(
-            self.record.statuses)
-        time.sleep(seconds)
-        end, cpu, sent = time.time_ns(), self.cpu() - cpu, self.sent.value - sent
-        ages = 1e3 * self.record.ages(begin, end)
-        arrivals = [at for at in self.record.arrivals if begin <= at < end]
-        gaps = 1e-6 * np.diff([begin, *arrivals, end])
-        statuses = [deserialize_message(raw, StewartStatus)
-                    for raw in self.record.statuses[first:]]
-        passed_over = sum(getattr(status, 'passed_over', 0) for status in statuses)
-        seconds = 1e-9 * (end - begin)
-        some = ages if len(ages) else np.array([np.inf])
-        return {'sent a second': sent / seconds, 'age median': float(np.median(some)),
-                'age 99 %': float(np.percentile(some, 99)), 'age greatest': float(some.max()),
-                'longest gap': float(gaps.max()), 'poses a second': len(ages) / seconds,
-                'passed over %': 100.0 * passed_over / max(sent, 1),
-                'lost %': max(0.0, 100.0 * (1.0 - (len(ages) + passed_over) / max(sent, 1))),
-                'CPU %': 100.0 * cpu / seconds, 'CPU us a sample': 1e6 * cpu / max(sent, 1)}
 
 
 def run(command: str, rate: float, loops: int, seconds: float, **options: Any) -> dict[str, float]:
@@ -361,6 +150,32 @@ def compare(commands: dict[str, str], options: Namespace) -> list[dict[str, Any]
     return rows
 
 
+def print_bars(rows: list[dict[str, Any]]) -> None:
+    """Print what the figures of the pose node are held against."""
+    at = {(row['node'], row['scene']): row for row in rows if row['rate'] == 1000.0}
+    quiet = at.get(('pose', 'quiet'))
+    if quiet is None:
+        return
+    bars = [['quiet: samples lost, %', quiet['lost %'], 0.0]]
+    for name, what in (('echo', 'rclpy echo'), ('other', 'other node')):
+        if (other := at.get((name, 'quiet'))) is not None:
+            bars += [[f'quiet: age / {what}', quiet['age median'] / other['age median'],
+                      MAX_AGE_RATIO],
+                     [f'quiet: CPU of a sample / {what}',
+                      quiet['CPU us a sample'] / other['CPU us a sample'], None]]
+    if (loaded := at.get(('pose', 'a loop a core'))) is not None:
+        bars += [['a loop a core: age at 99 %, ms', loaded['age 99 %'], MAX_AGE],
+                 ['a loop a core: fresh again after it, ms', loaded['fresh again after load'],
+                  MAX_RECOVERY]]
+    if (ended := at.get(('pose', 'stopped, killed'))) is not None:
+        bars += [[key + ', ms', value, MAX_RECOVERY] for key, value in ended.items()
+                 if key.startswith('fresh again')]
+    bars.append(['poses not later than the one before',
+                 sum(row.get('out of order', 0) for row in rows if row['node'] == 'pose'), 0.0])
+    print_table(['at 1 kHz', 'value', 'bar'],
+                [[name, f'{value:.3g}', verdict(value, bar)] for name, value, bar in bars])
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     """Measure, print and keep."""
     parser = ArgumentParser(description='freshness of the published pose')
@@ -379,12 +194,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         rows = compare(commands, options)
     finally:
         rclpy.try_shutdown()
-    quiet = {row['node']: row for row in rows if row['scene'] == 'quiet' and row['rate'] == 1000.0}
-    if 'pose' in quiet:
-        print_table(['ratio at 1 kHz, quiet', 'age median', 'CPU a sample'], [
-            [f'pose / {name}', *(f'{quiet["pose"][key] / row[key]:.2f}'
-                                 for key in ('age median', 'CPU us a sample'))]
-            for name, row in quiet.items() if name != 'pose'])
+    print_bars(rows)
     print(keep('freshness', {'rows': rows, 'middleware': get_rmw_implementation_identifier()}))
 
 

@@ -20,7 +20,7 @@ from geometry_msgs.msg import Accel, Pose, Transform, Twist, Wrench
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.lie.kernels.motion import position_quaternion, split
 from liedyn_ros.lie.kernels.so3 import to_quaternion
 
 
@@ -45,8 +45,8 @@ def to_pose(pose: Array, message: Pose) -> None:
 
 def pose_numbers(pose: Array) -> tuple[float, ...]:
     """Return the seven numbers of a pose (4, 4), m, in the order of a Pose message."""
-    r, p = split(pose)
-    return (*p, *to_quaternion(r))
+    numbers: tuple[float, ...] = position_quaternion(pose)
+    return numbers
 
 
 def to_transform(pose: Array, message: Transform) -> None:

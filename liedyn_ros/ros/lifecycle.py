@@ -81,6 +81,7 @@ class ManagedNode(LifecycleNode):
         super().__init__(name, **options)
         self.active = self.configured = False
         self.lock = RLock()
+        self._clock_handle = self.get_clock().handle  # read at each sample
         self._quiet_until: dict[type, float] = {}  # s, of each kind of fault
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._starter: Timer | None = None
@@ -152,11 +153,11 @@ class ManagedNode(LifecycleNode):
 
     def now_ns(self) -> int:
         """Return the time of the node's clock, ns."""
-        return self.get_clock().now().nanoseconds
+        return int(self._clock_handle.get_now().nanoseconds)
 
     def time_is_simulated(self) -> bool:
         """Return whether the node's clock is that of /clock."""
-        return bool(self.get_clock().ros_time_is_active)
+        return bool(self._clock_handle.get_ros_time_override_is_enabled())
 
     def complain(self, reason: object) -> None:
         """Log a fault of the input; of each kind of fault at most one in a period."""

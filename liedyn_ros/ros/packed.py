@@ -27,6 +27,7 @@ import struct
 from typing import Any
 
 import numpy as np
+from rclpy.lifecycle import LifecyclePublisher
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
@@ -35,6 +36,7 @@ from liedyn_ros.ros.conversions import nanoseconds
 
 INTEGERS = {'int8': 'b', 'uint8': 'B', 'uint16': 'H', 'int32': 'i', 'uint32': 'I'}  # of struct
 PLAIN_CDR = bytes((0, 1, 0, 0))  # the header of messages in plain CDR, lowest byte first
+AFTER_STAMP = 12  # bytes: the header of the encoding and the stamp
 READ_STAMP = struct.Struct('<iI').unpack_from
 READ_COUNT = struct.Struct('<I').unpack_from
 
@@ -71,6 +73,30 @@ class PackedMessage:
         return bytes(self._bytes)
 
 
+class PackedPublisher:
+    """
+    Publishes a PackedMessage, at the middleware's own cost.
+
+    rclpy asks of each message whether it is one, and of which type; here that is known.
+    """
+
+    def __init__(self, publisher: LifecyclePublisher, message: Any, fields: Sequence[str]) -> None:
+        """Take an open publisher, its message, and what changes of it."""
+        self._publisher, self._message = publisher, PackedMessage(message, fields)
+        self._publish = publisher.handle.publish_raw
+        self._count = publisher.handle.get_subscription_count
+
+    @property
+    def heard(self) -> bool:
+        """Return whether anyone subscribes."""
+        return self._count() > 0
+
+    def publish(self, numbers: Sequence[float]) -> None:
+        """Publish these numbers, where the node is active."""
+        if self._publisher.is_activated:
+            self._publish(self._message.pack(numbers))
+
+
 class PackedJointState:
     """
     The stamp and the numbers of JointStates that are alike in everything else.
@@ -79,11 +105,15 @@ class PackedJointState:
     not of that kind: then it has to be deserialised.
     """
 
-    def __init__(self, names: list[str], size: int, constant: Sequence[tuple[int, bytes]],
+    def __init__(self, names: list[str], raw: bytes, constant: Sequence[tuple[int, bytes]],
                  positions: tuple[int, int], velocities: tuple[int, int]) -> None:
-        """Take the size in bytes, what is constant and where, and places of numbers; see `of`."""
-        self.names, self._size = names, size
+        """Take one message, what is constant and where, and places of numbers; see `of`."""
+        self.names, self._size = names, len(raw)
+        self._head = raw[AFTER_STAMP:positions[0]]  # as it mostly is, gaps included
+        self._end = positions[0]
         self._constant = tuple((slice(at, at + len(part)), part) for at, part in constant)
+        self._tail = tuple((place, part) for place, part in self._constant
+                           if not AFTER_STAMP <= place.start < self._end)
         self._positions, self._velocities = positions, velocities
 
     @classmethod
@@ -95,7 +125,7 @@ class PackedJointState:
         """
         if raw[:4] != PLAIN_CDR:
             return None
-        constant, at = [(0, PLAIN_CDR)], 12  # after the stamp
+        constant, at = [(0, PLAIN_CDR)], AFTER_STAMP
         try:
             at = _skip_string(raw, at, constant)
             at, count = _read_count(raw, at, constant)
@@ -107,7 +137,7 @@ class PackedJointState:
                 at = _aligned(at, 8) if count else at
                 places.append((at, count))
                 at += 8 * count
-            kind = cls(list(deserialize_message(raw, JointState).name), len(raw), constant,
+            kind = cls(list(deserialize_message(raw, JointState).name), raw, constant,
                        *places[:2])
         except (struct.error, RuntimeError):  # shorter than it says
             return None
@@ -117,7 +147,8 @@ class PackedJointState:
         """Return stamp (ns), positions and velocities, without a copy; None for another kind."""
         if len(raw) != self._size:
             return None
-        for place, part in self._constant:
+        for place, part in (self._tail if raw[AFTER_STAMP:self._end] == self._head
+                            else self._constant):
             if raw[place] != part:
                 return None
         sec, nanosec = READ_STAMP(raw, 4)

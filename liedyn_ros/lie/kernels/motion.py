@@ -44,6 +44,13 @@ def mean_twist(before, after, seconds, twist):
 
 
 @kernel
+def position_quaternion(pose):
+    """Return position and quaternion (x, y, z, w) of a 4 by 4 pose, seven numbers."""
+    r, p = split(pose)
+    return p + so3.to_quaternion(r)
+
+
+@kernel
 def split(pose):
     """Return the rotation and the position of a 4 by 4 pose."""
     return ((pose[0, 0], pose[0, 1], pose[0, 2],

@@ -25,7 +25,7 @@ from liedyn_ros.nodes.stewart.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import PackedMessage
+from liedyn_ros.ros.packed import PackedPublisher
 from liedyn_ros.ros.tf import has_listeners, open_broadcaster
 from liedyn_ros.stewart import Flag, MonitoredPose, Solution, TrackedPose
 
@@ -50,15 +50,18 @@ class StewartOutputs:
 
     def __init__(self, node: ManagedNode, platform: Platform) -> None:
         """Open the publishers."""
-        self._pose_publisher, self._twist_publisher, self._status_publisher, self._markers = (
-            node.open_publisher(message_type, topic) for message_type, topic in (
-                (PoseStamped, 'pose'), (TwistStamped, 'twist'), (StewartStatus, 'status'),
-                (MarkerArray, 'markers')))
         base, body = platform.base_frame, platform.platform_frame
-        self._pose = PackedMessage(PoseStamped(header=Header(frame_id=base)), (*STAMP, *POSE))
-        self._twist = PackedMessage(TwistStamped(header=Header(frame_id=body)), (*STAMP, *TWIST))
-        self._good_status = PackedMessage(
-            StewartStatus(header=Header(frame_id=base)), (*STAMP, *STATUS))
+        self._status_publisher = node.open_publisher(StewartStatus, 'status')
+        self._markers = node.open_publisher(MarkerArray, 'markers')
+        self._pose = PackedPublisher(
+            node.open_publisher(PoseStamped, 'pose'),
+            PoseStamped(header=Header(frame_id=base)), (*STAMP, *POSE))
+        self._twist = PackedPublisher(
+            node.open_publisher(TwistStamped, 'twist'),
+            TwistStamped(header=Header(frame_id=body)), (*STAMP, *TWIST))
+        self._good_status = PackedPublisher(
+            self._status_publisher, StewartStatus(header=Header(frame_id=base)),
+            (*STAMP, *STATUS))
         self._status = StewartStatus(header=Header(frame_id=base))
         self._transform = TransformStamped(header=Header(frame_id=base), child_frame_id=body)
         self._leg_names = platform.geometry.leg_names
@@ -76,18 +79,17 @@ class StewartOutputs:
         """
         stamp = divmod(monitored.stamp_ns, 1_000_000_000)
         if monitored.converged:
-            self._pose_publisher.publish(
-                self._pose.pack((*stamp, *conversions.pose_numbers(monitored.pose))))
+            self._pose.publish((*stamp, *conversions.pose_numbers(monitored.pose)))
             if with_tf and self._broadcaster is not None and has_listeners(self._broadcaster):
                 self._transform.header.stamp = conversions.stamp_of(monitored.stamp_ns)
                 conversions.to_transform(monitored.pose, self._transform.transform)
                 self._broadcaster.sendTransform(self._transform)
-        if monitored.twist is not None and self._twist_publisher.get_subscription_count():
+        if monitored.twist is not None and self._twist.heard:
             w1, w2, w3, v1, v2, v3 = monitored.twist.tolist()
-            self._twist_publisher.publish(self._twist.pack((*stamp, v1, v2, v3, w1, w2, w3)))
+            self._twist.publish((*stamp, v1, v2, v3, w1, w2, w3))
         numbers = self._numbers(monitored, flags, age, passed_over)
         if monitored.converged and not monitored.legs and not flags & LIMITS:
-            self._status_publisher.publish(self._good_status.pack((*stamp, *numbers)))
+            self._good_status.publish((*stamp, *numbers))
         else:
             self._publish_warnings(monitored, numbers)
 

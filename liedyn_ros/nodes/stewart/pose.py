@@ -128,7 +128,8 @@ class StewartPoseNode(ManagedNode):
         """Track one sample; the newest of all that waited is published then."""
         if not self.active:
             return
-        self._look_at_clock()
+        if not self._taken:  # the first of a batch
+            self._look_at_clock()
         try:
             self._gate.require_recent(stamp_ns)
             sensed = None if self._sensor is None else self._sensor.near(stamp_ns)

@@ -25,6 +25,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import legs as kernels
+
+NONE = np.zeros(6)
 
 
 @dataclass(frozen=True)
@@ -71,20 +74,24 @@ class LegActuators:
 
         Raises NameSetError, ShapeError or NotFiniteError.
         """
-        return self.offsets + self.scales * self._in_leg_order('positions', names, positions)
+        return self._in_leg_order('positions', names, positions, self.offsets)
 
     def rates(self, names: Sequence[str], velocities: ArrayLike) -> Array:
         """Return the six leg rates, m/s, of named actuator velocities; raises as `lengths`."""
-        return self.scales * self._in_leg_order('velocities', names, velocities)
+        return self._in_leg_order('velocities', names, velocities, NONE)
 
     def positions(self, lengths: Array) -> Array:
         """Return the actuator positions of leg lengths (6,), m."""
         return (lengths - self.offsets) / self.scales
 
-    def _in_leg_order(self, what: str, names: Sequence[str], values: ArrayLike) -> Array:
+    def _in_leg_order(
+            self, what: str, names: Sequence[str], values: ArrayLike, offsets: Array) -> Array:
         numbers = np.asarray(values, dtype=float)
         if numbers.shape != (len(names),):
             checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,
                             (len(names),))
-        return checks.require_finite(
-            f'actuator {what} in leg order', numbers[self._order.of(names)])
+        order = self._order.of(names)
+        legs: Array = numbers[order]
+        if not kernels.of_positions(legs, self.scales, offsets):
+            checks.require_finite(f'actuator {what} in leg order', numbers[order])
+        return legs

@@ -46,7 +46,8 @@ class StewartGeometry:
     along its leg in the middle of the range, in the frame that holds the joint, and the largest
     angle (rad) of the leg from it; pi where there is no limit.
     leg_diameter: m, of the legs as cylinders; 0 where it is not known.
-    forms: what the drive of each leg moves, in leg order.
+    forms: what the drive of each leg moves, in leg order. characteristic_length: m, the platform
+    joints' radius of gyration, which turns radians into metres.
 
     Raises GeometryError, ShapeError, NotFiniteError or NameSetError.
     """
@@ -60,6 +61,7 @@ class StewartGeometry:
     platform_cones: Array = field(default_factory=lambda: _any_direction(-1.0))
     leg_diameter: float = 0.0
     forms: tuple[LegForm, ...] = (Strut(),) * 6
+    characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the parts and freeze them."""
@@ -76,7 +78,8 @@ class StewartGeometry:
                   'length_limits': _limits(names, forms, self.length_limits),
                   'base_cones': _cones('base_cones', names, self.base_cones),
                   'platform_cones': _cones('platform_cones', names, self.platform_cones),
-                  'leg_diameter': _diameter(self.leg_diameter)}
+                  'leg_diameter': _diameter(self.leg_diameter),
+                  'characteristic_length': radius_of_gyration(platform)}
         for key, value in values.items():
             if isinstance(value, np.ndarray):
                 value = value.copy()
@@ -102,11 +105,6 @@ class StewartGeometry:
     def _parts(self) -> tuple[Any, ...]:
         """Return what the geometry was built from."""
         return tuple(getattr(self, part.name) for part in fields(self) if part.init)
-
-    @property
-    def characteristic_length(self) -> float:
-        """Return the platform joints' radius of gyration (m): what turns radians into metres."""
-        return radius_of_gyration(self.platform_joints)
 
     @property
     def plain(self) -> bool:

@@ -136,10 +136,14 @@ class PoseSolver:
             raise self._why_refused(lengths, guess) from error
         if lengths.shape != (6,) or guess.shape != (4, 4):
             raise self._why_refused(lengths, guess)
+        return self.solve_checked(
+            self._lengths, self._guess, self._state if state is None else state)
+
+    def solve_checked(self, lengths: Array, guess: Array, state: Array) -> Solution:
+        """Solve as `solve` does arrays of float64 and of the right shapes, unchecked."""
         pose = np.empty((4, 4))
         status, iterations, residual, smallest = self._solve(
-            self._joints, self._scale, self._lengths, self._guess, self._settings, pose,
-            self._state if state is None else state, self._work)
+            self._joints, self._scale, lengths, guess, self._settings, pose, state, self._work)
         if status == problem.INVALID:
             raise self._why_refused(lengths, guess)
         return Solution(pose, STATUSES[status], iterations, residual, smallest)

@@ -134,16 +134,17 @@ class BranchMonitor:
         if not self._started:
             self._begin(stamp_ns, value, variance)
             return Branch(state.determinant_sign, 0.0, 0.0, False, False)
+        slope = max(slope, EXACT)
         if self._lost(stamp_ns):
             self._restart(stamp_ns, abs(value), variance)
-            return self._branch(value, (value - self._value) / max(slope, EXACT))
-        sign, far = self.expected_sign, self._stays_far(value)
+            return self._branch(value, (value - self._value) / slope)
+        before, far = self._value, self._stays_far(value)
         near = self._advance(stamp_ns)
         self._seen_ns, self._seen = stamp_ns, value
-        if far and (near or self._value * sign < 0.0):  # too fast a motion for the filters
-            self._begin(stamp_ns, sign * abs(value), variance)
-            return self._branch(value, (value - self._value) / max(slope, EXACT))
-        gap = (value - self._value) / max(slope, EXACT)
+        if far and (near or self._value * before < 0.0):  # too fast a motion for the filters
+            self._begin(stamp_ns, math.copysign(value, before), variance)
+            return self._branch(value, (value - self._value) / slope)
+        gap = (value - self._value) / slope
         self._judge(value * value - 2.0 * slope * shortfall, variance, near)
         self._tell()
         return self._branch(value, gap)

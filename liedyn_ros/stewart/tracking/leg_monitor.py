@@ -59,6 +59,8 @@ class LegFaults(NamedTuple):
     @property
     def flags(self) -> int:
         """Return the sum of the flags of what was found."""
+        if not (self.outliers or self.stepped or self.frozen or self.jumped or self.doubted):
+            return 0
         return (Flag.LEG_OUTLIER.value * bool(self.outliers)
                 + Flag.LEG_STEPPED.value * bool(self.stepped)
                 + Flag.LEG_FROZEN.value * bool(self.frozen)
@@ -101,7 +103,6 @@ class LegMonitor:
         self._frozen_time, self._resolution = frozen_time, resolution
         self._history = np.empty((kernels.POINTS, 7))
         self._legs, self._since = np.zeros((6, kernels.LEG)), np.zeros((2, 6, 6))
-        self._gates = self._legs[:, kernels.SIGMA:kernels.OFF]
         self._numbers = np.empty(kernels.NUMBERS)
         self.reset()
 
@@ -121,28 +122,22 @@ class LegMonitor:
         seconds = 1e-9 * (stamp_ns - self._origin_ns)
         noise, residuals = self.noise, np.empty(6)
         plausible: Array = np.empty(6)
-        noise.write_gates(self._gates)
-        outliers, stepped, frozen, jumped, grown = kernels.judge(
+        outliers, stepped, frozen, jumped, grown = kernels.examine(
             seconds, lengths, self._history, self._legs, self._since, self._numbers,
             (noise.factor, noise.acceleration, self._frozen_time, noise.repetitions,
-             not self._resolution), residuals, plausible)
+             not self._resolution), residuals, plausible, noise.state, noise.gate)
         self._count(bool(outliers & ~self._before) or jumped or grown > 0.0)
         self._before = outliers
         if grown and (self._wrong or not jumped):
             noise.learn(grown)
-        if outliers or jumped:
-            noise.disturb()
-        if not (frozen == 63 and self._numbers[kernels.SAME_SAMPLES]):
-            noise.take(seconds, lengths)
+        noise.taken()
         if self._wrong:
             self._legs[:, kernels.STEPPED] = 0.0
             outliers, stepped, jumped = 0, 0, False
-        if outliers and not noise.known:
-            plausible = lengths
-        elif self._wrong:
+        if self._wrong or (outliers and not noise.known):
             plausible = lengths
         return LegFaults(residuals, LEGS[outliers], LEGS[stepped], LEGS[frozen], jumped,
-                         self._doubts(), plausible)
+                         self._wrong or noise.understated, plausible)
 
     def restart(self) -> None:
         """Predict nothing from the readings so far, of which the last had no pose."""
@@ -156,9 +151,6 @@ class LegMonitor:
                       'leg_acceleration is too small, or a sensor is faulty')
             return report._replace(advice=(advice,))
         return report
-
-    def _doubts(self) -> bool:
-        return self._wrong or self.noise.understated
 
     def _count(self, new: bool) -> None:
         """Take note of a sample with or without a new outlier."""

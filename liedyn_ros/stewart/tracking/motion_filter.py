@@ -68,7 +68,6 @@ class MotionFilter:
     def __init__(self) -> None:
         """Start without a sample."""
         self._bank = np.empty((kernels.SPECTRA, kernels.ROW))
-        self._mixture = np.empty(kernels.MIXTURE)
         self._work = np.empty(kernels.ROW + kernels.SPECTRA)
         self.reset()
 
@@ -90,8 +89,9 @@ class MotionFilter:
             kernels.start(self._bank, lengths, noise * noise)
             self._count = 1
             return None
-        kernels.take(self._bank, dt, lengths, noise * noise, jitter * jitter, self._count)
+        mixture = np.empty(kernels.MIXTURE)
+        kernels.step(self._bank, dt, lengths, noise * noise, jitter * jitter, self._count,
+                     self._work, mixture)
         self._count += 1
-        kernels.mix(self._bank, dt, self._count, 0.0, self._work, self._mixture)
         return LegMotion(noise, jitter, dt, self._count, self._bank.copy(),
-                         self._mixture[kernels.RATE:kernels.LENGTHS].copy())
+                         mixture[kernels.RATE:kernels.LENGTHS])

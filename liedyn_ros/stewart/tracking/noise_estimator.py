@@ -62,14 +62,26 @@ class NoiseReport(NamedTuple):
 class NoiseEstimator:
     """Estimates noise from readings; holds what was given against it."""
 
-    # understated: whether the given noise is too small for what is measured (14.20).
-    # acceleration: the greatest of a leg to reckon with, m/s^2. factor: the deviations of a gate
-    # that noise passes once in 1 / ALARMS s (14.18). repetitions: how often all six readings may
-    # repeat before they are stale.
+    # All of these change slowly, and are brought up to date every SETTLE_EVERY samples.
+    # identified: whether the estimate is more than an upper bound. known: whether the noise is
+    # given and not refuted, or well estimated. deviation: of a length, to reckon with, m; total:
+    # with what its rounding adds. jitter: standard deviation of the stamps, s, as far as the
+    # motion shows it. understated: whether the given noise is too small for what is measured
+    # (14.20). acceleration: the greatest of a leg to reckon with, m/s^2. factor: the deviations
+    # of a gate that noise passes once in 1 / ALARMS s (14.18). repetitions: how often all six
+    # readings may repeat before they are stale. state: what the kernels keep. gate: see
+    # kernels.gates.
+    identified: bool
+    known: bool
+    deviation: float
+    total: float
+    jitter: float
     understated: bool
     acceleration: float
     factor: float
     repetitions: float
+    state: tuple[Array, ...]
+    gate: tuple[float, float, float]
 
     def __init__(self, noise: float, acceleration: float, resolution: float) -> None:
         """Take what is given: m, m/s^2, m; 0 where it is not known."""
@@ -77,7 +89,8 @@ class NoiseEstimator:
         self._resolution = resolution
         self._window = np.empty((kernels.POINTS, 7))
         self._squares, self._legs = np.empty((kernels.ORDERS, 6)), np.empty((6, kernels.LEG))
-        self._numbers, self._work = np.empty(kernels.NUMBERS), np.empty(26)
+        self._numbers = np.empty(kernels.NUMBERS)
+        self.state = (self._window, self._squares, self._legs, self._numbers, np.empty(26))
         self.reset()
 
     def reset(self) -> None:
@@ -89,8 +102,11 @@ class NoiseEstimator:
 
     def take(self, seconds: float, lengths: Array) -> None:
         """Take readings (6,), m, at a time in s."""
-        kernels.take(self._window, self._squares, self._legs, self._numbers, self._work,
-                     seconds, lengths)
+        kernels.take(*self.state, seconds, lengths)
+        self.taken()
+
+    def taken(self) -> None:
+        """Take note that a kernel has taken readings."""
         self._since += 1
         if self._since == SETTLE_EVERY:
             self._settle()
@@ -99,51 +115,6 @@ class NoiseEstimator:
         """Take an acceleration, m/s^2, that explains what no smaller one does."""
         self._learnt = max(self._learnt, 1.5 * acceleration)
         self._settle()
-
-    def disturb(self) -> None:
-        """Take note that a reading was an outlier: no acceleration is measured from it."""
-        self._numbers[kernels.QUIET] = 0.0
-
-    @property
-    def enough(self) -> bool:
-        """Return whether enough was measured for an estimate."""
-        return self._taken >= ENOUGH
-
-    @property
-    def identified(self) -> bool:
-        """Return whether the estimate is more than an upper bound."""
-        return self._identified and self.enough
-
-    @property
-    def deviation(self) -> float:
-        """Return the standard deviation of a length to reckon with, m."""
-        if self._given:
-            return max(self._given, self._sigma) if self.understated else self._given
-        return self._sigma if self.enough else max(self._sigma, ASSUMED_NOISE)
-
-    @property
-    def total(self) -> float:
-        """Return the standard deviation of a length, m, with what its rounding adds."""
-        return math.hypot(self.deviation, 0.0 if self._given else self._step() * ROUNDING)
-
-    @property
-    def known(self) -> bool:
-        """Return whether the noise is given and not refuted, or well estimated."""
-        return not self.understated if self._given else self.identified
-
-    @property
-    def jitter(self) -> float:
-        """Return the standard deviation of the stamps, s, as far as the motion shows it."""
-        if not self.identified or self._step() > self._sigma:
-            return 0.0
-        return float(self._numbers[kernels.JITTER])
-
-    def write_gates(self, gates: Array) -> None:
-        """Write the deviation and the step (6, 2), m, that each leg's gate reckons with."""
-        least, share = self._given, 1.0 if self.understated else 0.0
-        if not self._given:
-            least, share = (0.0, 1.0) if self.enough else (EARLY_NOISE, CAUTION)
-        kernels.gates(self._legs, self._numbers, least, share, self._resolution, gates)
 
     def _allowed_repetitions(self) -> float:
         if not self.identified or self._sigma < MIN_SEEN:
@@ -184,21 +155,42 @@ class NoiseEstimator:
         numbers = self._numbers.tolist()
         self._taken, self._period = numbers[kernels.TAKEN], numbers[kernels.PERIOD]
         self._sigma, self._coarsest = numbers[kernels.VARIANCE] ** 0.5, numbers[kernels.COARSEST]
-        self._identified = numbers[kernels.IDENTIFIED] > 0.0
         self._measured_acceleration = numbers[kernels.ACCELERATION]
         self._learnt *= 1.0 - min(SETTLE_EVERY * self._period / kernels.FADE, 1.0)
         self.acceleration = max(
             self._given_acceleration or
             max(ASSUMED_ACCELERATION, 2.0 * self._measured_acceleration), self._learnt)
-        self.understated, self.repetitions, self._since = False, self._allowed_repetitions(), 0
-        if not self._period:
+        self._since, enough = 0, self._taken >= ENOUGH
+        self.identified = enough and numbers[kernels.IDENTIFIED] > 0.0
+        self.repetitions = self._allowed_repetitions()
+        self.jitter = numbers[kernels.JITTER] if (
+            self.identified and self._step() <= self._sigma) else 0.0
+        self.understated = bool(self._period) and self._look_at_period()
+        self._settle_noise(enough)
+
+    def _settle_noise(self, enough: bool) -> None:
+        """Decide which noise is reckoned with: the given one or the measured one."""
+        if self._given:
+            self.known = not self.understated
+            self.deviation = max(self._given, self._sigma) if self.understated else self._given
+            self.total = self.deviation
+            self.gate = self._given, float(self.understated), self._resolution
             return
+        self.known = self.identified
+        self.deviation = self._sigma if enough else max(self._sigma, ASSUMED_NOISE)
+        self.total = math.hypot(self.deviation, self._step() * ROUNDING)
+        self.gate = (0.0, 1.0, self._resolution) if enough else (
+            EARLY_NOISE, CAUTION, self._resolution)
+
+    def _look_at_period(self) -> bool:
+        """Fit the gate to the period; return whether the given noise is too small (14.20)."""
         if not 0.8 < self._period / (self._factor_at or math.inf) < 1.25:
             self._factor_at = self._period
             freedom = kernels.memory(self._period) / 2.5
             self.factor = float(stdtrit(freedom, 1.0 - 0.5 * ALARMS * self._period))
-        if self._given and self.identified:
-            error = 4.0 * (1.25 / min(self._taken, kernels.memory(self._period))) ** 0.5
-            if self._sigma > WRONG_BY * (1.0 + error) * self._given:
-                self.understated = self._sigma > WRONG_BY * (1.0 + error) * math.hypot(
-                    self._given, 0.5 * self._step())
+        if not (self._given and self.identified):
+            return False
+        error = 4.0 * (1.25 / min(self._taken, kernels.memory(self._period))) ** 0.5
+        wrong = WRONG_BY * (1.0 + error)
+        return self._sigma > wrong * self._given and (
+            self._sigma > wrong * math.hypot(self._given, 0.5 * self._step()))

@@ -14,7 +14,7 @@
 
 """The first stage of tracking: which samples of leg lengths are let in."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,14 +61,17 @@ class SampleGate:
         lengths beyond the limits, and StampError for a time that is not a whole number or not
         after the last.
         """
-        if type(lengths) is np.ndarray and lengths.dtype == np.float64 and lengths.shape == (6,):
-            given: Array = lengths.copy()
-        else:
-            given = checks.as_array('lengths', lengths, (6,)).copy()
+        given: Array = (lengths if _is_six(lengths)
+                        else checks.as_array('lengths', lengths, (6,))).copy()
         if not legs.all_within(given, self._limits):
             checks.require_finite('lengths', given)
             self._geometry.require_values(given)
             self._geometry.require_within_limits(given)
-        if rates is not None:
+        if rates is not None and not (_is_six(rates) and legs.all_finite(rates)):
             rates = checks.as_array('rates', rates, (6,))
         return Sample(stamp_ns, given, rates, not self._timeline.follows(stamp_ns))
+
+
+def _is_six(value: ArrayLike) -> TypeGuard[Array]:
+    """Return whether a value is six float64 numbers already, which is quick to see."""
+    return type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (6,)

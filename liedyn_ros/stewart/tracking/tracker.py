@@ -161,10 +161,10 @@ class PoseTracker:
             self, lengths: Array, guess: Array | None, values: Array, may_restart: bool
     ) -> tuple[Solution, Start]:
         if guess is not None:
-            solution = self._solver.solve(lengths, guess, values)
+            solution = self._solver.solve_checked(lengths, guess, values)
             if solution.converged or not may_restart:
                 return solution, Start.PREDICTED
-        return self._solver.solve(lengths, self.home, values), Start.HOME
+        return self._solver.solve_checked(lengths, self.home, values), Start.HOME
 
     def _predict(self, last: TrackedPose, stamp_ns: int) -> Array:
         gap = 1e-9 * (stamp_ns - last.stamp_ns)

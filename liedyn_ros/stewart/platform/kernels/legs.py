@@ -105,6 +105,25 @@ def length_jacobian(joints, r, p, trivialization, out):
 
 
 @kernel
+def of_positions(positions, scales, offsets):
+    """Turn six actuator positions into leg lengths in place; return whether all are finite."""
+    finite = True
+    for i in range(6):
+        finite &= np.isfinite(positions[i])
+        positions[i] = offsets[i] + scales[i] * positions[i]
+    return finite
+
+
+@kernel
+def all_finite(values):
+    """Return whether six numbers are finite."""
+    finite = True
+    for i in range(6):
+        finite &= np.isfinite(values[i])
+    return finite
+
+
+@kernel
 def all_within(lengths, limits):
     """Return whether six lengths are positive and within their limits (6, 2); NaN is not."""
     within = True

@@ -22,6 +22,7 @@ A reading is predicted from a line through the last readings, as many as make th
 import math
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.tracking.kernels import noise as readings
 
 POINTS = 12  # readings kept, newest first; a row is time (s) and six readings (m)
 GAP = 0.5  # s; over a longer gap nothing is predicted
@@ -55,6 +56,27 @@ def reset(history, legs, numbers, smallest):
         legs[i, ANCHOR] = math.nan
         if smallest > 0.0:
             legs[i, SMALLEST] = smallest
+
+
+@kernel
+def examine(time, lengths, history, legs, since, numbers, settings, residuals, plausible,
+            noise, gate):
+    """
+    Judge six readings as `judge` does, then let the estimates of their noise take them.
+
+    noise: what the kernel `noise.take` is given. gate: deviation (m) that a leg has at least,
+    share of the measured one, step (m; 0: as seen). Returns what `judge` returns.
+    """
+    window, squares, noise_legs, noise_numbers, work = noise
+    least, share, step = gate
+    readings.gates(noise_legs, noise_numbers, least, share, step, legs)
+    found = judge(time, lengths, history, legs, since, numbers, settings, residuals, plausible)
+    outliers, _, frozen, jumped, _ = found
+    if outliers != 0 or jumped:  # no acceleration is measured from it
+        noise_numbers[readings.QUIET] = 0.0
+    if not (frozen == 63 and numbers[SAME_SAMPLES] > 0.0):
+        readings.take(window, squares, noise_legs, noise_numbers, work, time, lengths)
+    return found
 
 
 @kernel

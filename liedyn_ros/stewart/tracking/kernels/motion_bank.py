@@ -46,6 +46,13 @@ def start(bank, lengths, variance):
 
 
 @kernel
+def step(bank, dt, lengths, variance, jitter, count, work, mixture):
+    """Take six lengths as `take` does and write the mixture at their time as `mix` does."""
+    take(bank, dt, lengths, variance, jitter, count)
+    mix(bank, dt, count + 1.0, 0.0, work, mixture)
+
+
+@kernel
 def take(bank, dt, lengths, variance, jitter, count):
     """
     Move all members on by a time (s) and correct them with six lengths (6,), m.

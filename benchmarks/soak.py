@@ -1,0 +1,141 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Soak: the pose node at 1 kHz for ten minutes, with its services called at 200 Hz beside.
+
+Solve, predict and the parameters are asked for in turn. Printed each minute, and judged at the
+end: samples lost, and by how much the node's memory has grown since the first minute.
+
+    python -m benchmarks.soak [--minutes M] [--rate HZ] [--calls HZ]
+"""
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import cycle
+from pathlib import Path
+import sys
+from threading import Event, Thread
+import time
+from typing import Any
+
+from liedyn_interfaces.srv import PredictStewartPose, SolveStewartPose
+from rcl_interfaces.srv import GetParameters
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from benchmarks.freshness import NODE
+from benchmarks.record import keep, verdict
+from benchmarks.streams import Bench
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.stewart import StewartGeometry
+
+MAX_GROWTH = 2.0  # MB, of memory after the first minute
+ANSWER = 5.0  # s, for which an answer is waited
+
+
+class Caller:
+    """Calls the services of the pose node at a rate, one at a time."""
+
+    def __init__(self, rate: float) -> None:
+        """Open the clients and start the thread."""
+        geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+        self._node, self._period, self._ended = Node('caller'), 1.0 / rate, Event()
+        self._calls = [
+            (self._node.create_client(kind, f'stewart_pose/{name}'), request)
+            for kind, name, request in (
+                (SolveStewartPose, 'solve', SolveStewartPose.Request(
+                    leg_names=list(geometry.leg_names), lengths=[0.52] * 6)),
+                (PredictStewartPose, 'predict', PredictStewartPose.Request()),
+                (GetParameters, 'get_parameters', GetParameters.Request(names=['max_age'])))]
+        self.answered = self.unanswered = 0
+        self._thread = Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        executor = SingleThreadedExecutor()
+        executor.add_node(self._node)
+        due = time.monotonic()
+        for client, request in cycle(self._calls):
+            if self._ended.is_set():
+                return
+            if isinstance(request, PredictStewartPose.Request):
+                request.stamp = self._node.get_clock().now().to_msg()
+            future = client.call_async(request)
+            executor.spin_until_future_complete(future, timeout_sec=ANSWER)
+            if future.done():
+                self.answered += 1
+            else:
+                self.unanswered += 1
+            due = max(due + self._period, time.monotonic() - 0.1)
+            time.sleep(max(0.0, due - time.monotonic()))
+
+    def end(self) -> None:
+        """End the thread and close the clients."""
+        self._ended.set()
+        self._thread.join()
+        self._node.destroy_node()
+
+
+def memory(pid: int) -> float:
+    """Return the memory that a process holds, MB."""
+    for line in Path(f'/proc/{pid}/status').read_text().splitlines():
+        if line.startswith('VmRSS'):
+            return int(line.split()[1]) / 1024.0
+    raise SystemExit(f'process {pid}: expected one that runs, it has ended')
+
+
+def soak(minutes: float, rate: float, calls: float) -> list[dict[str, Any]]:
+    """Return the figures of each minute."""
+    rows = []
+    with ExitStack() as stack:
+        bench = Bench(stack, NODE, rate)
+        caller = Caller(calls)
+        stack.callback(caller.end)
+        for minute in range(1, round(minutes) + 1):
+            answered = caller.answered
+            figures = bench.measure(60.0)
+            bench.record.clear()
+            rows.append({
+                'minute': minute, **figures, 'calls a second': (caller.answered - answered) / 60.0,
+                'unanswered': caller.unanswered, 'memory MB': memory(bench.process.pid)})
+            print('  '.join(f'{key} {value:.4g}' for key, value in rows[-1].items()), flush=True)
+    return rows
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Measure, print and keep."""
+    parser = ArgumentParser(description='soak of the pose node')
+    parser.add_argument('--minutes', type=float, default=10.0)
+    parser.add_argument('--rate', type=float, default=1000.0, help='of samples, Hz')
+    parser.add_argument('--calls', type=float, default=200.0, help='of services, Hz')
+    options = parser.parse_args(arguments)
+    rclpy.init()
+    try:
+        rows = soak(options.minutes, options.rate, options.calls)
+    finally:
+        rclpy.try_shutdown()
+    growth = max(row['memory MB'] for row in rows) - rows[0]['memory MB']
+    lost = max(row['lost %'] for row in rows)
+    print_table(['figure', 'value', 'bar'], [
+        ['samples lost, %, in the worst minute', f'{lost:.3g}', verdict(lost, 0.0)],
+        ['growth of memory after the first minute, MB', f'{growth:.2f}',
+         verdict(growth, MAX_GROWTH)]])
+    print(keep('soak', {'rows': rows}))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])
