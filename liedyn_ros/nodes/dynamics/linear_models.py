@@ -23,6 +23,8 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
+from liedyn_ros.dynamics.partial_derivatives.constrained import linearize_constrained
 from liedyn_ros.dynamics.partial_derivatives.linearization import (
     linearize, LinearModel, transition)
 from liedyn_ros.nodes.dynamics.question import explain, Question
@@ -77,13 +79,31 @@ def _model(dynamics: Dynamics, messages: TreeMessages, request: Linearize.Reques
     """Return the model, the efforts about which it is, and the accelerations that these give."""
     zero = np.zeros(messages.model.nv)
     try:
-        tau = dynamics.inverse(q, v, zero, external) if given is None else given
-        a = zero if given is None else dynamics.forward(q, v, tau, external)
-        if request.follow_motion:
-            return transition(dynamics, q, v, request.step, tau, external)[2], tau, a
-        continuous = linearize(dynamics, q, v, tau, external)
+        if messages.model.closures or messages.model.couplings:
+            continuous, tau, a = _closed(request, ConstrainedDynamics(
+                messages.model, dissipation=dynamics.dissipation), q, v, given, external)
+        else:
+            tau = dynamics.inverse(q, v, zero, external) if given is None else given
+            a = zero if given is None else dynamics.forward(q, v, tau, external)
+            if request.follow_motion:
+                return transition(dynamics, q, v, request.step, tau, external)[2], tau, a
+            continuous = linearize(dynamics, q, v, tau, external)
     except LiedynError as error:
         known = np.full(zero.shape, given is None)
         raise explain(messages.names, Question(
             q, v, zero, zero if given is None else given, known, external), error) from error
     return (continuous.discrete(request.step) if request.step else continuous), tau, a
+
+
+def _closed(request: Linearize.Request, dynamics: ConstrainedDynamics, q: Array, v: Array,
+            given: Array | None, external: Array | None) -> tuple[LinearModel, Array, Array]:
+    """Return the continuous model of a machine with closed loops, the efforts, accelerations."""
+    if request.follow_motion:
+        raise LimitError('follow_motion: expected False for a machine with closed loops, got True')
+    if given is None:
+        still = complete_acceleration(dynamics, q, v, np.zeros(len(v)))
+        tau = dynamics.inverse(q, v, still, external=external).tau
+    else:
+        tau = given
+    a = dynamics.forward(q, v, tau, external=external).a
+    return linearize_constrained(dynamics, q, v, tau, external), tau, a

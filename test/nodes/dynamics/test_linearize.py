@@ -15,7 +15,7 @@
 """Linear models from the server against the core's: every machine, continuous and discrete."""
 
 from geometry_msgs.msg import Wrench
-from liedyn_interfaces.msg import BodyWrench, TreeEffort
+from liedyn_interfaces.msg import BodyWrench, TreeEffort, TreeState
 from liedyn_interfaces.srv import Linearize
 import numpy as np
 from numpy.testing import assert_allclose
@@ -23,8 +23,13 @@ import pytest
 from std_msgs.msg import Header
 from support.dynamics_bench import AERIAL, Motion, ServerBench, vector
 
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.dynamics.partial_derivatives.constrained import linearize_constrained
 from liedyn_ros.dynamics.partial_derivatives.linearization import linearize, transition
+from liedyn_ros.model import load_model
 from liedyn_ros.nodes.dynamics.linear_models import MAX_STATES
+from liedyn_ros.ros.tree_messages import TreeMessages
 
 pytestmark = pytest.mark.ros
 CLOSE = {'rtol': 1e-8, 'atol': 1e-8}  # a pose goes through a matrix on its way in
@@ -103,6 +108,25 @@ REFUSED = {
     'wrench of an order': (
         {'external': [BodyWrench(body='base', order=1)]}, 'external[0].order: expected 0 at most'),
 }
+
+
+def test_a_machine_with_closed_loops(bench):
+    """About the state at which it is assembled, at rest."""
+    path = config_file('four_bar.yaml')
+    server, model = ServerBench(bench, model_file=str(path)), load_model(path)
+    dynamics, rest = ConstrainedDynamics(model), np.zeros(model.nv)
+    q = assemble(dynamics)
+    state, tree = TreeState(), TreeMessages(model)
+    tree.to_state(q, rest, state)
+    tau = dynamics.inverse(q, rest, rest).tau
+    found = server.call(Linearize, 'linearize', states=[state], step=0.01)
+    assert (found.success, found.message) == (True, '')
+    wanted = linearize_constrained(dynamics, q, rest, tau).discrete(0.01)
+    for ours, theirs in zip(matrices(found.models[0], model), wanted):
+        assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
+    state.positions[0] += 0.1
+    found = server.call(Linearize, 'linearize', states=[state], step=0.01)
+    assert 'states[0]: q: expected a state on the constraints' in found.message
 
 
 def test_refusals(bench):

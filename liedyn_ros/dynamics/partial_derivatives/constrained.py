@@ -1,0 +1,247 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Partial derivatives of the forward dynamics of machines with closed loops (13.19, 13.20).
+
+The equations M a + b = tau + A^T lam and A a + Adot v = 0 are varied. A row of A is a wrench
+between two frames; how it varies with time, with a change of q or v, and with both, the product
+rule says of jets: numbers with these three parts besides their value.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import qr
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import SingularError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, Status
+from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
+from liedyn_ros.dynamics.partial_derivatives.rates import bracket
+from liedyn_ros.dynamics.partial_derivatives.time_derivatives import velocity_brackets
+from liedyn_ros.dynamics.screw_tree import ScrewTree, unpacked
+from liedyn_ros.model import Closure, CLOSURE_TYPES
+from liedyn_ros.model.kernels import closure_kinds as kinds
+
+
+class ConstrainedJacobians(NamedTuple):
+    """
+    The accelerations a (nv,), the multipliers (m,), and their partial derivatives.
+
+    by_q, by_v and by_tau (nv, nv): row k is a[k]; multipliers_by_q, _by_v and _by_tau (m, nv).
+    Those by q are along the tangents of model.integrate. A displacement or a change of velocity
+    may leave the constraints: accelerations then keep A v as it is, as with forward's
+    closed=False. Where constraints are redundant, only those that keep them have a meaning, and
+    the change of the multipliers is the one of least norm.
+    """
+
+    a: Array
+    multipliers: Array
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+    multipliers_by_q: Array
+    multipliers_by_v: Array
+    multipliers_by_tau: Array
+
+
+class _Jet(NamedTuple):
+    """A vector (3,), its rate (3,), its changes (2 nv, 3) by q and v, and those of its rate."""
+
+    value: Array
+    rate: Array
+    change: Array
+    both: Array
+
+
+class _Side(NamedTuple):
+    """A frame on a link: origin and axes, and the spatial motion of the link, a frame for each."""
+
+    origin: _Jet
+    axes: tuple[_Jet, _Jet, _Jet]
+    link: int
+
+
+def constrained_partial_derivatives(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+        external: ArrayLike | None = None) -> ConstrainedJacobians:
+    """
+    Return accelerations, multipliers and their derivatives at a state on the constraints.
+
+    Arrays are those of dynamics.forward; external (B, 6) stay the same in the frames of their
+    bodies. Raises what dynamics.forward raises, and SingularError where fewer constraints are
+    independent than elsewhere: there are no derivatives.
+    """
+    model, n = dynamics.model, dynamics.model.nv
+    q, v = model.check_configuration(q), as_array('v', v, (n,))
+    tau = as_array('tau', tau, (n,))
+    found = dynamics.forward(q, v, tau, external=external)
+    if found.status is Status.SINGULAR:
+        raise SingularError(f'q: expected a configuration in which {dynamics.mobility.rank} '
+                            f'constraints are independent, got {found.rank}')
+    tree = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external)
+    rows = _Rows(dynamics, q, v, found.a)
+    forces = np.hstack([tree.by_q, tree.by_v]) - rows.force_changes(found.multipliers)
+    right = np.zeros((n + dynamics.m, 3 * n))  # of (13.19), for q, v and tau
+    right[:n, :2 * n], right[:n, 2 * n:] = -forces, np.eye(n)
+    right[n:, :2 * n] = -rows.acceleration_changes()
+    jacobian = dynamics.jacobian(q)
+    kept = qr(jacobian.T, mode='r', pivoting=True)[1][:found.rank] if dynamics.m else []
+    matrix = np.zeros((n + len(kept), n + len(kept)))
+    matrix[:n, :n], matrix[:n, n:] = tree.by_a, -jacobian[kept].T
+    matrix[n:, :n] = jacobian[kept]
+    solved = as_array('derivatives', np.linalg.solve(
+        matrix, np.vstack([right[:n], right[n:][kept]])), (-1, 3 * n))
+    a, presses = solved[:n], jacobian[kept].T @ solved[n:]
+    multipliers = as_array('derivatives', np.linalg.pinv(
+        jacobian.T, rcond=1e-9) @ presses, (dynamics.m, 3 * n))
+    return ConstrainedJacobians(
+        found.a, found.multipliers, a[:, :n], a[:, n:2 * n], a[:, 2 * n:],
+        multipliers[:, :n], multipliers[:, n:2 * n], multipliers[:, 2 * n:])
+
+
+def linearize_constrained(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike,
+                          tau: ArrayLike, external: ArrayLike | None = None) -> LinearModel:
+    """
+    Return the continuous model about a motion of a machine with closed loops (13.48).
+
+    As linearize has it, for displacements eta and dv of all coordinates; those of a machine keep
+    A eta = 0, and the motion of the model keeps it too. Raises what
+    constrained_partial_derivatives raises.
+    """
+    at, n = constrained_partial_derivatives(dynamics, q, v, tau, external), dynamics.model.nv
+    a, b = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n))
+    a[:n, :n], a[:n, n:] = -velocity_brackets(dynamics.model, np.asarray(v)), np.eye(n)
+    a[n:, :n], a[n:, n:], b[n:] = at.by_q, at.by_v, at.by_tau
+    return LinearModel(a, b)
+
+
+class _Rows:
+    """The rows of closures at a motion, as jets, and what follows from them."""
+
+    def __init__(self, dynamics: ConstrainedDynamics, q: Array, v: Array, a: Array) -> None:
+        self._model, self._m = dynamics.model, dynamics.m
+        self._tree = tree = ScrewTree(dynamics.model, q)
+        s, links = tree.screws, tree.link
+        parent = dynamics.model.link_table.parent[links]  # -1, the ground, is the last row
+        moves = np.vstack([tree.moves, np.zeros(len(s), dtype=bool)])
+        self._twist = twist = moves @ (v[:, None] * s)
+        rates = bracket(twist[links], s)
+        self._acceleration = moves @ (a[:, None] * s + v[:, None] * rates)
+        before, before_a = twist[parent], self._acceleration[parent]
+        p = bracket(before, s)  # (13.6), with a ground that is at rest
+        pushed = bracket(before_a, s) + bracket(before, p)
+        # What q and v change of each link, spatially (13.8): displacement, twist, acceleration.
+        self._moved, self._turned, self._driven = [], [], []
+        for i, here in enumerate(moves):
+            V, dV = twist[i], self._acceleration[i]
+            part = here[:, None]
+            self._moved.append(np.vstack([part * s, np.zeros_like(s)]))
+            self._turned.append(np.vstack([part * (p + bracket(s, V)), part * s]))
+            self._driven.append(np.vstack([
+                part * (pushed - bracket(V, p) + bracket(s, dV)),
+                part * (p + rates - bracket(V, s))]))
+        self._closures = [(self._side(c.body_a, c.frame_a), self._side(c.body_b, c.frame_b), c)
+                          for c in dynamics.model.closures]
+        self.wrenches = [[_row(a, b, closure, kind) for kind in
+                          CLOSURE_TYPES[closure.type_name].rows]
+                         for a, b, closure in self._closures]
+
+    def acceleration_changes(self) -> Array:
+        """Return D(A a + Adot v) (m, 2 nv); couplings do not change."""
+        result, r = np.zeros((self._m, 2 * self._model.nv)), 0
+        for (side_a, side_b, _), wrenches in zip(self._closures, self.wrenches):
+            a, b = side_a.link, side_b.link
+            twist, rate = self._twist[b] - self._twist[a], (
+                self._acceleration[b] - self._acceleration[a])
+            turned, driven = (x[b] - x[a] for x in (self._turned, self._driven))
+            for w in wrenches:
+                result[r] = w.change @ rate + driven @ w.value + w.both @ twist + turned @ w.rate
+                r += 1
+        return result
+
+    def force_changes(self, multipliers: Array) -> Array:
+        """Return D(A^T lam) (nv, 2 nv) with the multipliers as they are."""
+        tree, n, r = self._tree, self._model.nv, 0
+        moves = np.vstack([tree.moves, np.zeros(n, dtype=bool)]).astype(np.float64)
+        result = np.zeros((n, 2 * n))
+        for (side_a, side_b, _), wrenches in zip(self._closures, self.wrenches):
+            lam = multipliers[r:r + len(wrenches)]
+            value = sum(x * w.value for x, w in zip(lam, wrenches))
+            change = sum(x * w.change for x, w in zip(lam, wrenches))
+            sign = moves[side_b.link] - moves[side_a.link]
+            result += sign[:, None] * (tree.screws @ np.transpose(change))
+            result[:, :n] += sign[:, None] * (tree.screw_derivatives @ value).T
+            r += len(wrenches)
+        return result
+
+    def _side(self, body: str | None, frame: Array) -> _Side:
+        link, pose = -1, frame
+        if body is not None:
+            table, b = self._model.link_table, self._model.body_index(body)
+            link, pose = int(table.body_link[b]), unpacked(table.body_placement[b]) @ frame
+            if link >= 0:
+                pose = self._tree.poses[link] @ pose
+        x, y, z = pose[:3, :3].T
+        return _Side(self._carried(link, pose[:3, 3], 1.0),
+                     (self._carried(link, x, 0.0), self._carried(link, y, 0.0),
+                      self._carried(link, z, 0.0)), link)
+
+    def _carried(self, link: int, x: Array, is_point: float) -> _Jet:
+        """Return a point or a direction that a link carries."""
+        (w, u), moved, turned = np.split(self._twist[link], 2), self._moved[link], (
+            self._turned[link])
+        change = np.cross(moved[:, :3], x) + is_point * moved[:, 3:]
+        return _Jet(x, np.cross(w, x) + is_point * u, change,
+                    np.cross(turned[:, :3], x) + np.cross(w, change) + is_point * turned[:, 3:])
+
+
+def _row(a: _Side, b: _Side, closure: Closure, kind: int) -> _Jet:
+    """Return the wrench of a row on body b about the origin of the ground, (6,) (12.9)."""
+    zero = _Jet(*(np.zeros_like(part) for part in b.origin))
+    if kinds.MOMENT_X <= kind <= kinds.MOMENT_Z:
+        return _joined(b.axes[kind - kinds.MOMENT_X], zero)
+    if kind == kinds.MOMENT_CROSS:
+        return _joined(_cross(a.axes[0], b.axes[1]), zero)
+    if kind == kinds.ALONG_ROD:
+        rod = _sum((1.0 / closure.length, b.origin), (-1.0 / closure.length, a.origin))
+        return _joined(_cross(b.origin, rod), rod)
+    if kind >= kinds.ACROSS_X:
+        axis = a.axes[kind - kinds.ACROSS_X]
+        return _joined(_cross(b.origin, axis), axis)
+    if kind == kinds.SCREW:
+        axis = b.axes[2]
+        return _joined(_sum((1.0, _cross(b.origin, axis)), (-closure.pitch, axis)), axis)
+    axis = b.axes[kind - kinds.FORCE_X]
+    return _joined(_cross(b.origin, axis), axis)
+
+
+def _joined(moment: _Jet, force: _Jet) -> _Jet:
+    return _Jet(*(np.concatenate([m, f], axis=-1) for m, f in zip(moment, force)))
+
+
+def _sum(*terms: tuple[float, _Jet]) -> _Jet:
+    scaled = [[scale * part for part in jet] for scale, jet in terms]
+    return _Jet(*(np.sum(parts, axis=0) for parts in zip(*scaled)))
+
+
+def _cross(x: _Jet, y: _Jet) -> _Jet:
+    return _Jet(
+        np.asarray(np.cross(x.value, y.value), dtype=np.float64),
+        np.cross(x.rate, y.value) + np.cross(x.value, y.rate),
+        np.cross(x.change, y.value) + np.cross(x.value, y.change),
+        np.cross(x.both, y.value) + np.cross(x.change, y.rate)
+        + np.cross(x.rate, y.change) + np.cross(x.value, y.both))

@@ -1,0 +1,146 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Partial derivatives of machines with closed loops: time derivatives, differences, Pinocchio."""
+
+import numpy as np
+import pytest
+from support.looped_machines import bennett, four_bar, Looped, random_looped
+from support.tangents import difference
+
+from liedyn_ros.common.errors import LiedynError, SingularError
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
+from liedyn_ros.dynamics.partial_derivatives.constrained import (
+    constrained_partial_derivatives, linearize_constrained)
+from liedyn_ros.dynamics.partial_derivatives.linearization import linearize
+from liedyn_ros.model import CLOSURE_TYPES
+
+EVERY = {kind: random_looped(i, (kind,)) for i, kind in enumerate(CLOSURE_TYPES)}
+EVERY['two loops'] = random_looped(20, ('spherical', 'point_on_plane'), joints=10)
+EVERY['balls'] = random_looped(21, ('spherical', 'rod'), 8, ('spherical', 'revolute'))
+EVERY['floating'] = random_looped(22, ('revolute',), 8, floating=True)
+REDUNDANT = {'bennett': bennett(),
+             'four bar': Looped(four_bar(), assemble(ConstrainedDynamics(four_bar())))}
+
+
+def assert_same(got, wanted, tolerance: float) -> None:
+    """Compare with a tolerance of the largest entry, or of 1 where all are smaller."""
+    np.testing.assert_allclose(
+        got, wanted, rtol=0.0, atol=tolerance * max(1.0, np.abs(wanted).max()))
+
+
+def state(looped: Looped):
+    """Return the dynamics, a state on the constraints, forces and their rates, and wrenches."""
+    rng, model = np.random.default_rng(5), looped.model
+    dynamics = ConstrainedDynamics(model)
+    q, v = project(dynamics, looped.q, rng.normal(size=model.nv))
+    return (dynamics, q, v, rng.normal(size=(2, model.nv)),
+            rng.normal(size=(len(model.bodies), 6)), rng)
+
+
+@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+def test_along_the_motion_they_make_the_time_derivatives(name: str) -> None:
+    dynamics, q, v, tau, w, _ = state({**EVERY, **REDUNDANT}[name])
+    got = constrained_partial_derivatives(dynamics, q, v, tau[0], w)
+    wanted = dynamics.forward(q, v, tau, external=np.stack([w, np.zeros_like(w)]))
+    assert_same(got.a, wanted.a[0], 1e-11)
+    assert_same(got.by_q @ v + got.by_v @ got.a + got.by_tau @ tau[1], wanted.a[1], 1e-9)
+    if name in EVERY:
+        assert_same(got.multipliers_by_q @ v + got.multipliers_by_v @ got.a
+                    + got.multipliers_by_tau @ tau[1], wanted.multipliers[1], 1e-9)
+
+
+@pytest.mark.parametrize('name', EVERY)
+def test_beside_differences_that_leave_the_constraints(name: str) -> None:
+    dynamics, q, v, tau, w, rng = state(EVERY[name])
+    got, model = constrained_partial_derivatives(dynamics, q, v, tau[0], w), dynamics.model
+    x, y, z = rng.normal(size=(3, model.nv))
+    for h in (1e-2, 3e-3, 1e-3):  # one of them suits the machine
+        wanted = difference(lambda s: np.hstack(dynamics.forward(
+            model.integrate(q, s * x), v + s * y, tau[0] + s * z, external=w,
+            closed=False)[:3:2]), h)
+        ours = np.hstack([got.by_q @ x + got.by_v @ y + got.by_tau @ z,
+                          got.multipliers_by_q @ x + got.multipliers_by_v @ y
+                          + got.multipliers_by_tau @ z])
+        error = np.abs(ours - wanted).max() / max(1.0, np.abs(wanted).max())
+        if error < 1e-7:
+            return
+    pytest.fail(f'expected the differences within 1e-7, got {error}')
+
+
+def test_pinocchio_has_the_same_derivatives() -> None:
+    """Along displacements that keep the constraints, off which the two continue differently."""
+    pin = pytest.importorskip('pinocchio')
+    from support.pinocchio_twin import to_pinocchio
+    looped = random_looped(80, ('weld',), 10, ('revolute', 'prismatic', 'spherical'),
+                           floating=True)
+    model, closure = looped.model, looped.model.closures[0]
+    dynamics, rng = ConstrainedDynamics(model, dissipation=False), np.random.default_rng(9)
+    q, v = project(dynamics, looped.q, rng.normal(size=model.nv))
+    tau, twin = rng.normal(size=model.nv), to_pinocchio(model)
+    sides = []
+    for body, frame in ((closure.body_b, closure.frame_b), (closure.body_a, closure.frame_a)):
+        place = twin.model.frames[twin.model.getFrameId(body)]
+        sides += [place.parentJoint, place.placement * pin.SE3(frame)]
+    constraints, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    constraints.append(pin.RigidConstraintModel(
+        pin.ContactType.CONTACT_6D, twin.model, *sides, pin.LOCAL))
+    datas.append(constraints[0].createData())
+    data = twin.model.createData()
+    pin.initConstraintDynamics(twin.model, data, constraints, datas)
+    there = twin.to_configuration(q), twin.to_velocity(v), twin.to_velocity(tau)
+    pin.constraintDynamics(twin.model, data, *there, constraints, datas,
+                           pin.ProximalSettings(1e-14, 1e-14, 50))
+    pin.computeConstraintDynamicsDerivatives(twin.model, data, constraints, datas)
+    theirs = [twin.from_velocity(twin.from_velocity(x.T).T) for x in (
+        data.ddq_dq, data.ddq_dv, data.ddq_dtau)]
+    got = constrained_partial_derivatives(dynamics, q, v, tau)
+    assert_same(got.by_tau, theirs[2], 1e-7)
+    assert_same(got.by_v, theirs[1], 1e-7)
+    allowed = np.linalg.svd(dynamics.jacobian(q))[2][dynamics.m:].T
+    # The velocity keeps the constraints too: dv makes up for what a displacement does to A v.
+    for x in allowed.T:
+        def off(s, x=x):
+            return dynamics.jacobian(model.integrate(q, s * x)) @ v
+        change = np.linalg.lstsq(dynamics.jacobian(q), -difference(off), rcond=None)[0]
+        assert_same(got.by_q @ x + got.by_v @ change, theirs[0] @ x + theirs[1] @ change, 1e-6)
+
+
+def test_linear_models() -> None:
+    """Of a machine with loops, along its motion; of a tree, the same as linearize has."""
+    dynamics, q, v, tau, _, _ = state(EVERY['balls'])
+    found, n = linearize_constrained(dynamics, q, v, tau[0]), dynamics.model.nv
+    wanted = dynamics.forward(q, v, tau)
+    rate = found.A @ np.hstack([v, wanted.a[0]]) + found.B @ tau[1]
+    assert_same(rate[n:], wanted.a[1], 1e-9)
+    tree = EVERY['rod'].model
+    from dataclasses import replace
+    free = ConstrainedDynamics(replace(tree, closures=()))
+    for mine, other in zip(linearize_constrained(free, EVERY['rod'].q, np.ones(tree.nv),
+                                                 np.zeros(tree.nv)),
+                           linearize(free.tree, EVERY['rod'].q, np.ones(tree.nv),
+                                     np.zeros(tree.nv))):
+        assert_same(mine, other, 1e-10)
+
+
+def test_refusals() -> None:
+    dynamics, q, v, tau, _, rng = state(EVERY['revolute'])
+    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+        constrained_partial_derivatives(
+            dynamics, dynamics.model.integrate(q, rng.normal(size=len(v))), v, tau[0])
+    from support.looped_machines import planar_linkage
+    flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
+    stretched = np.array([0.0, 0.0, 0.0])  # all bars on one line: 0.2 + 0.3 = 0.1 + 0.4
+    with pytest.raises(SingularError, match='constraints are independent, got'):
+        constrained_partial_derivatives(flat, stretched, np.zeros(3), np.zeros(3))
