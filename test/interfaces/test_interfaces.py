@@ -17,11 +17,13 @@
 from pathlib import Path
 import re
 
-from liedyn_interfaces.msg import DynamicsQuery, StewartStatus
+from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, StewartStatus
 from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 
+from liedyn_ros.dynamics import constrained
+from liedyn_ros.nodes.dynamics.answers import CONSTRAINTS, REDUNDANCIES
 from liedyn_ros.stewart import Flag, Start, Status
 
 pytestmark = pytest.mark.smoke
@@ -83,4 +85,12 @@ def test_constants_of_the_status_are_those_of_python():
 
 
 def test_constants_of_the_query_are_those_that_the_server_knows():
-    assert constants(DynamicsQuery) == {'BODY': 0, 'SPATIAL': 1}
+    redundancies = {redundancy.upper(): value for value, redundancy in REDUNDANCIES.items()}
+    assert constants(DynamicsQuery) == {'BODY': 0, 'SPATIAL': 1, **redundancies}
+
+
+def test_constants_of_the_answer_are_the_statuses_of_constraints():
+    assert constants(DynamicsAnswer) == {
+        'UNCONSTRAINED' if status is None else status.name: value
+        for status, value in CONSTRAINTS.items()}
+    assert set(CONSTRAINTS) == {None, *constrained.Status}

@@ -21,9 +21,12 @@ from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.constrained import (
     ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, Solution, Status)
 from liedyn_ros.dynamics.constrained.constraints import Constraints
+from liedyn_ros.dynamics.constrained.loop_tracker import (
+    complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
 
 __all__ = [
-    'assemble', 'assemblies', 'complete_acceleration', 'complete_velocity',
-    'ConstrainedDynamics', 'Constraints', 'LEAST_FORCE', 'LEAST_TORQUE', 'mobility', 'Mobility',
-    'other_assembly', 'project', 'projected_runge_kutta', 'Solution', 'Status']
+    'assemble', 'assemblies', 'complete_acceleration', 'complete_trajectory', 'complete_velocity',
+    'ConstrainedDynamics', 'Constraints', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState',
+    'LoopTracker', 'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
+    'projected_runge_kutta', 'Solution', 'Status']

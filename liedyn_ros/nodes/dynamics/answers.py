@@ -14,12 +14,13 @@
 
 """Answers to the queries of the dynamics server, from messages to messages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 import time
 
 from builtin_interfaces.msg import Time
 from liedyn_interfaces.msg import (
-    BodyWrench, DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
+    BodyWrench, ClosureWrench, DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeEffort,
+    TreeState)
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion, Linearize
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,19 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
+from liedyn_ros.dynamics.constrained import LEAST_FORCE, LEAST_TORQUE, Status
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
 from liedyn_ros.nodes.dynamics.question import explain, Question
+from liedyn_ros.nodes.dynamics.solvers import LoopSolver, Solved, Solver, TreeSolver
+from liedyn_ros.ros import conversions
 from liedyn_ros.ros.tree_messages import count_entries, doubles, TreeMessages
 
-Solve = Callable[[Question], tuple[Array, Array]]
+Solve = Callable[[Question], Solved]
+REDUNDANCIES = {
+    DynamicsQuery.LEAST_TORQUE: LEAST_TORQUE, DynamicsQuery.LEAST_FORCE: LEAST_FORCE}
+CONSTRAINTS = {None: DynamicsAnswer.UNCONSTRAINED} | {
+    status: getattr(DynamicsAnswer, status.name) for status in Status}
 
 
 class DynamicsAnswers:
@@ -42,29 +50,34 @@ class DynamicsAnswers:
     Every method raises LiedynError naming what was wrong, and has written nothing then.
     """
 
-    def __init__(self, model: Model, *, dissipation: bool, stamp: Time | None = None) -> None:
+    def __init__(self, model: Model, *, dissipation: bool, hold_couplings: bool = False,
+                 stamp: Time | None = None) -> None:
         """
         Take the model; with dissipation its joints feel their damping and friction.
 
+        Its loops are closed, and its couplings held where it has loops, or where told.
         stamp: when the server took it, which describe_model tells.
         """
         self.model, self._stamp = model, stamp or Time()
         self._dynamics = Dynamics(model, dissipation=dissipation)
+        self._looped = bool(model.closures or (hold_couplings and model.couplings))
+        self._solver: Solver = (LoopSolver(model, dissipation=dissipation) if self._looped
+                                else TreeSolver(self._dynamics))
         self._messages = TreeMessages(model)
         self._zero = np.zeros(model.nv)
         self._all, self._none = self._zero == 0.0, self._zero != 0.0
 
     def inverse(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         """Find the efforts of given accelerations."""
-        self._answer(query, answer, self._inverse, accelerations=True, efforts=False)
+        self._answer(query, answer, self._solver.inverse, accelerations=True, efforts=False)
 
     def forward(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         """Find the accelerations under given efforts."""
-        self._answer(query, answer, self._forward, accelerations=False, efforts=True)
+        self._answer(query, answer, self._solver.forward, accelerations=False, efforts=True)
 
     def hybrid(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         """Find the accelerations of some joints and the efforts of the others."""
-        self._answer(query, answer, self._hybrid, accelerations=True, efforts=True)
+        self._answer(query, answer, self._solver.hybrid, accelerations=True, efforts=True)
 
     def equations_of_motion(
             self, request: EquationsOfMotion.Request,
@@ -92,6 +105,7 @@ class DynamicsAnswers:
     def describe_model(
             self, _: DescribeModel.Request, response: DescribeModel.Response) -> None:
         """Tell what the model is made of."""
+        mobility = self._solver.mobility()
         model, names = self.model, self._messages.names
         response.header.stamp, response.header.frame_id = self._stamp, names.base_body
         types = [JOINT_TYPES[joint.type_name] for joint in names.others.values()]
@@ -108,6 +122,16 @@ class DynamicsAnswers:
         response.mass = float(model.mass)
         gravity = response.gravity
         gravity.x, gravity.y, gravity.z = model.gravity.tolist()
+        response.actuated = model.actuated.tolist()
+        response.closure_names = [closure.name for closure in model.closures]
+        response.closure_types = [closure.type_name for closure in model.closures]
+        response.closure_bodies_a = [closure.body_a or '' for closure in model.closures]
+        response.closure_bodies_b = [closure.body_b or '' for closure in model.closures]
+        couplings = model.couplings if self._looped else ()
+        response.coupled_joints = [coupling.joint for coupling in couplings]
+        response.coupled_leaders = [coupling.leader for coupling in couplings]
+        response.degrees_of_freedom = mobility.freedom
+        response.redundant_constraints = list(mobility.redundant)
 
     def _answer(self, query: DynamicsQuery, answer: DynamicsAnswer, solve: Solve, *,
                 accelerations: bool, efforts: bool) -> None:
@@ -122,19 +146,32 @@ class DynamicsAnswers:
             else zero,
             messages.read_efforts(query.efforts, order, entries) if efforts else zero,
             self._prescribed(query, accelerations, efforts),
-            messages.read_external(query.external, entries))
+            messages.read_external(query.external, entries), _redundancy(query))
         spatial = self._spatial(query, question)
         try:
             begin = time.perf_counter()
-            a, tau = (solve(question) if spatial is None
+            solved = (solve(question) if spatial is None
                       else self._solve_spatial(spatial, solve, question))
             answer.solve_time = time.perf_counter() - begin
         except LiedynError as error:
             raise explain(messages.names, question, error) from error
         answer.header.frame_id = messages.names.base_body
         answer.joint_names = query.state.joint_names
-        answer.accelerations = [messages.to_acceleration(row, order) for row in np.atleast_2d(a)]
-        answer.efforts = [messages.to_effort(row, order) for row in np.atleast_2d(tau)]
+        answer.accelerations = [
+            messages.to_acceleration(row, order) for row in np.atleast_2d(solved.a)]
+        answer.efforts = [messages.to_effort(row, order) for row in np.atleast_2d(solved.tau)]
+        answer.constraints = CONSTRAINTS[solved.status]
+        if solved.wrenches is not None:
+            answer.closures = list(self._closure_wrenches(solved.wrenches))
+
+    def _closure_wrenches(self, wrenches: Array) -> Iterator[ClosureWrench]:
+        """Return the messages of wrenches (C, 6), or (order + 1, C, 6)."""
+        for order, of_order in enumerate(wrenches if wrenches.ndim == 3 else wrenches[None]):
+            for closure, wrench in zip(self.model.closures, of_order):
+                message = ClosureWrench(
+                    closure=closure.name, body=closure.body_b or '', order=order)
+                conversions.to_wrench(wrench, message.wrench)
+                yield message
 
     def _prescribed(self, query: DynamicsQuery, accelerations: bool,
                     efforts: bool) -> NDArray[np.bool_]:
@@ -160,30 +197,22 @@ class DynamicsAnswers:
         return self._messages.base
 
     def _solve_spatial(
-            self, base: FloatingBase, solve: Solve, x: Question) -> tuple[Array, Array]:
+            self, base: FloatingBase, solve: Solve, x: Question) -> Solved:
         """Solve, with the base's accelerations those of the spatial twist going in and out."""
         if not x.prescribed[0]:
-            a, tau = solve(x)
-            return base.to_spatial(x.q, x.v, a), tau
-        a, tau = solve(x._replace(a=base.to_body(x.q, x.v, x.a)))
-        a[..., :6] = x.a[..., :6]  # as given
-        return a, tau
+            solved = solve(x)
+            return solved._replace(a=base.to_spatial(x.q, x.v, solved.a))
+        solved = solve(x._replace(a=base.to_body(x.q, x.v, x.a)))
+        solved.a[..., :6] = x.a[..., :6]  # as given
+        return solved
 
-    def _inverse(self, x: Question) -> tuple[Array, Array]:
-        if x.a.ndim == 1:
-            return x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external)
-        return x.a, self._dynamics.inverse.time_derivatives(x.q, x.v, x.a, x.external)
 
-    def _forward(self, x: Question) -> tuple[Array, Array]:
-        if x.tau.ndim == 1:
-            return self._dynamics.forward(x.q, x.v, x.tau, x.external), x.tau
-        return self._dynamics.forward.time_derivatives(x.q, x.v, x.tau, x.external), x.tau
-
-    def _hybrid(self, x: Question) -> tuple[Array, Array]:
-        if x.a.ndim == 1:
-            return self._dynamics.hybrid(x.q, x.v, x.prescribed, x.a, x.tau, x.external)
-        return self._dynamics.hybrid.time_derivatives(
-            x.q, x.v, x.prescribed, x.a, x.tau, x.external)
+def _redundancy(query: DynamicsQuery) -> str:
+    redundancy = REDUNDANCIES.get(query.redundancy)
+    if redundancy is None:
+        raise LimitError(f'redundancy: expected LEAST_TORQUE = {DynamicsQuery.LEAST_TORQUE} or '
+                         f'LEAST_FORCE = {DynamicsQuery.LEAST_FORCE}, got {query.redundancy}')
+    return redundancy
 
 
 def warm_up() -> None:

@@ -41,6 +41,8 @@ DYNAMICS_SERVER = (
               run_time=True),
     Parameter('dissipation', True, 'let the joints feel the damping and the friction of the model',
               run_time=True),
+    Parameter('hold_couplings', False, 'hold the mimic joints and gears of a model without closed '
+              'loops too; with closed loops they are held always', run_time=True),
 )
 SOURCES = ('model_file', 'robot_description')
 _URDF_OPTIONS = ('floating', 'strict', 'gravity')

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, NotInGroupError
 from liedyn_ros.dynamics import Names
+from liedyn_ros.dynamics.constrained import LEAST_TORQUE
 from liedyn_ros.lie.so3 import PRINTED
 
 POSE = tuple(f'position.{axis}' for axis in 'xyz') + tuple(f'orientation.{i}' for i in 'xyzw')
@@ -36,7 +37,8 @@ class Question(NamedTuple):
     A state and what is known of the motion; arrays as Dynamics takes them.
 
     prescribed (nv,) tells for which coordinates a is known; for the others tau is. With their time
-    derivatives a, tau and external have a row for each order.
+    derivatives a, tau and external have a row for each order. redundancy is that of
+    ConstrainedDynamics.inverse.
     """
 
     q: Array
@@ -45,6 +47,7 @@ class Question(NamedTuple):
     tau: Array
     prescribed: NDArray[np.bool_]
     external: Array | None
+    redundancy: str = LEAST_TORQUE
 
 
 def explain(names: Names, question: Question, error: LiedynError) -> LiedynError:

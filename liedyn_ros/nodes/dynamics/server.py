@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node that serves the dynamics of a tree, by services and by topics."""
+"""The node that serves the dynamics of a tree, or of loops, by services and by topics."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -143,7 +143,7 @@ class DynamicsServerNode(ManagedNode):
             model = read_model(values, description)
             return None if model is None else DynamicsAnswers(
                 model, dissipation=values['dissipation'],
-                stamp=self.get_clock().now().to_msg())
+                hold_couplings=values['hold_couplings'], stamp=self.get_clock().now().to_msg())
         except LiedynError:
             raise
         except Exception as error:  # a fault of this package, which must not end the server

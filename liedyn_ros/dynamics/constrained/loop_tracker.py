@@ -1,0 +1,285 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+All joints of a machine with closed loops from those that are measured, sample after sample.
+
+The others follow by continuation (12.32): from the last configuration along the motion that the
+loops allow, then to the loops by Newton's method. A step whose correction is not small against
+its motion is halved, so that the configuration stays on the branch that it started on.
+"""
+
+from collections.abc import Sequence
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array, listed
+from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, SingularError
+from liedyn_ros.dynamics.constrained.assembly import assemble
+from liedyn_ros.dynamics.constrained.completion import complete_acceleration
+from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics
+from liedyn_ros.model import JOINT_TYPES
+
+ATTEMPTS = 10  # starts of the first assembly
+MIN_QUALITY = 1e-6  # of a configuration whose other joints are decided at all
+MAX_STEP = 0.5  # rad or m that an unmeasured joint may move in one step
+MAX_CORRECTION = 0.3  # of that motion
+MIN_STEP = 1.0 / 1024  # of the motion between two samples
+NEGLIGIBLE = 1e-6  # correction that leads to no other branch, rad or m
+CLOSED = 1e-13  # correction that is none, rad or m
+ROUNDING = 1e-9  # residual that is none where steps no longer lessen it
+ITERATIONS = 12
+DIFFERENCE = 1e-6  # s, of the rate of the quality
+
+
+class LoopState(NamedTuple):
+    """
+    The state of all joints at a sample.
+
+    q (nq,); v and a (nv,), None where they are not known. quality says how well the measured
+    joints decide the others: the smallest singular value of their Jacobian over the largest, 0 in
+    a singular configuration, 1 where there is nothing to decide. time_to_singularity (s) is that
+    until it is 0 at its present rate, infinite where it does not fall or no rates are known.
+    """
+
+    q: Array
+    v: Array | None
+    a: Array | None
+    quality: float
+    time_to_singularity: float
+
+
+class LoopTracker:
+    """
+    Completes samples of the measured joints, on the branch of the first one.
+
+    measured are names of joints of one coordinate, the actuated ones by default. start (nq,) is a
+    rough configuration that says which assembly is meant; by default that of zeros. Where more
+    joints are measured than can move, they have to agree.
+
+    Raises ModelError for a name that is not such a joint. An object is for one thread.
+    """
+
+    def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
+                 start: ArrayLike | None = None) -> None:
+        """Take a machine."""
+        self._dynamics = dynamics
+        model = dynamics.model
+        if measured is None:
+            measured = [joint.name for joint in model.joint_list if joint.actuated
+                        and JOINT_TYPES[joint.type_name].nv == 1]
+        joints = [model.joint(name) for name in measured]
+        for joint in joints:
+            if JOINT_TYPES[joint.type_name].nv != 1:
+                raise ModelError(f'measured: expected joints of one coordinate, got {joint.name}, '
+                                 f'which is {joint.type_name}')
+        if len(set(measured)) < len(joints):
+            raise ModelError(f'measured: expected each joint once, got {listed(measured)}')
+        self.measured = tuple(measured)
+        self._at_q = np.array([joint.qi for joint in joints], dtype=np.int64)
+        self._at_v = np.array([joint.vi for joint in joints], dtype=np.int64)
+        self._turns = np.array([joint.type_name == 'continuous' for joint in joints], dtype=bool)
+        self._known = np.zeros(model.nv, dtype=bool)
+        self._known[self._at_v] = True
+        self._others = np.flatnonzero(~self._known)
+        self._start = model.neutral() if start is None else model.check_configuration(start)
+        self._near: _Linearized | None = None
+        self._scale: Array = np.ones(dynamics.m)
+
+    def reset(self) -> None:
+        """Forget the branch: the next sample is assembled from the start again."""
+        self._near = None
+
+    def update(self, positions: ArrayLike, velocities: ArrayLike | None = None,
+               accelerations: ArrayLike | None = None) -> LoopState:
+        """
+        Return the state of all joints, given those of the measured ones in their order.
+
+        A sample that is refused changes nothing: the next one is reached from the last good one.
+        Raises ShapeError, NotFiniteError; ConvergenceError where no motion that the loops allow
+        leads there; SingularError where the measured joints do not decide the others; and
+        LiedynError for accelerations without velocities.
+        """
+        size = (len(self.measured),)
+        positions = as_array('positions', positions, size)
+        rates = None if velocities is None else as_array('velocities', velocities, size)
+        if accelerations is not None and rates is None:
+            raise LiedynError('accelerations: expected velocities with them, got none')
+        near = (self._assemble(positions) if self._near is None
+                else self._follow(self._near, positions))
+        if near.quality < MIN_QUALITY:
+            raise SingularError(
+                f'expected measured joints {listed(self.measured)} that decide the others, got a '
+                f'configuration of quality {near.quality:.2g}')
+        self._near = near
+        if rates is None:
+            return LoopState(near.q.copy(), None, None, near.quality, math.inf)
+        v = near.motion(rates)
+        a = None
+        if accelerations is not None:
+            given = np.zeros(self._dynamics.model.nv)
+            given[self._at_v] = as_array('accelerations', accelerations, size)
+            a = complete_acceleration(self._dynamics, near.q, v, given, self._known)
+        return LoopState(near.q.copy(), v, a, near.quality, self._time_left(near, v))
+
+    def time_to_singularity(self, velocities: ArrayLike) -> float:
+        """Return that of the last sample, by velocities that are not those of the sample."""
+        if self._near is None:
+            return math.inf
+        rates = as_array('velocities', velocities, (len(self.measured),))
+        return self._time_left(self._near, self._near.motion(rates))
+
+    def _assemble(self, positions: Array) -> '_Linearized':
+        start = self._start.copy()
+        start[self._at_q] = positions
+        q = assemble(self._dynamics, start, held=dict(zip(self.measured, positions.tolist())),
+                     attempts=ATTEMPTS)
+        sizes = np.linalg.norm(self._dynamics.jacobian(q), axis=1)
+        self._scale = 1.0 / np.where(sizes > 1e-9, sizes, 1.0)
+        return self._linearize(q)
+
+    def _follow(self, near: '_Linearized', positions: Array) -> '_Linearized':
+        """Return where the motion of the measured joints leads, by steps as long as they can."""
+        way = positions - near.q[self._at_q]
+        turns = np.remainder(way + math.pi, 2.0 * math.pi) - math.pi
+        way = np.where(self._turns, turns, way)  # encoders of a continuous joint may start again
+        done, step = 0.0, 1.0
+        while done < 1.0:
+            step = min(step, 1.0 - done)
+            reached = self._advance(near, step * way)
+            if reached is not None:
+                near, done, step = reached, done + step, 2.0 * step
+            elif step > MIN_STEP:
+                step *= 0.5
+            else:
+                raise ConvergenceError(
+                    f'expected positions of {listed(self.measured)} that the loops allow, got '
+                    f'ones that no motion leads to from the last, of quality {near.quality:.2g}: '
+                    f'{100.0 * done:.0f} % of the way is free')
+        return near
+
+    def _advance(self, near: '_Linearized', way: Array) -> '_Linearized | None':
+        """Return the closed configuration after a motion, None where that is too far away."""
+        model, dynamics = self._dynamics.model, self._dynamics
+        motion = near.motion(way)
+        size = float(np.abs(motion[self._others]).max(initial=0.0))
+        if not size <= MAX_STEP:
+            return None
+        q, last = model.integrate(near.q, motion), max(MAX_CORRECTION * size, NEGLIGIBLE)
+        for _ in range(ITERATIONS):
+            f = dynamics.residual(q)
+            correction = near.correction(f)
+            left = float(np.abs(correction).max(initial=0.0))
+            if left <= CLOSED:
+                break
+            if not left <= last:  # no contraction
+                if left <= ROUNDING:
+                    break
+                return None
+            q, last = model.integrate(q, correction), 0.5 * left
+        if np.abs(f).max(initial=0.0) > ROUNDING:
+            return None
+        return self._linearize(q)
+
+    def _linearize(self, q: Array) -> '_Linearized':
+        rows = self._scale[:, None] * self._dynamics.jacobian(q)
+        return _Linearized(q, rows, self._at_v, self._others, self._scale)
+
+    def _time_left(self, near: '_Linearized', v: Array) -> float:
+        """Return the time in which the smallest singular value reaches zero (12.35)."""
+        if not len(self._others) or not v.any():
+            return math.inf
+        ahead = self._dynamics.jacobian(
+            self._dynamics.model.integrate(near.q, DIFFERENCE * v))
+        rate = near.rate_of_quality(
+            (self._scale[:, None] * ahead - near.rows) / DIFFERENCE)
+        return -near.quality / rate if rate < 0.0 else math.inf
+
+
+class _Linearized:
+    """A closed configuration and how the measured joints move the others there (12.33)."""
+
+    def __init__(self, q: Array, rows: Array, at: NDArray[np.int64], others: NDArray[np.int64],
+                 scale: Array) -> None:
+        self.q, self.rows = q, rows
+        self._at, self._others, self._scale = at, others, scale
+        left, sizes, right = np.linalg.svd(rows[:, others], full_matrices=False)
+        decided = len(others) <= len(rows)
+        self._left, self._right = left[:, -1:], right[-1:]
+        self._largest = sizes.max(initial=0.0)
+        self.quality = (1.0 if not len(others) else float(sizes[-1] / self._largest)
+                        if decided and self._largest else 0.0)
+        inverse = np.divide(1.0, sizes, where=sizes > 1e-12 * self._largest,
+                            out=np.zeros_like(sizes))
+        self._inverse = (right.T * inverse) @ left.T
+
+    def motion(self, rates: Array) -> Array:
+        """Return how all coordinates (nv,) move with the measured ones."""
+        v = np.zeros(self.rows.shape[1])
+        v[self._at] = rates
+        v[self._others] = -self._inverse @ (self.rows[:, self._at] @ rates)
+        return v
+
+    def correction(self, f: Array) -> Array:
+        """Return how the others (nv,) move to close a residual."""
+        v = np.zeros(self.rows.shape[1])
+        v[self._others] = -self._inverse @ (self._scale * f)
+        return v
+
+    def rate_of_quality(self, rates: Array) -> float:
+        """Return the rate of the quality, given that of the rows."""
+        change = self._left[:, 0] @ rates[:, self._others] @ self._right[0]
+        return float(change / self._largest)
+
+
+class LoopTrajectory(NamedTuple):
+    """The states of all joints along a trajectory: as LoopState, with an axis of T samples."""
+
+    q: Array
+    v: Array | None
+    a: Array | None
+    quality: Array
+
+
+def complete_trajectory(
+        dynamics: ConstrainedDynamics, positions: ArrayLike, velocities: ArrayLike | None = None,
+        accelerations: ArrayLike | None = None, *, measured: Sequence[str] | None = None,
+        start: ArrayLike | None = None) -> LoopTrajectory:
+    """
+    Return the motion of all joints, given that of some.
+
+    positions, velocities and accelerations are (T, n) of the n measured joints; the other
+    arguments are those of LoopTracker. Raises what it raises, naming the sample.
+    """
+    tracker = LoopTracker(dynamics, measured, start=start)
+    shape = (-1, len(tracker.measured))
+    rows = as_array('positions', positions, shape)
+    shape = (len(rows), shape[1])
+    given = [None if each is None else as_array(name, each, shape) for name, each in (
+        ('velocities', velocities), ('accelerations', accelerations))]
+    states = []
+    for k, row in enumerate(rows):
+        try:
+            states.append(tracker.update(row, *(None if each is None else each[k]
+                                                for each in given)))
+        except LiedynError as error:
+            raise type(error)(f'sample {k}: {error}') from error
+    v, a = (None if each is None else np.array([state[i] for state in states]).reshape(
+        -1, dynamics.model.nv) for i, each in enumerate(given, 1))
+    return LoopTrajectory(
+        np.array([state.q for state in states]).reshape(-1, dynamics.model.nq), v, a,
+        np.array([state.quality for state in states]))

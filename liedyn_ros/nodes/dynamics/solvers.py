@@ -1,0 +1,160 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a dynamics server computes with: the tree alone, or the tree with its loops closed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, LEAST_FORCE, Mobility, Solution, Status)
+from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.nodes.dynamics.question import Question
+from liedyn_ros.ros.warm_up import start_warm_up
+
+
+class Solved(NamedTuple):
+    """
+    Accelerations and efforts, and of a model with loops the wrenches of its closures.
+
+    wrenches are (C, 6), or (order + 1, C, 6) with time derivatives.
+    """
+
+    a: Array
+    tau: Array
+    wrenches: Array | None = None
+    status: Status | None = None
+
+
+class Solver(Protocol):
+    """The three algorithms, on a question that has been read; they raise LiedynError."""
+
+    def inverse(self, x: Question) -> Solved:
+        """Find the efforts."""
+
+    def forward(self, x: Question) -> Solved:
+        """Find the accelerations."""
+
+    def hybrid(self, x: Question) -> Solved:
+        """Find the efforts of prescribed coordinates and the accelerations of the others."""
+
+    def mobility(self) -> Mobility:
+        """Return what the constraints leave free."""
+
+
+class TreeSolver:
+    """The dynamics of a tree, whatever closes its loops."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        """Take the dynamics."""
+        self._dynamics = dynamics
+
+    def inverse(self, x: Question) -> Solved:
+        """Find the efforts."""
+        if x.a.ndim == 1:
+            return Solved(x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external))
+        return Solved(x.a, self._dynamics.inverse.time_derivatives(x.q, x.v, x.a, x.external))
+
+    def forward(self, x: Question) -> Solved:
+        """Find the accelerations."""
+        if x.tau.ndim == 1:
+            return Solved(self._dynamics.forward(x.q, x.v, x.tau, x.external), x.tau)
+        return Solved(
+            self._dynamics.forward.time_derivatives(x.q, x.v, x.tau, x.external), x.tau)
+
+    def hybrid(self, x: Question) -> Solved:
+        """Find the efforts of prescribed coordinates and the accelerations of the others."""
+        if x.a.ndim == 1:
+            return Solved(*self._dynamics.hybrid(
+                x.q, x.v, x.prescribed, x.a, x.tau, x.external))
+        return Solved(*self._dynamics.hybrid.time_derivatives(
+            x.q, x.v, x.prescribed, x.a, x.tau, x.external))
+
+    def mobility(self) -> Mobility:
+        """Return that all coordinates are free."""
+        return Mobility(self._dynamics.model.nv, 0, ())
+
+
+class LoopSolver:
+    """
+    The dynamics of a model whose closures and couplings are held.
+
+    Its kernels are compiled when the first model with loops comes, in a thread: who has none does
+    not wait for them. Until then every method raises LiedynError.
+    """
+
+    def __init__(self, model: Model, *, dissipation: bool) -> None:
+        """Lay out the tables and begin to compile."""
+        self._dynamics = ConstrainedDynamics(model, dissipation=dissipation)
+        self._lock = Lock()  # the tables serve one thread at a time
+        self._warm = start_warm_up(warm_up_loops)
+
+    def inverse(self, x: Question) -> Solved:
+        """Find the efforts of the actuators."""
+        with self._ready() as dynamics:
+            return _solved(dynamics.inverse(
+                x.q, x.v, x.a, redundancy=x.redundancy, external=x.external))
+
+    def forward(self, x: Question) -> Solved:
+        """Find the accelerations."""
+        with self._ready() as dynamics:
+            return _solved(dynamics.forward(x.q, x.v, x.tau, external=x.external))
+
+    def hybrid(self, x: Question) -> Solved:
+        """Find the efforts of prescribed coordinates and the accelerations of the others."""
+        with self._ready() as dynamics:
+            return _solved(dynamics.hybrid(
+                x.q, x.v, x.prescribed, x.a, x.tau, external=x.external))
+
+    def mobility(self) -> Mobility:
+        """Return what the constraints leave free."""
+        with self._ready() as dynamics:
+            return dynamics.mobility
+
+    @contextmanager
+    def _ready(self) -> Iterator[ConstrainedDynamics]:
+        if not self._warm.done():
+            raise LiedynError('expected compiled kernels of closed loops, got a request while '
+                              'they are being compiled; ask again in half a minute')
+        self._warm.result()
+        with self._lock:
+            yield self._dynamics
+
+
+def _solved(solution: Solution) -> Solved:
+    return Solved(solution.a, solution.tau, solution.wrenches, solution.status)
+
+
+def warm_up_loops() -> None:
+    """Compile the kernels of closed loops, or load them from the cache, on two bars and a rod."""
+    builder = ModelBuilder('two_bars')
+    inertia = SpatialInertia(1.0, (0.5, 0.0, 0.0), np.eye(3))
+    for bar, x in (('left', 0.0), ('right', 1.0)):
+        builder.add_body(bar, inertia)
+        builder.add_joint(f'{bar}_joint', 'revolute', None, bar, axis=(0.0, 1.0, 0.0),
+                          placement=np.array([[1, 0, 0, x], [0, 1, 0, 0], [0, 0, 1, 0],
+                                              [0, 0, 0, 1.0]]))
+    builder.add_closure('rod', 'rod', 'left', 'right', length=1.0)
+    dynamics = ConstrainedDynamics(builder.build())
+    q, v = assemble(dynamics), np.zeros(2)
+    dynamics.forward(q, v, v)
+    dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)
+    dynamics.jacobian(q)

@@ -1,0 +1,138 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""All joints from the measured ones: on the loops, on one branch, with their derivatives."""
+
+import numpy as np
+import pytest
+from support.looped_machines import bennett, five_bar, four_bar, planar_linkage
+
+from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, ShapeError
+from liedyn_ros.dynamics.constrained import (
+    assemblies, complete_trajectory, ConstrainedDynamics, LoopTracker)
+
+CLOSED = 1e-11
+
+
+def crank(count: int = 400, turns: float = 1.0):
+    """Return the crank's position, velocity and acceleration along a smooth motion, and dt."""
+    t = np.linspace(0.0, 1.0, count)
+    rate = 2.0 * np.pi * turns
+    return (rate * (t - np.sin(2.0 * np.pi * t) / (2.0 * np.pi))[:, None],
+            rate * (1.0 - np.cos(2.0 * np.pi * t))[:, None],
+            rate * 2.0 * np.pi * np.sin(2.0 * np.pi * t)[:, None], t[1])
+
+
+def test_a_crank_turns_on_the_branch_it_started_on() -> None:
+    dynamics = ConstrainedDynamics(four_bar())
+    x, dx, ddx, dt = crank()
+    both = assemblies(dynamics, held={'left_0_joint': 0.0})
+    assert len(both) == 2
+    for start in both:
+        found = complete_trajectory(dynamics, x, dx, ddx, start=start)
+        np.testing.assert_allclose(found.q[0], start, atol=1e-6)
+        np.testing.assert_allclose(found.q[:, 0], x[:, 0], atol=1e-12)
+        for q in found.q:
+            assert np.abs(dynamics.residual(q)).max() < CLOSED
+        # Coupler and rocker never align, so the sine of their angle keeps its sign on a branch.
+        angle = np.sin(found.q[:, 0] + found.q[:, 1] - found.q[:, 2])
+        assert (np.sign(angle) == np.sign(angle[0])).all()
+        # A turn leads back; what follows is central differences.
+        np.testing.assert_allclose(np.sin(found.q[-1]), np.sin(found.q[0]), atol=1e-9)
+        middle = slice(1, -1)
+        np.testing.assert_allclose(
+            found.v[middle], (found.q[2:] - found.q[:-2]) / (2.0 * dt), atol=0.05)
+        np.testing.assert_allclose(
+            found.a[middle], (found.v[2:] - found.v[:-2]) / (2.0 * dt), atol=1.0)
+
+
+def test_a_sparse_trajectory_is_followed_as_a_dense_one() -> None:
+    dynamics = ConstrainedDynamics(four_bar())
+    start = assemblies(dynamics, held={'left_0_joint': 0.0})[0]
+    x = crank()[0]
+    dense = complete_trajectory(dynamics, x, start=start).q
+    sparse = complete_trajectory(dynamics, x[::57], start=start)
+    np.testing.assert_allclose(sparse.q, dense[::57], atol=1e-9)
+    assert sparse.v is None
+    assert sparse.a is None
+
+
+def test_an_encoder_may_start_again_after_a_turn() -> None:
+    builder = four_bar()
+    dynamics = ConstrainedDynamics(builder)
+    start = assemblies(dynamics, held={'left_0_joint': 0.0})[0]
+    x = crank()[0]
+    straight = complete_trajectory(dynamics, x, start=start).q
+    wrapped = np.remainder(x + np.pi, 2.0 * np.pi) - np.pi
+    tracker = LoopTracker(dynamics, start=start)
+    for row, expected in zip(wrapped, straight):
+        np.testing.assert_allclose(
+            np.cos(tracker.update(row).q), np.cos(expected), atol=1e-8)
+
+
+def test_the_time_to_a_singularity_is_told_before_it() -> None:
+    """A rocker that drives a crank ends at the dead centre of crank and coupler."""
+    model = planar_linkage((0.2, 0.5), (0.4,), 0.45, ('right_0',))
+    dynamics = ConstrainedDynamics(model)
+    span, reach = 0.45, 0.7
+    dead = np.pi - np.arccos((span**2 + 0.4**2 - reach**2) / (2.0 * span * 0.4))
+    tracker = LoopTracker(dynamics, start=assemblies(
+        dynamics, held={'right_0_joint': dead + 0.3})[0])
+    times, left = np.linspace(0.0, 0.299, 300), []
+    for t in times:
+        state = tracker.update([dead + 0.3 - t], [-1.0])
+        left.append(state.time_to_singularity)
+        assert np.abs(dynamics.residual(state.q)).max() < CLOSED
+    assert state.quality < 0.1
+    # The quality falls as a square root, so its tangent meets zero at twice the distance.
+    np.testing.assert_allclose(left[-100:], 2.0 * (0.3 - times[-100:]), rtol=0.2)
+    assert np.isinf(tracker.update([dead + 0.002], [1.0]).time_to_singularity)
+    good = tracker.update([dead + 0.001]).q
+    with pytest.raises(ConvergenceError, match='that no motion leads to from the last'):
+        tracker.update([dead - 0.1])
+    np.testing.assert_allclose(tracker.update([dead + 0.001]).q, good, atol=1e-9)
+
+
+def test_redundant_closures_and_more_encoders_than_freedoms() -> None:
+    looped = bennett()
+    dynamics = ConstrainedDynamics(looped.model)
+    x = np.linspace(looped.q[0], looped.q[0] + 1.0, 50)[:, None]
+    found = complete_trajectory(dynamics, x, np.ones_like(x), start=looped.q)
+    for q, v in zip(found.q, found.v):
+        assert np.abs(dynamics.residual(q)).max() < CLOSED
+        assert np.abs(dynamics.jacobian(q) @ v).max() < CLOSED
+    names = ['hinge_0', 'hinge_1']
+    again = complete_trajectory(dynamics, found.q[:, :2], measured=names, start=looped.q)
+    np.testing.assert_allclose(again.q, found.q, atol=1e-8)
+    tracker = LoopTracker(dynamics, names, start=looped.q)
+    tracker.update(found.q[0, :2])
+    with pytest.raises(ConvergenceError):
+        tracker.update(found.q[0, :2] + [0.0, 0.01])
+
+
+def test_what_is_refused() -> None:
+    dynamics = ConstrainedDynamics(five_bar())
+    with pytest.raises(ModelError, match='joint: expected one of'):
+        LoopTracker(dynamics, ['knee'])
+    with pytest.raises(ModelError, match='expected each joint once'):
+        LoopTracker(dynamics, ['left_0_joint', 'left_0_joint'])
+    with pytest.raises(LiedynError, match='that decide the others'):
+        LoopTracker(dynamics, ['left_0_joint']).update([0.5])
+    tracker = LoopTracker(dynamics)
+    with pytest.raises(ShapeError, match='positions: expected shape'):
+        tracker.update([1.0])
+    with pytest.raises(LiedynError, match='accelerations: expected velocities'):
+        tracker.update([1.8, 0.5], None, [0.0, 0.0])
+    with pytest.raises(ConvergenceError, match='sample 1: '):
+        complete_trajectory(dynamics, [[2.0, 1.0], [np.pi, 0.0]], start=[2.0, -1.5, 1.0, 1.5])
