@@ -27,6 +27,7 @@ from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.kernels.tables import QUALITY, RANK
 from liedyn_ros.jit.decorators import kernel
 
+
 @kernel
 def prepare(motion, room, passive, weight):
     """
