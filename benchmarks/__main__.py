@@ -16,13 +16,13 @@
 
 from benchmarks import (
     assembly_modes, dynamics, freshness, higher_order, partial_derivatives, services,
-    stewart_safety)
+    stewart_certificates, stewart_safety)
 
 
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
     for benchmark in (dynamics, higher_order, partial_derivatives, services, assembly_modes,
-                      stewart_safety, freshness):
+                      stewart_certificates, stewart_safety, freshness):
         print(f'\n{benchmark.__name__}')
         benchmark.main()
 

@@ -110,10 +110,15 @@ def centred(geometry: StewartGeometry) -> tuple[Array, Array]:
     return about.table(geometry.characteristic_length), centre
 
 
-def error_bounds(
-        geometry: StewartGeometry, lengths: Array, joints: float) -> tuple[Array, Array, Array]:
-    """Return the bounds of rods, base joints and platform joints (6,) each, m."""
+def error_bounds(geometry: StewartGeometry, lengths: Array, joints: float) -> tuple[Array, ...]:
+    """
+    Return the bounds of rods, base joints, platform joints, ways of driven ends, and bends, m.
+
+    The way of a crank's pin bends off its tangent by half the way times the angle.
+    """
     driven = np.array([isinstance(form, Rail | Crank) for form in geometry.forms])
     arms = np.array([form.radius if isinstance(form, Crank) else 1.0 for form in geometry.forms])
-    return (np.where(driven, joints, lengths), np.where(driven, joints + arms * lengths, joints),
-            np.full(6, joints))
+    cranks = np.array([isinstance(form, Crank) for form in geometry.forms])
+    return (np.where(driven, joints, lengths), np.full(6, joints), np.full(6, joints),
+            np.where(driven, arms * lengths, 0.0),
+            np.where(cranks, 0.5 * arms * lengths ** 2, 0.0))

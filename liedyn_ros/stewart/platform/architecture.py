@@ -20,7 +20,7 @@ added, with those on the platform: where the six products depend on each other, 
 wherever the platform is. Six lengths then leave it free to move.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import itertools
 from typing import NamedTuple
 
@@ -29,10 +29,17 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
+from liedyn_ros.lie import se3, SO3
+from liedyn_ros.lie.kernels import motion
+from liedyn_ros.stewart.platform.forms import Crank, Rail
 from liedyn_ros.stewart.platform.geometry import radius_of_gyration, StewartGeometry
+from liedyn_ros.stewart.platform.kernels import forms as kernels
+from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
 POSES = 32  # one is not enough: a regular platform has singular poses too
+TRIES = 400  # poses of a platform on rails or cranks, of which its rods do not reach all
+TILT, SHIFT = 0.2, 0.1  # rad, and share of a rod, by which such a pose is not level
 SINGULAR = 1e-9  # greatest ratio of singular values at these poses
 NEARLY = 1e-3
 FITS = 1e-9  # of a radius of gyration, that points may be off a line or an affine image
@@ -42,9 +49,10 @@ class Architecture(NamedTuple):
     """
     How far a platform's build is from being singular at every pose.
 
-    conditioning: the greatest ratio of the smallest to the largest singular value of J over random
-    poses; NaN for rails and cranks, whose reach is not known. reason: why it is singular, empty
-    where it is not. warning: what a small conditioning costs, or empty.
+    conditioning: the greatest ratio of the smallest to the largest singular value of the rods' J
+    over random poses; NaN where no pose was found that all rods reach. reason: why it is singular,
+    empty where it is not. warning: what a small conditioning costs, or that no pose was found, or
+    empty.
     """
 
     conditioning: float
@@ -59,9 +67,10 @@ class Architecture(NamedTuple):
 
 def architecture(geometry: StewartGeometry) -> Architecture:
     """Return how a platform is built: regular, nearly singular everywhere, or singular."""
-    if not (geometry.plain or geometry.with_offsets):
-        return Architecture(np.nan, '', '')
     conditioning = _conditioning(geometry)
+    if np.isnan(conditioning):
+        return Architecture(conditioning, '', 'no pose was found that all rods reach: expected '
+                            'rods and travel that fit the joints')
     if conditioning < SINGULAR:
         return Architecture(conditioning, _reason(geometry), '')
     warning = ''
@@ -72,12 +81,31 @@ def architecture(geometry: StewartGeometry) -> Architecture:
     return Architecture(conditioning, '', warning)
 
 
+def architectural_fault(geometry: StewartGeometry) -> str:
+    """Return what is wrong with how a platform is built, to be read, or nothing."""
+    found = architecture(geometry)
+    return f'{found.reason}: {_freedom(geometry)}' if found.singular else found.warning
+
+
 def require_regular(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> None:
     """Raise GeometryError for an architecturally singular platform, naming its free direction."""
     found = architecture(geometry)
     if found.singular:
-        raise GeometryError(f'{found.reason}: six lengths leave it free to move; at the pose '
-                            f'given {free_motion(geometry, pose_base_platform)}')
+        raise GeometryError(f'{found.reason}: {_freedom(geometry, pose_base_platform)}')
+
+
+def _freedom(geometry: StewartGeometry, pose_base_platform: ArrayLike | None = None) -> str:
+    """Return how a singular platform moves at a pose, or at one that its rods reach."""
+    if pose_base_platform is not None and np.isfinite(
+            leg_ends(geometry, pose_base_platform)).all():
+        return ('six lengths leave it free to move; at the pose given '
+                f'{free_motion(geometry, pose_base_platform)}')
+    pose = next(pose for pose in itertools.islice(_poses(geometry), TRIES)
+                if np.isfinite(leg_ends(geometry, pose)).all())
+    position, turn = (', '.join(f'{x:.3g}' for x in part) for part in (
+        pose[:3, 3], np.degrees(SO3.from_matrix(pose[:3, :3]).rpy)))
+    return (f'six lengths leave it free to move; at ({position}) m, roll, pitch, yaw ({turn}) '
+            f'degrees {free_motion(geometry, pose)}')
 
 
 def free_motion(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> str:
@@ -90,27 +118,68 @@ def free_motion(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> str
 
 
 def _conditioning(geometry: StewartGeometry) -> float:
-    """Return the greatest ratio of singular values at random poses, centres on each other."""
+    """Return the greatest ratio of singular values at random poses."""
+    centre, rho = geometry.platform_joints.mean(axis=0), geometry.characteristic_length
+    table, found = geometry.table(), []
+    for pose in itertools.islice(_poses(geometry), TRIES):
+        kernels.follow(table, *motion.split(pose))
+        feet, tips = table[:kernels.ENDS].reshape(2, 6, 3)
+        tips = tips @ pose[:3, :3].T + pose[:3, 3]
+        lines = tips - feet
+        if np.isfinite(lines).all():
+            lines /= np.linalg.norm(lines, axis=1, keepdims=True)
+            arms = (tips - pose[:3, :3] @ centre - pose[:3, 3]) / rho
+            values = np.linalg.svd(np.hstack((np.cross(arms, lines), lines)))[1]
+            found.append(float(values[-1] / values[0]))
+            if len(found) == POSES:
+                break
+    return max(found, default=np.nan)
+
+
+def _poses(geometry: StewartGeometry) -> Iterator[Array]:
+    """Yield random poses; of rails and cranks about those that their rods reach."""
     rng = np.random.default_rng(0)
     base, platform = geometry.base_joints, geometry.platform_joints
     reach = radius_of_gyration(base) + radius_of_gyration(platform)
-    meter, best = PlatformMeter(geometry), 0.0
-    for _ in range(POSES):
-        rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    moving = any(isinstance(form, Rail | Crank) for form in geometry.forms)
+    table = geometry.table()
+    while True:
         pose = np.eye(4)
+        if moving:
+            pose[:3, 3] = _above(geometry, table, rng)
+            yield se3.compose(pose, se3.exp(rng.normal(0.0, TILT, 6) * [1, 1, 1, 0, 0, 0]))
+            continue
+        rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         pose[:3, :3] = rotation * np.sign(np.linalg.det(rotation))
         pose[:3, 3] = (base.mean(axis=0) + rng.normal(0.0, reach, 3)
                        - pose[:3, :3] @ platform.mean(axis=0))
-        jacobian = meter.measure(pose).jacobian / meter.units
-        values = np.linalg.svd(jacobian)[1]
-        best = max(best, float(values[-1] / values[0]))
-    return best
+        yield pose
+
+
+def _above(geometry: StewartGeometry, table: Array, rng: np.random.Generator) -> Array:
+    """Return a position (3,), m, of a level platform at about its rods' length from the drives."""
+    low, high = np.where(
+        np.isfinite(geometry.length_limits), geometry.length_limits, (-1.0, 1.0)).T
+    struts = np.array([not isinstance(form, Rail | Crank) for form in geometry.forms])
+    values = np.where(struts, geometry.characteristic_length, rng.uniform(low, high))
+    squared = np.empty(6)
+    kernels.drive(table, values, squared)
+    feet, platform = table[:18].reshape(6, 3), geometry.platform_joints
+    normal = np.linalg.svd(geometry.base_joints - geometry.base_joints.mean(axis=0))[2][2]
+    across = feet - feet.mean(axis=0) - platform + platform.mean(axis=0)
+    across -= np.outer(across @ normal, normal)
+    height = np.sqrt(max(float((squared - (across ** 2).sum(axis=1)).mean()), 0.0))
+    offset = rng.choice((-1.0, 1.0)) * height * normal
+    return np.asarray(feet.mean(axis=0) - platform.mean(axis=0) + offset
+                      + rng.normal(0.0, SHIFT * squared.mean() ** 0.5, 3))
 
 
 def _reason(geometry: StewartGeometry) -> str:
     """Return which of the known kinds of architectural singularity a platform is of."""
     base, platform, names = geometry.base_joints, geometry.platform_joints, geometry.leg_names
     start = 'the platform is singular at every pose: '
+    if not (geometry.plain or geometry.with_offsets):
+        return start + _reason_of_rods(names, platform)
     for count in (6, 5, 4):
         for legs in itertools.combinations(range(6), count):
             of_base, of_platform = base[list(legs)], platform[list(legs)]
@@ -126,6 +195,14 @@ def _reason(geometry: StewartGeometry) -> str:
         return (f'{start}three joints lie on the sides of a triangle of the other three, on base '
                 'and platform the other way round (Griffis and Duffy)')
     return f'{start}the pairs of joints on base and platform fulfil a bilinear relation'
+
+
+def _reason_of_rods(names: Sequence[str], platform: Array) -> str:
+    """Return why rods from moving ends depend on each other at every pose."""
+    for legs in itertools.combinations(range(6), 4):
+        if _spread(platform[list(legs)], 1) <= FITS * radius_of_gyration(platform):
+            return f'the platform joints of {", ".join(names[i] for i in legs)} coincide'
+    return 'the lines of the rods depend on each other wherever they reach'
 
 
 def _spread(points: Array, rank: int) -> float:

@@ -20,13 +20,15 @@ import itertools
 import math
 from pathlib import Path
 from typing import Any
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError, NameSetError
+from liedyn_ros.common.errors import (
+    DescriptionWarning, GeometryError, LiedynError, LimitError, NameSetError)
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, row, Strut
 
@@ -158,11 +160,21 @@ class StewartGeometry:
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> 'StewartGeometry':
-        """Read a geometry file; see docs/conventions.md for its form. Raises GeometryError."""
+        """
+        Read a geometry file; see docs/conventions.md for its form.
+
+        Raises GeometryError. Warns, by DescriptionWarning, of a platform that is singular at every
+        pose or nearly so, with the direction in which it is free.
+        """
+        # Here, as it measures geometries.
+        from liedyn_ros.stewart.platform.architecture import architectural_fault
         try:
-            return _described(read(path, 'geometry'))
+            geometry = _described(read(path, 'geometry'))
         except LiedynError as error:
             raise GeometryError(f'{path}: {error}') from error
+        if fault := architectural_fault(geometry):
+            warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=2)
+        return geometry
 
     @classmethod
     def from_mapping(cls, document: Any) -> 'StewartGeometry':

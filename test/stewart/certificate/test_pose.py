@@ -68,11 +68,16 @@ def test_boxes_are_reached_by_the_worst_noise(geometry, random_poses):
             assert 0.97 * certificate.bounds[k] < abs(error[0, k]) <= certificate.bounds[k]
 
 
-def test_radii_are_at_most_twice_the_least_possible(geometry, random_poses):
-    bound, solver = 1e-4, PoseSolver(geometry)
+@pytest.mark.parametrize('name', ['geometry', 'hexaglide', 'cranks'])
+def test_radii_are_at_most_twice_the_least_possible(name, request, random_poses):
+    geometry, poses = request.getfixturevalue('geometry'), random_poses
+    if name != 'geometry':
+        geometry, home = example(name)
+        poses = poses_about(home, 20, 3, 0.15, 0.02)
+    bound, solver = 1e-5, PoseSolver(geometry)
     certifier, corners = PoseCertifier(geometry, bound), np.array(
         np.meshgrid(*[[-1.0, 1.0]] * 6)).reshape(6, -1).T
-    for pose in random_poses[:20]:
+    for pose in poses[:20]:
         lengths = leg_lengths(geometry, pose)
         found = solver.solve_batch(lengths + bound * corners, pose).poses
         apart, _ = distances(geometry, [pose] * len(found), found)

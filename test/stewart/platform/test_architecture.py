@@ -14,13 +14,14 @@
 
 """Platforms that are singular at every pose: named by their kind, regular ones left alone."""
 
+from dataclasses import replace
 import itertools
 
 import numpy as np
 import pytest
 from support.leg_forms import example
 
-from liedyn_ros.common.errors import GeometryError
+from liedyn_ros.common.errors import DescriptionWarning, GeometryError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     AssemblyModeSolver, leg_lengths, PlatformMeter, PoseTracker, StewartGeometry)
@@ -56,6 +57,14 @@ def platform(base, joints):
     return StewartGeometry(tuple('abcdef'), *flat, np.tile([0.0, np.inf], (6, 1)))
 
 
+def four_at_a_joint(name):
+    """Return an example of which four rods meet at one platform joint, and its home."""
+    geometry, home = example(name)
+    joints = geometry.platform_joints.copy()
+    joints[1:4] = joints[0]
+    return replace(geometry, platform_joints=joints), home
+
+
 SINGULAR = {
     'similar': (platform(REGULAR, 0.5 * REGULAR), 'are similar'),
     'affine': (platform(SEMIREGULAR, SEMIREGULAR @ SHEAR), 'are affine images'),
@@ -67,6 +76,34 @@ SINGULAR = {
     'four at a joint': (platform(HEXAGON, np.vstack((OTHER[:2], np.tile(OTHER[2], (4, 1))))),
                         'platform joints of c, d, e, f coincide'),
 }
+
+
+@pytest.mark.parametrize('name', ['hexaglide', 'cranks'])
+def test_rails_and_cranks_whose_rods_always_depend_on_each_other_are_refused(name):
+    geometry, home = four_at_a_joint(name)
+    found = architecture(geometry)
+    assert found.singular and found.conditioning < 1e-14
+    assert 'platform joints of leg_1, leg_2, leg_3, leg_4 coincide' in found.reason
+    for pose in (home, pose_above()):  # which the rods do not reach
+        with pytest.raises(GeometryError, match=r'free to move; .* it turns by \([-\d]'):
+            PoseTracker(geometry, pose)
+    assert architecture(example(name)[0]).conditioning > 0.1
+
+
+def test_rods_that_reach_no_pose_are_warned_of():
+    geometry, _ = example('cranks')
+    short = tuple(replace(form, rod=0.01) for form in geometry.forms)
+    found = architecture(replace(geometry, forms=short))
+    assert np.isnan(found.conditioning) and 'no pose was found' in found.warning
+
+
+def test_loading_a_file_names_an_architectural_singularity_and_the_free_direction(tmp_path):
+    path = tmp_path / 'similar.yaml'
+    path.write_text('legs:\n' + ''.join(
+        f'  {name}: {{base: [{x}, {y}, 0.0], platform: [{0.5 * x}, {0.5 * y}, 0.0]}}\n'
+        for name, (x, y) in zip('abcdef', REGULAR.tolist())))
+    with pytest.warns(DescriptionWarning, match=r'similar\.yaml: .* are similar: .* it turns by'):
+        StewartGeometry.from_yaml(path)
 
 
 def pose_above():

@@ -29,8 +29,9 @@ def certify(table, scale, centre, values, pose, bounds, out, work):
     """
     Write the certificate of a pose (4 by 4, m) for the legs' values; return whether there is one.
 
-    scale: rho, m. centre: (3,), m, of the platform joints in the platform frame. bounds: (18,), in
-    units of rho, of the lengths and of the joints' centres on base and platform. out: (9,), the
+    scale: rho, m. centre: (3,), m, of the platform joints in the platform frame. bounds: (30,), in
+    units of rho: of the lengths, of the joints' centres on base and platform, of the way of driven
+    ends, and of how far that way bends. out: (9,), the
     radii r_minus, r_plus, r_reg and the half widths of the box, all in units of rho.
     """
     squared = work[WORK:WORK + 6]
@@ -54,12 +55,16 @@ def certify(table, scale, centre, values, pose, bounds, out, work):
     for i in range(6):
         length, measured, share = leg[LENGTH + i], leg[MEASURED + i], leg[COLUMN + i]
         b, c = leg[PLATFORM + i], leg[CENTRE + i]
-        delta, of_base, of_platform = bounds[i], bounds[6 + i], bounds[12 + i]
+        delta, of_platform, way = bounds[i], bounds[12 + i], bounds[18 + i]
+        of_base, along = bounds[6 + i] + way, bounds[6 + i] + of_platform
+        if way > 0.0:  # a driven end moves along its way alone
+            along += abs(forms.transmission(table, i, r, p)) * way + bounds[24 + i]
         of_joints, size, turn = of_base + of_platform, leg[BASE + i] + b + position, 1.0 + b * b
         rounding = (length / measured * (uneven * b + 6.0 * ROUNDING * size)
                     + 4.0 * ROUNDING * (length * length + measured * measured) / measured)
         error[i] = (delta + 0.5 * delta * delta / measured
-                    + of_joints * (length + 0.5 * of_joints) / measured + rounding)  # (14.2)
+                    + (along * length + 0.5 * of_joints * of_joints) / measured
+                    + rounding)  # (14.2), |l_i| eps_i being the way along the leg
         eta += share * error[i]
         share /= measured
         beta += share * (of_joints * turn ** 0.5 + (length + of_joints) * of_platform

@@ -169,29 +169,33 @@ def settle_all(table, r, p):
 
 @kernel
 def least_drive(table, r, p):
-    """
-    Return the least of the drives' transmissions at driven ends, infinite where all are struts.
-
-    It is the cosine of the angle between the rod and the motion of its end, negative where a
-    drive has gone through its dead centre.
-    """
+    """Return the least of the drives' transmissions at driven ends, infinite for struts alone."""
     least = np.inf
     if len(table) == ENDS:
         return least
     for i in range(6):
-        at = ENDS + ROW * i
-        row = table[at:at + ROW]
-        if row[KIND] == RAIL or row[KIND] == CRANK:
-            leg = legs.leg_vector(table, i, r, p)
-            motion = vec3.load(row, FIRST)
-            if row[KIND] == CRANK:
-                arm = vec3.sub(legs.base_joint(table, i), vec3.load(row, BASE))
-                e1, e2 = vec3.load(row, FIRST), vec3.load(row, SECOND)
-                motion = vec3.scale(1.0 / row[OTHER], vec3.axpy(
-                    vec3.dot(arm, e1), e2, vec3.scale(-vec3.dot(arm, e2), e1)))
-            size = vec3.dot(leg, leg) ** 0.5
-            least = min(least, row[SIDE] * vec3.dot(leg, motion) / size)
+        kind = table[ENDS + ROW * i + KIND]
+        if kind == RAIL or kind == CRANK:
+            least = min(least, transmission(table, i, r, p))
     return least
+
+
+@kernel
+def transmission(table, i, r, p):
+    """
+    Return the cosine of the angle between the rod of a rail or a crank and its driven end's way.
+
+    It is negative where the drive has gone through its dead centre.
+    """
+    at = ENDS + ROW * i
+    row = table[at:at + ROW]
+    leg, motion = legs.leg_vector(table, i, r, p), vec3.load(row, FIRST)
+    if row[KIND] == CRANK:
+        arm = vec3.sub(legs.base_joint(table, i), vec3.load(row, BASE))
+        e1, e2 = vec3.load(row, FIRST), vec3.load(row, SECOND)
+        motion = vec3.scale(1.0 / row[OTHER], vec3.axpy(
+            vec3.dot(arm, e1), e2, vec3.scale(-vec3.dot(arm, e2), e1)))
+    return row[SIDE] * vec3.dot(leg, motion) / vec3.dot(leg, leg) ** 0.5
 
 
 @kernel
