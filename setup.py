@@ -68,6 +68,7 @@ setup(
             'liedyn_ros.nodes.aerial.simulator:main',
             'assembly_modes = liedyn_ros.studies.assembly_modes:main',
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
+            'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',
             'reproduce_stewart = liedyn_ros.studies.stewart_pose.study:main',
             'stewart_check = liedyn_ros.studies.stewart_check:main',

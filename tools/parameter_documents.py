@@ -30,6 +30,7 @@ import yaml
 
 from liedyn_ros.nodes.aerial import parameters as aerial
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
+from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.stewart.parameters import PLATFORM, POSE, SIMULATOR
 from liedyn_ros.ros.lifecycle import AUTOSTART
 from liedyn_ros.ros.parameters import as_markdown, Parameter
@@ -47,7 +48,9 @@ AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
     'aerial_manipulator_controller': (AUTOSTART, *aerial.CONTROLLER),
 }
 SERVER: Mapping[str, Sequence[Parameter]] = {'dynamics_server': (AUTOSTART, *DYNAMICS_SERVER)}
-NODES = {**STEWART_NODES, **SERVER, **AERIAL_NODES}
+LOOPS: Mapping[str, Sequence[Parameter]] = {
+    'loop_state_publisher': (AUTOSTART, *LOOP_STATE_PUBLISHER)}
+NODES = {**STEWART_NODES, **SERVER, **LOOPS, **AERIAL_NODES}
 
 
 def page_of(node: str) -> Path:
@@ -67,6 +70,7 @@ def parameter_files() -> Mapping[Path, str]:
             'Stewart nodes', STEWART_NODES, (AUTOSTART, *PLATFORM),
             'Both nodes: the platform and its actuators.'),
         CONFIG / 'dynamics_server.yaml': _file('dynamics server', SERVER),
+        CONFIG / 'loop_state_publisher.yaml': _file('loop state publisher', LOOPS),
         CONFIG / 'aerial_manipulator_nodes.yaml': _file(
             "aerial manipulator's nodes", AERIAL_NODES, (AUTOSTART, *aerial.MACHINE),
             'All nodes; the model file is also the one that dynamics_server serves.')}

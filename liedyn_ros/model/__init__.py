@@ -19,6 +19,7 @@ from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.constraints import Closure, CLOSURE_TYPES, Coupling
 from liedyn_ros.model.geometry import pose
 from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.io.annotations import annotate
 from liedyn_ros.model.io.loading import load_model, load_xacro
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.urdf_writer import to_urdf
@@ -30,6 +31,7 @@ from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.scaling import scale_masses
 
 __all__ = [
-    'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable',
-    'load_model', 'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose', 'Rotor',
-    'RotorAllocation', 'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual']
+    'annotate', 'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'Joint', 'JOINT_TYPES', 'Limits',
+    'LinkTable', 'load_model', 'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder',
+    'pose', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses', 'SpatialInertia',
+    'to_urdf', 'Visual']

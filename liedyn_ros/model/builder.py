@@ -15,7 +15,7 @@
 """A model put together in Python; the loaders use it too."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 import math
 
 import numpy as np
@@ -56,6 +56,26 @@ class ModelBuilder:
         self._couplings: list[Coupling] = []
         self._warnings: list[str] = []
         self._closures: list[Closure] = []
+
+    @classmethod
+    def of(cls, model: Model) -> 'ModelBuilder':
+        """Start from a model, to add to it."""
+        builder = cls(model.name, model.gravity)
+        builder._bodies = {body.name: body for body in model.body_list}
+        builder._joints = {joint.child: joint for joint in model.joint_list}
+        builder._joint_names = set(model.joints)
+        builder._rotors, builder._couplings = list(model.rotors), list(model.couplings)
+        builder._warnings, builder._closures = list(model.warnings), list(model.closures)
+        return builder
+
+    def make_passive(self, joint: str) -> None:
+        """Note that no actuator drives a joint. Raises ModelError for one that is not there."""
+        for child, each in self._joints.items():
+            if each.name == joint:
+                self._joints[child] = replace(each, actuated=False)
+                return
+        raise ModelError(f'passive: expected one of the joints {listed(sorted(self._joint_names))}'
+                         f', got {joint!r}')
 
     def add_body(self, name: str, inertia: SpatialInertia | None,
                  visuals: Sequence[Visual] = ()) -> None:

@@ -17,13 +17,14 @@
 from pathlib import Path
 import re
 
-from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, StewartStatus
+from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, LoopStatus, StewartStatus
 from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 
 from liedyn_ros.dynamics import constrained
 from liedyn_ros.nodes.dynamics.answers import CONSTRAINTS, REDUNDANCIES
+from liedyn_ros.nodes.loops.state_publisher import FAULTS
 from liedyn_ros.stewart import Flag, Start, Status
 
 pytestmark = pytest.mark.smoke
@@ -87,6 +88,11 @@ def test_constants_of_the_status_are_those_of_python():
 def test_constants_of_the_query_are_those_that_the_server_knows():
     redundancies = {redundancy.upper(): value for value, redundancy in REDUNDANCIES.items()}
     assert constants(DynamicsQuery) == {'BODY': 0, 'SPATIAL': 1, **redundancies}
+
+
+def test_constants_of_the_loop_status_are_its_faults():
+    assert constants(LoopStatus) == {'COMPLETED': 0, 'SINGULAR': 1, 'OPEN': 2, 'REJECTED': 3}
+    assert [status for _, status in FAULTS] == [1, 2, 3]
 
 
 def test_constants_of_the_answer_are_the_statuses_of_constraints():

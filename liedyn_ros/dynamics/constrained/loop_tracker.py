@@ -42,7 +42,7 @@ MIN_STEP = 1.0 / 1024  # of the motion between two samples
 NEGLIGIBLE = 1e-6  # correction that leads to no other branch, rad or m
 CLOSED = 1e-13  # correction that is none, rad or m
 ROUNDING = 1e-9  # residual that is none where steps no longer lessen it
-ITERATIONS = 12
+ITERATIONS = 50
 DIFFERENCE = 1e-6  # s, of the rate of the quality
 
 
@@ -148,9 +148,10 @@ class LoopTracker:
         start[self._at_q] = positions
         q = assemble(self._dynamics, start, held=dict(zip(self.measured, positions.tolist())),
                      attempts=ATTEMPTS)
-        sizes = np.linalg.norm(self._dynamics.jacobian(q), axis=1)
+        rows = self._dynamics.jacobian(q)
+        sizes = np.linalg.norm(rows, axis=1)
         self._scale = 1.0 / np.where(sizes > 1e-9, sizes, 1.0)
-        return self._linearize(q)
+        return self._linearize(q, rows)
 
     def _follow(self, near: '_Linearized', positions: Array) -> '_Linearized':
         """Return where the motion of the measured joints leads, by steps as long as they can."""
@@ -181,7 +182,7 @@ class LoopTracker:
             return None
         q, last = model.integrate(near.q, motion), max(MAX_CORRECTION * size, NEGLIGIBLE)
         for _ in range(ITERATIONS):
-            f = dynamics.residual(q)
+            f, rows = dynamics.residual_and_jacobian(q)
             correction = near.correction(f)
             left = float(np.abs(correction).max(initial=0.0))
             if left <= CLOSED:
@@ -191,13 +192,15 @@ class LoopTracker:
                     break
                 return None
             q, last = model.integrate(q, correction), 0.5 * left
+        else:
+            return None
         if np.abs(f).max(initial=0.0) > ROUNDING:
             return None
-        return self._linearize(q)
+        return self._linearize(q, rows)
 
-    def _linearize(self, q: Array) -> '_Linearized':
-        rows = self._scale[:, None] * self._dynamics.jacobian(q)
-        return _Linearized(q, rows, self._at_v, self._others, self._scale)
+    def _linearize(self, q: Array, rows: Array) -> '_Linearized':
+        return _Linearized(
+            q, self._scale[:, None] * rows, self._at_v, self._others, self._scale)
 
     def _time_left(self, near: '_Linearized', v: Array) -> float:
         """Return the time in which the smallest singular value reaches zero (12.35)."""

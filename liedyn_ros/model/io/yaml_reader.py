@@ -45,9 +45,7 @@ def load_yaml(path: str | os.PathLike[str]) -> Model:
 
 
 def _model(root: Node) -> Model:
-    version = root.take('format')
-    if version.integer() != FORMAT:
-        version.fail(FORMAT)
+    require_format(root)
     gravity = root.take('gravity', list(STANDARD_GRAVITY))
     builder = ModelBuilder(root.take('name').text(), gravity.numbers(3))
     for name, body in root.take('bodies').items():
@@ -57,12 +55,24 @@ def _model(root: Node) -> Model:
         _add_joint(builder, name, joint)
     for name, rotor in root.take('rotors', {}).items():
         _add_rotor(builder, name, rotor)
+    add_loops(builder, root)
+    root.finish()
+    return builder.build()
+
+
+def require_format(root: Node) -> None:
+    """Raise DescriptionError where a file is not of the format that is read here."""
+    version = root.take('format')
+    if version.integer() != FORMAT:
+        version.fail(FORMAT)
+
+
+def add_loops(builder: ModelBuilder, root: Node) -> None:
+    """Add the closures and couplings of a file."""
     for name, closure in root.take('closures', {}).items():
         _add_closure(builder, name, closure)
     for name, coupling in root.take('couplings', {}).items():
         _add_coupling(builder, name, coupling)
-    root.finish()
-    return builder.build()
 
 
 def _inertia(body: Node) -> SpatialInertia | None:

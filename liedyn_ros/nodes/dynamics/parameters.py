@@ -23,10 +23,10 @@ import warnings
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
-from liedyn_ros.model import load_model, load_urdf, Model
+from liedyn_ros.model import annotate, load_model, load_urdf, Model
 from liedyn_ros.ros.parameters import Parameter
 
-DYNAMICS_SERVER = (
+MODEL = (
     Parameter('model_file', '', 'the model: path of a .yaml, .urdf or .xacro file; a bare name is '
               "one of the package's config folder; empty for none", run_time=True),
     Parameter('robot_description', '', 'the model: text of a URDF; empty for none. Without either '
@@ -36,9 +36,14 @@ DYNAMICS_SERVER = (
               'otherwise used as they are, with a warning that names the links', run_time=True),
     Parameter('xacro_arguments', '', 'arguments of a .xacro file as on the command line of xacro, '
               'e.g. `prefix:=left_ reach:=3`', run_time=True),
+    Parameter('loops_file', '', 'closures, couplings and passive joints of a URDF: path of a '
+              ".yaml file; a bare name is one of the package's config folder; empty for none",
+              run_time=True),
     Parameter('gravity', [0.0, 0.0, -9.81], 'acceleration of gravity in the world for a URDF; a '
               'YAML file has its own', 'm/s^2', least=-1000.0, most=1000.0, size=3,
               run_time=True),
+)
+DYNAMICS_SERVER = MODEL + (
     Parameter('dissipation', True, 'let the joints feel the damping and the friction of the model',
               run_time=True),
     Parameter('hold_couplings', False, 'hold the mimic joints and gears of a model without closed '
@@ -46,7 +51,7 @@ DYNAMICS_SERVER = (
 )
 SOURCES = ('model_file', 'robot_description')
 _URDF_OPTIONS = ('floating', 'strict', 'gravity')
-_DEFAULTS = {parameter.name: parameter.default for parameter in DYNAMICS_SERVER}
+_DEFAULTS = {parameter.name: parameter.default for parameter in MODEL}
 
 
 def read_model(values: Mapping[str, Any], description: str | None) -> Model | None:
@@ -63,24 +68,33 @@ def read_model(values: Mapping[str, Any], description: str | None) -> Model | No
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', DescriptionWarning)
         if file:
-            return load_model(config_file(file) if Path(file).name == file else file,
-                              arguments=_arguments(values['xacro_arguments']), **options)
+            model = load_model(_path(file), arguments=named_values(
+                'xacro_arguments', values['xacro_arguments']), **options)
+            return _annotated(model, values['loops_file'])
         urdf = text or description
         if urdf is None:
             return None
         if not urdf.removeprefix(BYTE_ORDER_MARK).lstrip().startswith('<'):
             raise DescriptionError('robot_description: expected the text of a URDF, which starts '
                                    f"with '<', got {urdf[:40]!r}")
-        return load_urdf(urdf, **options)
+        return _annotated(load_urdf(urdf, **options), values['loops_file'])
 
 
-def _arguments(text: str) -> dict[str, str]:
-    """Return the arguments of a text such as 'prefix:=left_ reach:=3'; a value may be quoted."""
+def _annotated(model: Model, loops_file: str) -> Model:
+    return annotate(model, _path(loops_file)) if loops_file else model
+
+
+def _path(file: str) -> str | Path:
+    return config_file(file) if Path(file).name == file else file
+
+
+def named_values(parameter: str, text: str) -> dict[str, str]:
+    """Return the values of a text such as 'prefix:=left_ reach:=3'; a value may be quoted."""
     try:
         parts = [part.partition(':=') for part in shlex.split(text)]
     except ValueError as error:  # a quotation mark without its partner
-        raise DescriptionError(f'xacro_arguments: expected name:=value, got {error}') from error
+        raise DescriptionError(f'{parameter}: expected name:=value, got {error}') from error
     for name, separator, _ in parts:
         if not (name and separator):
-            raise DescriptionError(f'xacro_arguments: expected name:=value, got {name!r}')
+            raise DescriptionError(f'{parameter}: expected name:=value, got {name!r}')
     return {name: value for name, _, value in parts}

@@ -1,0 +1,123 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Between JointStates and the loop tracker of a model."""
+
+from collections.abc import Sequence
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.common.checks import Array, as_array, as_number, order_of
+from liedyn_ros.common.errors import ModelError
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
+from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.nodes.dynamics.parameters import named_values
+from liedyn_ros.ros.conversions import nanoseconds
+from liedyn_ros.ros.tree_messages import doubles
+
+
+class Sample(NamedTuple):
+    """The state of the measured joints, in their order; None for what was not given."""
+
+    stamp_ns: int
+    positions: Array
+    velocities: Array | None
+    efforts: Array | None
+
+
+class LoopedMachine:
+    """
+    A model whose measured joints decide the others, and its messages.
+
+    Raises ModelError where they do not, naming what they leave free, and ConvergenceError where
+    the loops cannot be closed at all.
+    """
+
+    def __init__(self, model: Model, measured: Sequence[str], start: str,
+                 ignore_other_joints: bool) -> None:
+        """Take a model, the parameters measured_joints and start, and whether others may come."""
+        dynamics = ConstrainedDynamics(model)
+        q = _rough(model, start)
+        self.tracker = LoopTracker(
+            dynamics, None if list(measured) == [''] else measured, start=q)
+        self.model, self.measured = model, self.tracker.measured
+        known = np.zeros(model.nv, dtype=bool)
+        known[[model.joint(name).vi for name in self.measured]] = True
+        complete_velocity(dynamics, assemble(dynamics, q), np.zeros(model.nv), known)
+        self._ignore = ignore_other_joints
+        moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
+        told = [joint for joint in moving if JOINT_TYPES[joint.type_name].nv == 1]
+        self.untold = [joint.name for joint in moving if joint not in told]
+        self._q = np.array([joint.qi for joint in told], dtype=np.int64)
+        self._v = np.array([joint.vi for joint in told], dtype=np.int64)
+        names = [joint.name for joint in told]
+        self._measured = [names.index(name) for name in self.measured]
+        self._effort = np.array([math.nan if joint.actuated else 0.0 for joint in told])
+        self._message = JointState(name=names)
+
+    def read(self, message: JointState) -> Sample:
+        """
+        Return the measured joints of a message.
+
+        Raises NameSetError for names that are unknown, missing or repeated, ShapeError and
+        NotFiniteError.
+        """
+        names = list(message.name)
+        wanted = self.measured
+        if self._ignore:
+            keep = [i for i, name in enumerate(names) if name in wanted]
+            places = [keep[i] for i in order_of('name', wanted, [names[i] for i in keep])]
+        else:
+            places = order_of('name', wanted, names)
+
+        def listed(name: str, values: Any, least: float = -math.inf) -> Array:
+            picked: Array = as_array(name, values, (len(names),))[places]
+            return picked
+
+        return Sample(
+            nanoseconds(message.header.stamp), listed('position', message.position),
+            listed('velocity', message.velocity) if len(message.velocity) else None,
+            listed('effort', message.effort) if len(message.effort) else None)
+
+    def write(self, sample: Sample, state: LoopState) -> JointState:
+        """Return the state of all joints of one coordinate; the message is used again."""
+        message, q = self._message, state.q[self._q]
+        q[self._measured] = sample.positions  # as they came, whatever turns they count
+        message.position = doubles(q)
+        message.velocity = [] if state.v is None else doubles(state.v[self._v])
+        message.effort = []
+        if sample.efforts is not None:
+            effort = self._effort.copy()
+            effort[self._measured] = sample.efforts
+            message.effort = doubles(effort)
+        return message
+
+
+def _rough(model: Model, start: str) -> Array:
+    """Return the configuration of zeros, but for the positions that a text names."""
+    q = model.neutral()
+    for name, text in named_values('start', start).items():
+        joint = model.joint(name)
+        if JOINT_TYPES[joint.type_name].nv != 1:
+            raise ModelError(f'start: expected joints of one coordinate, got {name}, which is '
+                             f'{joint.type_name}')
+        try:
+            q[joint.qi] = as_number(f'start: {name}', float(text))
+        except ValueError as error:
+            raise ModelError(f'start: expected a number for {name}, got {text!r}') from error
+    return q

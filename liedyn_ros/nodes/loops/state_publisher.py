@@ -1,0 +1,204 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The node between a robot's encoders and robot_state_publisher: all joints from some."""
+
+from collections.abc import Sequence
+import math
+from typing import Any
+
+from liedyn_interfaces.msg import LoopStatus
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from liedyn_ros.common.errors import ConvergenceError, LiedynError, SilenceError, SingularError
+from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
+from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
+from liedyn_ros.nodes.loops.machine import LoopedMachine, Sample
+from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
+from liedyn_ros.ros.conversions import nanoseconds, stamp_of
+from liedyn_ros.ros.input_gate import InputGate
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import run
+from liedyn_ros.ros.qos import LATCHED, sensor_data
+from liedyn_ros.ros.stream import StreamReader
+
+SILENCE_RATE = 10.0  # Hz; of looking whether input comes
+FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
+          (LiedynError, LoopStatus.REJECTED))
+
+
+class LoopStatePublisherNode(ManagedNode):
+    """
+    States of the measured joints in; those of all joints out.
+
+    The input is read in a thread of its own. Of all that wait the newest is completed and
+    published.
+    """
+
+    warm_up = staticmethod(warm_up_loops)
+
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
+        super().__init__('loop_state_publisher', LOOP_STATE_PUBLISHER, **options)
+
+    def configure(self) -> None:
+        """Read the model if the parameters name one, open the topics."""
+        self._machine: LoopedMachine | None = None
+        self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._start_over()
+        self._adopt(None)
+        self._joints = self.open_publisher(JointState, 'joint_states')
+        self._status = self.open_publisher(LoopStatus, '~/status')
+        self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
+        reader = StreamReader(self, self._publish_newest)
+        self._input = reader.subscribe(JointState, 'measured_joint_states', self._take,
+                                       sensor_data(self.parameters['queue_depth']))
+        self.open_timer(SILENCE_RATE, self._look_for_silence)
+        self.parameters_changed()
+        reader.start()
+
+    def activate(self) -> None:
+        """Start from the assembly of the parameters: what was before may be long past."""
+        self._start_over()
+
+    def parameters_changed(self) -> None:
+        """Take over what may change at run time."""
+        gate = self._gate
+        gate.max_age, gate.max_lead = self.parameters['max_age'], self.parameters['max_lead']
+        gate.timeout = self.parameters['input_timeout']
+        self._warning = (self.parameters['singularity_warning'],
+                         self.parameters['singularity_warning_time'])
+
+    def _start_over(self) -> None:
+        with self.lock:
+            if self._machine is not None:
+                self._machine.tracker.reset()
+            self._last: Sample | None = None  # the last one completed
+            self._newest: Sample | None = None  # of those not completed yet
+            self._fault: tuple[int, LiedynError] | None = None  # the newest, with its stamp
+            self._taken, self._near_singularity = 0, False
+            self._gate.reset()
+
+    def _adopt(self, description: str | None) -> None:
+        """Take the model of the parameters, else of the topic, if there is one."""
+        model = read_model({p.name: self.parameters[p.name] for p in MODEL}, description)
+        if model is None:
+            return
+        machine = LoopedMachine(
+            model, self.parameters['measured_joints'], self.parameters['start'],
+            self.parameters['ignore_other_joints'])
+        with self.lock:
+            self._machine = machine
+            self._start_over()
+        self.get_logger().info(f'{model}: {list(machine.measured)} decide the other joints')
+        if machine.untold:
+            self.get_logger().warning(
+                f'joints {machine.untold}: expected joints of one coordinate, got others, which a '
+                'JointState cannot hold: they are completed and not published')
+
+    def _take_description(self, message: String) -> None:
+        """Take the topic's model, unless the parameters name one."""
+        if self.parameters['model_file'] or self.parameters['robot_description']:
+            return
+        try:
+            self._adopt(message.data)
+        except LiedynError as error:
+            self.complain(f'{error}; the model stays as it was')
+
+    def _take(self, message: JointState) -> None:
+        """Take one message; the newest good one of all that wait is completed."""
+        if not self.active:
+            return
+        self._taken += 1
+        try:
+            if self._machine is None:
+                raise LiedynError('expected a model, got none yet from the parameters model_file '
+                                  'and robot_description and the topic robot_description')
+            sample = self._machine.read(message)
+            self._gate.follows(sample.stamp_ns)
+        except LiedynError as error:
+            self._fault = nanoseconds(message.header.stamp), error
+            return
+        self._newest = sample
+
+    def _publish_newest(self) -> None:
+        """Complete and publish the newest sample, and tell why the newest refused one was."""
+        sample, fault, taken = self._newest, self._fault, self._taken
+        self._newest, self._fault, self._taken = None, None, 0
+        machine = self._machine
+        passed_over = max(0, taken - (sample is not None) - (fault is not None))
+        if sample is not None and machine is not None:
+            try:
+                self._complete(machine, sample, passed_over)
+            except LiedynError as error:
+                fault = sample.stamp_ns, error
+        if fault is not None:
+            self._refuse(*fault, passed_over if sample is None else 0)
+
+    def _complete(self, machine: LoopedMachine, sample: Sample, passed_over: int) -> None:
+        state = machine.tracker.update(sample.positions, sample.velocities)
+        self._gate.accept()
+        left = state.time_to_singularity
+        if sample.velocities is None and self._last is not None:
+            seconds = 1e-9 * (sample.stamp_ns - self._last.stamp_ns)
+            if seconds > 0.0:
+                left = machine.tracker.time_to_singularity(
+                    (sample.positions - self._last.positions) / seconds)
+        self._last = sample
+        message = machine.write(sample, state)
+        message.header.stamp = stamp_of(sample.stamp_ns)
+        self._joints.publish(message)
+        quality, seconds = self._warning
+        near = state.quality < quality or left < seconds
+        if near and not self._near_singularity:
+            self.get_logger().warning(
+                f'near a singularity: quality {state.quality:.3g}, {left:.3g} s away at this rate')
+        self._near_singularity = near
+        self._report(LoopStatus(
+            status=LoopStatus.COMPLETED, quality=state.quality, time_to_singularity=left,
+            near_singularity=near, passed_over=passed_over), sample.stamp_ns)
+
+    def _refuse(self, stamp_ns: int, error: LiedynError, passed_over: int = 0) -> None:
+        status = next(status for kind, status in FAULTS if isinstance(error, kind))
+        self._report(LoopStatus(
+            status=status, message=str(error), quality=math.nan, time_to_singularity=math.nan,
+            passed_over=passed_over), stamp_ns)
+        self.complain(error)
+
+    def _report(self, status: LoopStatus, stamp_ns: int) -> None:
+        status.header.stamp = stamp_of(stamp_ns)
+        status.age = 1e-9 * (self._gate.now_ns - stamp_ns)
+        self._status.publish(status)
+
+    def _look_for_silence(self) -> None:
+        with self.lock:
+            self._gate.look()
+            if not (self.active and self._gate.silent):
+                return
+            publishers = self.get_publishers_info_by_topic(self._input.topic_name)
+            reason = ('all that came was refused' if publishers
+                      else f'nothing publishes {self._input.topic_name}')
+            self._refuse(self._gate.now_ns, SilenceError(
+                f'expected measured joints every {self._gate.timeout:g} s, got none for '
+                f'{self._gate.silence:.1f} s: {reason}'))
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(LoopStatePublisherNode, args)
+
+
+if __name__ == '__main__':
+    main()

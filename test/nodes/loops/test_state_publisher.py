@@ -1,0 +1,185 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""All joints from the measured ones: outputs, warnings, bad input, where the model comes from."""
+
+from liedyn_interfaces.msg import LoopStatus
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.model import annotate, load_urdf
+from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
+from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
+from liedyn_ros.ros.conversions import nanoseconds, stamp_of
+from liedyn_ros.ros.qos import LATCHED
+
+pytestmark = pytest.mark.ros
+URDF, LOOPS = config_file('linkage_leg.urdf'), config_file('linkage_leg_loops.yaml')
+FOUR_BAR = config_file('four_bar.yaml')
+MEASURED = ['hip', 'crank_joint']
+PERIOD_NS = 10_000_000
+AT, RATES = np.array([0.3, 0.2]), np.array([0.05, -0.07])
+
+
+@pytest.fixture(scope='module', autouse=True)
+def warm():
+    """Compile the kernels, however long that takes, before anything is waited for."""
+    warm_up_loops()
+
+
+class LoopBench:
+    """A node under test: samples go in, joint states and statuses come out."""
+
+    def __init__(self, bench, **parameters):
+        """Start the node; the leg is its model unless told otherwise."""
+        if 'model_file' not in parameters:
+            parameters |= {'model_file': str(URDF), 'loops_file': str(LOOPS)}
+        self.bench, self.stamp_ns = bench, 1_000_000_000
+        self.states = bench.collect(JointState, 'joint_states')
+        self.statuses = bench.collect(LoopStatus, 'loop_state_publisher/status')
+        self.input = bench.publisher(JointState, 'measured_joint_states')
+        self.node = bench.start(
+            LoopStatePublisherNode, **{'max_age': 0.0, 'input_timeout': 0.0, **parameters})
+
+    def settle(self, positions, names=MEASURED):
+        """Send one sample until both outputs arrive."""
+        self.bench.until(lambda: self.states and self.statuses, 'the first outputs',
+                         act=lambda: self.send(positions, names=names, wait=False))
+        last_ns = self.stamp_ns
+        self.bench.until(lambda: any(ns(status) == last_ns for status in self.statuses),
+                         'the last of these')
+        return self
+
+    def send(self, positions, velocities=(), efforts=(), names=MEASURED, stamp_ns=None,
+             wait=True):
+        """Publish a sample, wait for its status, and return it."""
+        self.stamp_ns = self.stamp_ns + PERIOD_NS if stamp_ns is None else stamp_ns
+        message = JointState(name=list(names), position=list(positions),
+                             velocity=list(velocities), effort=list(efforts))
+        message.header.stamp = stamp_of(self.stamp_ns)
+        known = len(self.statuses)
+        self.input.publish(message)
+        if not wait:
+            return None
+        return self.bench.until(lambda: next(
+            (status for status in self.statuses[known:] if ns(status) == self.stamp_ns), None),
+            'its status')
+
+    def state(self):
+        """Return the joint state of the last sample."""
+        return self.bench.until(lambda: next(
+            (state for state in self.states if ns(state) == self.stamp_ns), None), 'its state')
+
+
+def ns(message):
+    return nanoseconds(message.header.stamp)
+
+
+def listed(model, message, values):
+    """Return the numbers of a message in the model's order."""
+    return np.array([values[list(message.name).index(name)] for name in model.coordinate_names])
+
+
+def test_all_joints_come_out_on_the_loops(bench):
+    node, leg = LoopBench(bench).settle(AT), ConstrainedDynamics(annotate(load_urdf(URDF), LOOPS))
+    for k in range(1, 20):
+        at = AT + 0.2 * k * RATES
+        status = node.send(at, RATES, [3.0, 4.0])
+        assert (status.status, status.message) == (LoopStatus.COMPLETED, '')
+        state = node.state()
+        q = listed(leg.model, state, state.position)
+        v = listed(leg.model, state, state.velocity)
+        assert np.abs(leg.residual(q)).max() < 1e-9
+        assert np.abs(leg.jacobian(q) @ v).max() < 1e-9
+        picked = [list(state.name).index(name) for name in MEASURED]
+        np.testing.assert_array_equal(np.array(state.position)[picked], at)
+        np.testing.assert_allclose(np.array(state.velocity)[picked], RATES)
+        effort = dict(zip(state.name, state.effort))
+        assert effort == {'hip': 3.0, 'crank_joint': 4.0, 'knee': 0.0, 'rod_joint': 0.0}
+        assert 0.02 < status.quality <= 1.0
+        assert not status.near_singularity
+
+
+def test_what_is_not_given_is_left_out(bench):
+    node = LoopBench(bench).settle(AT)
+    node.send(AT)
+    state = node.state()
+    assert (list(state.velocity), list(state.effort)) == ([], [])
+    assert set(state.name) == {'hip', 'knee', 'crank_joint', 'rod_joint'}
+
+
+@pytest.mark.parametrize(('positions', 'names', 'reason'), [
+    (AT, ['hip', 'wheel'], "unknown ['wheel']"), (AT[:1], ['hip'], "missing ['crank_joint']"),
+    (AT, ['hip', 'hip'], 'repeated'), (AT[:1], MEASURED, 'position: expected shape (2,)'),
+    ([0.3, np.nan], MEASURED, 'position[1]: expected a finite number, got nan'),
+    ([0.3, 2.9], MEASURED, 'that no motion leads to from the last')])
+def test_bad_input_is_named_and_the_next_sample_is_good(bench, positions, names, reason):
+    node = LoopBench(bench).settle(AT)
+    bad = node.send(positions, names=names)
+    assert bad.status == (LoopStatus.OPEN if 'motion' in reason else LoopStatus.REJECTED)
+    assert reason in bad.message
+    node.bench.until_logged(node.node, reason)
+    refused = node.stamp_ns
+    assert node.send(AT).status == LoopStatus.COMPLETED
+    assert ns(node.state()) == node.stamp_ns
+    assert refused not in [ns(state) for state in node.states]
+
+
+def test_late_and_old_samples_are_refused(bench):
+    node = LoopBench(bench).settle(AT)
+    late = node.send(AT, stamp_ns=node.stamp_ns - 1)
+    assert late.status == LoopStatus.REJECTED
+    assert 'stamp: expected a time after' in late.message
+    assert bench.set_parameters(node.node, max_age=0.5)[0].successful
+    old = node.send(AT, stamp_ns=node.stamp_ns + PERIOD_NS)
+    assert old.status == LoopStatus.REJECTED
+    assert 'stamp: expected within 0.5 s of now' in old.message
+
+
+def test_a_singularity_is_announced_and_silence_reported(bench):
+    """The rocker drives the crank towards the dead centre of crank and coupler."""
+    names = ['rocker_joint']
+    node = LoopBench(bench, model_file=str(FOUR_BAR), measured_joints=names,
+                     start='crank_joint:=0.6 coupler_joint:=0.3')
+    dead = np.pi - np.arccos((0.45**2 + 0.4**2 - 0.7**2) / (2.0 * 0.45 * 0.4))
+    node.settle([dead + 0.3], names)
+    assert not node.send([dead + 0.3], [-0.1], names=names).near_singularity
+    near = node.send([dead + 0.2], [-1.0], names=names)
+    assert near.near_singularity
+    assert 0.0 < near.time_to_singularity < 0.5
+    assert np.isinf(node.send([dead + 0.2], [1.0], names=names).time_to_singularity)
+    estimated = node.send([dead + 0.19], names=names)  # its rate is that since the last sample
+    assert 0.0 < estimated.time_to_singularity < 0.5
+    assert bench.set_parameters(node.node, input_timeout=0.2)[0].successful
+    bench.until(lambda: any('expected measured joints every 0.2 s' in status.message
+                            for status in node.statuses), 'word of silence')
+
+
+def test_the_model_may_come_from_the_topic(bench):
+    node = LoopBench(bench, model_file='', loops_file=str(LOOPS))
+    bench.until(lambda: any('expected a model' in status.message for status in node.statuses),
+                'word of the missing model', act=lambda: node.send(AT, wait=False))
+    bench.publisher(String, 'robot_description', LATCHED).publish(String(data=URDF.read_text()))
+    node.settle(AT)
+    assert node.send(AT).status == LoopStatus.COMPLETED
+
+
+def test_measured_joints_that_decide_too_little_are_refused(bench):
+    node = LoopBench(bench, model_file=str(URDF), loops_file=str(LOOPS), measured_joints=['hip'])
+    assert not node.node.configured
+    node.bench.until_logged(node.node, "leave ['knee', 'crank_joint', 'rod_joint'] free")
