@@ -53,6 +53,19 @@ def test_linear_quadratic_flight():
     assert all(position < 2.0 and angle < 0.1 for position, angle in errors.values())
 
 
+def test_trajectory_optimization(monkeypatch):
+    monkeypatch.setenv('OPENBLAS_NUM_THREADS', '1')  # others wait for cores where none are free
+    printed = run('trajectory_optimization')
+    assert float(re.search(rf'gradient off by {NUMBER} of', printed)[1]) < 1e-8
+    results = re.findall(rf'(\w+): cost {NUMBER}, misses the goal by {NUMBER} at a speed of '
+                         rf'{NUMBER};', printed)
+    assert results[0][0] == 'scipy'
+    for _, cost, missed, speed in results:
+        assert float(cost) < 1.01 * float(results[0][1])
+        assert float(missed) < 0.05 and float(speed) < 0.05
+    assert len(results) == 2 or 'CasADi is not installed' in printed
+
+
 def test_stewart_pose():
     iterations, rotation, position = re.search(
         rf'converged after {NUMBER} iterations, off by {NUMBER} rad and {NUMBER} m',

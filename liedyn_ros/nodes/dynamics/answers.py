@@ -100,7 +100,8 @@ class DynamicsAnswers:
 
     def linearize(self, request: Linearize.Request, response: Linearize.Response) -> None:
         """Find linear models about states."""
-        answer_linearize(self._dynamics, self._messages, request, response)
+        answer_linearize(
+            self._dynamics, self._solver, self._messages, request, response)
 
     def describe_model(
             self, _: DescribeModel.Request, response: DescribeModel.Response) -> None:

@@ -28,14 +28,15 @@ from liedyn_ros.dynamics.partial_derivatives.constrained import linearize_constr
 from liedyn_ros.dynamics.partial_derivatives.linearization import (
     linearize, LinearModel, transition)
 from liedyn_ros.nodes.dynamics.question import explain, Question
+from liedyn_ros.nodes.dynamics.solvers import LoopSolver, Solver
 from liedyn_ros.ros.tree_messages import doubles, TreeMessages
 
 MAX_STATES = 1000
 MAX_STEP = 10.0  # s
 
 
-def answer_linearize(dynamics: Dynamics, messages: TreeMessages, request: Linearize.Request,
-                     response: Linearize.Response) -> None:
+def answer_linearize(dynamics: Dynamics, solver: Solver, messages: TreeMessages,
+                     request: Linearize.Request, response: Linearize.Response) -> None:
     """Fill in the response, or raise LiedynError naming what was wrong and write nothing."""
     _require_sizes(request)
     external = messages.read_external(request.external, 1)
@@ -46,7 +47,7 @@ def answer_linearize(dynamics: Dynamics, messages: TreeMessages, request: Linear
             given = None if not request.efforts else messages.read_efforts(
                 [request.efforts[k]], order, 1)
             begin = time.perf_counter()
-            found, tau, a = _model(dynamics, messages, request, q, v, given, external)
+            found, tau, a = _model(dynamics, solver, messages, request, q, v, given, external)
             spent += time.perf_counter() - begin
         except LiedynError as error:
             raise type(error)(f'states[{k}]: {error}') from error
@@ -73,15 +74,15 @@ def _require_sizes(request: Linearize.Request) -> None:
         raise LimitError('step: expected above 0 s with follow_motion, got 0')
 
 
-def _model(dynamics: Dynamics, messages: TreeMessages, request: Linearize.Request, q: Array,
-           v: Array, given: Array | None, external: Array | None
-           ) -> tuple[LinearModel, Array, Array]:
+def _model(dynamics: Dynamics, solver: Solver, messages: TreeMessages,
+           request: Linearize.Request, q: Array, v: Array, given: Array | None,
+           external: Array | None) -> tuple[LinearModel, Array, Array]:
     """Return the model, the efforts about which it is, and the accelerations that these give."""
     zero = np.zeros(messages.model.nv)
     try:
-        if messages.model.closures or messages.model.couplings:
-            continuous, tau, a = _closed(request, ConstrainedDynamics(
-                messages.model, dissipation=dynamics.dissipation), q, v, given, external)
+        if isinstance(solver, LoopSolver):
+            with solver.ready() as closed:
+                continuous, tau, a = _closed(request, closed, q, v, given, external)
         else:
             tau = dynamics.inverse(q, v, zero, external) if given is None else given
             a = zero if given is None else dynamics.forward(q, v, tau, external)

@@ -109,28 +109,29 @@ class LoopSolver:
 
     def inverse(self, x: Question) -> Solved:
         """Find the efforts of the actuators."""
-        with self._ready() as dynamics:
+        with self.ready() as dynamics:
             return _solved(dynamics.inverse(
                 x.q, x.v, x.a, redundancy=x.redundancy, external=x.external))
 
     def forward(self, x: Question) -> Solved:
         """Find the accelerations."""
-        with self._ready() as dynamics:
+        with self.ready() as dynamics:
             return _solved(dynamics.forward(x.q, x.v, x.tau, external=x.external))
 
     def hybrid(self, x: Question) -> Solved:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
-        with self._ready() as dynamics:
+        with self.ready() as dynamics:
             return _solved(dynamics.hybrid(
                 x.q, x.v, x.prescribed, x.a, x.tau, external=x.external))
 
     def mobility(self) -> Mobility:
         """Return what the constraints leave free."""
-        with self._ready() as dynamics:
+        with self.ready() as dynamics:
             return dynamics.mobility
 
     @contextmanager
-    def _ready(self) -> Iterator[ConstrainedDynamics]:
+    def ready(self) -> Iterator[ConstrainedDynamics]:
+        """Hold the dynamics for a thread, or raise LiedynError while they are being compiled."""
         if not self._warm.done():
             raise LiedynError('expected compiled kernels of closed loops, got a request while '
                               'they are being compiled; ask again in half a minute')

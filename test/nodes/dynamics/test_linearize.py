@@ -16,7 +16,7 @@
 
 from geometry_msgs.msg import Wrench
 from liedyn_interfaces.msg import BodyWrench, TreeEffort, TreeState
-from liedyn_interfaces.srv import Linearize
+from liedyn_interfaces.srv import DescribeModel, Linearize
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -114,6 +114,7 @@ def test_a_machine_with_closed_loops(bench):
     """About the state at which it is assembled, at rest."""
     path = config_file('four_bar.yaml')
     server, model = ServerBench(bench, model_file=str(path)), load_model(path)
+    bench.until(lambda: server.call(DescribeModel, 'describe_model').success, 'warm kernels')
     dynamics, rest = ConstrainedDynamics(model), np.zeros(model.nv)
     q = assemble(dynamics)
     state, tree = TreeState(), TreeMessages(model)

@@ -1,0 +1,59 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The Jacobians on robots of the example-robot-data wheel, beside Pinocchio's."""
+
+import numpy as np
+import pytest
+from support.example_robots import example_robot
+
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.identification import Regressor
+from liedyn_ros.model import load_urdf
+
+pin = pytest.importorskip('pinocchio')
+pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
+
+ROBOTS = {  # path, and whether its base floats
+    'panda': ('panda_description/urdf/panda.urdf', False),
+    'solo': ('solo_description/robots/solo12.urdf', True),
+    'talos': ('talos_data/robots/talos_reduced.urdf', True)}
+
+
+def assert_same(got, wanted, tolerance: float = 1e-9) -> None:
+    """Compare with a tolerance of the largest entry."""
+    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_jacobians_and_regressor(name: str) -> None:
+    path, floating = ROBOTS[name]
+    model, rng = load_urdf(example_robot(path), floating=floating), np.random.default_rng(1)
+    twin, d = pinocchio_twin.to_pinocchio(model), Dynamics(model, dissipation=False)
+    q, (v, a) = model.random(rng), rng.normal(size=(2, model.nv))
+    tau, data = d.inverse(q, v, a), twin.model.createData()
+    there = twin.to_configuration(q), twin.to_velocity(v)
+    for ours, theirs in (
+            (d.inverse.partial_derivatives(q, v, a)[:2],
+             pin.computeRNEADerivatives(twin.model, data, *there, twin.to_velocity(a))),
+            (d.forward.partial_derivatives(q, v, tau)[1:3],
+             pin.computeABADerivatives(twin.model, data, *there, twin.to_velocity(tau)))):
+        for mine, other in zip(ours, theirs):
+            assert_same(mine, twin.from_velocity(twin.from_velocity(other.T).T))
+    # Its columns are those of joints, which carry bodies behind fixed joints too.
+    regressor = pin.computeJointTorqueRegressor(twin.model, data, *there, twin.to_velocity(a))
+    forces = regressor @ np.concatenate(
+        [inertia.toDynamicParameters() for inertia in list(twin.model.inertias)[1:]])
+    ours = Regressor(model)
+    assert_same(ours.torque(q, v, a) @ ours.parameters, twin.from_velocity(forces))
