@@ -15,6 +15,7 @@
 """Forward dynamics: the accelerations under joint forces (Kim, Table 3; theory 7.7)."""
 
 from functools import cached_property
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,7 @@ from liedyn_ros.dynamics.hybrid import Hybrid
 from liedyn_ros.dynamics.inputs import output, require_own_memory, stop
 from liedyn_ros.dynamics.kernels.aba import DONE, forward
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardPartialDerivatives
+from liedyn_ros.dynamics.time_derivatives.errors import ForwardOrders, with_error
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid as hybrid_series
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
@@ -84,6 +86,23 @@ class Forward(Algorithm):
             return a
         self._hybrid.solve(kernel, q, v, self._none, a, tau, external, out)
         return a
+
+    def with_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                   external: ArrayLike | None = None, *, max_error: float = math.inf
+                   ) -> ForwardOrders:
+        """
+        Return what time_derivatives returns, and an estimate of the error of each order (r + 1,).
+
+        Four runs tell it: what last bits of the inputs change. It is relative to the largest
+        entry of an order. Raises LimitError for the first order whose error exceeds max_error.
+        """
+        def run(q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                external: ArrayLike | None = None) -> tuple[Array]:
+            return (self.time_derivatives(q, v, tau, external),)
+
+        wrenches = () if external is None else (external,)
+        (a,), error = with_error(run, (q, v, tau, *wrenches), max_error)
+        return ForwardOrders(a, error)
 
     @cached_property
     def partial_derivatives(self) -> ForwardPartialDerivatives:

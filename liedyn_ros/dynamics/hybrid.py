@@ -16,6 +16,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,7 @@ from liedyn_ros.dynamics.kernels import aba
 from liedyn_ros.dynamics.names import Names
 from liedyn_ros.dynamics.partial_derivatives.hybrid import hybrid_jacobians, HybridJacobians
 from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
+from liedyn_ros.dynamics.time_derivatives.errors import HybridOrders, with_error
 from liedyn_ros.dynamics.time_derivatives.kernels import aba as aba_series
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
@@ -86,6 +88,26 @@ class Hybrid(Algorithm):
         if kernel.attempt(q, v, which, a, tau, wrenches) != aba.DONE:
             self.solve(kernel, q, v, which, a, tau, external, None)
         return a, tau
+
+    def with_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+                   tau: ArrayLike, external: ArrayLike | None = None, *,
+                   max_error: float = math.inf) -> HybridOrders:
+        """
+        Return what time_derivatives returns, and an estimate of the error of each order (r + 1,).
+
+        Four runs tell it: what last bits of the inputs change. It is relative to the largest
+        entry of a or of tau in an order. Raises LimitError for the first order whose error
+        exceeds max_error.
+        """
+        which = self._mask(prescribed)
+
+        def run(q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
+                external: ArrayLike | None = None) -> tuple[Array, Array]:
+            return self.time_derivatives(q, v, which, a, tau, external)
+
+        wrenches = () if external is None else (external,)
+        (a, tau), error = with_error(run, (q, v, a, tau, *wrenches), max_error)
+        return HybridOrders(a, tau, error)
 
     def partial_derivatives(
             self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
