@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LiedynError, NotInGroupError
+from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.joints import Limits
@@ -107,10 +107,12 @@ def _unit(x: Array) -> Array:
 
 
 def integrate(table: LinkTable, q: ArrayLike, dv: ArrayLike) -> Array:
-    """Return q (+) dv (nq,)."""
-    out = np.empty(table.nq)
-    kernels.integrate(table.kind, table.qi, table.vi, check('q', table, q),
-                      np.array(as_array('dv', dv, (table.nv,))), out)
+    """Return q (+) dv (nq,), or raise LimitError for a dv so large that it is not finite."""
+    out, dv = np.empty(table.nq), np.array(as_array('dv', dv, (table.nv,)))
+    kernels.integrate(table.kind, table.qi, table.vi, check('q', table, q), dv, out)
+    if not np.isfinite(out).all():
+        raise LimitError('dv: expected a displacement whose result is finite, got one with an '
+                         f'entry of {np.abs(dv).max():.3g}')
     return out
 
 

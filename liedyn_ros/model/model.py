@@ -120,7 +120,8 @@ class Model:
         Return q (+) dv (nq,): the configuration after a unit time of the constant velocity dv.
 
         Spherical and free joints follow the exponential of SO(3) and SE(3). Raises ShapeError,
-        NotFiniteError, or NotInGroupError for a quaternion whose norm is off 1 by over 1e-4.
+        NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by over 1e-4, or
+        LimitError for a dv so large that the result is not finite.
         """
         return configuration.integrate(self.link_table, q, dv)
 

@@ -23,7 +23,7 @@ from support.random_models import random_model
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
-    LiedynError, NotFiniteError, NotInGroupError, QuaternionWarning, ShapeError)
+    LiedynError, LimitError, NotFiniteError, NotInGroupError, QuaternionWarning, ShapeError)
 from liedyn_ros.dynamics import Dynamics
 
 MODEL = random_model(seed=7, joint_count=20, floating=True)
@@ -156,3 +156,11 @@ def pose_of(q: Array) -> Array:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = Rotation.from_quat(q[3:]).as_matrix(), q[:3]
     return pose
+
+
+@pytest.mark.parametrize('rate', [1e150, 1e160, 1e300])
+def test_a_step_without_a_finite_result_is_refused(rate: float) -> None:
+    q, dv = MODEL.neutral(), np.zeros(MODEL.nv)
+    dv[:6] = rate  # of the free base
+    with pytest.raises(LimitError, match='dv: expected a displacement whose result is finite'):
+        MODEL.integrate(q, dv)
