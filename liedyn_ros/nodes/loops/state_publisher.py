@@ -89,6 +89,7 @@ class LoopStatePublisherNode(ManagedNode):
             self._newest: Sample | None = None  # of those not completed yet
             self._fault: tuple[int, LiedynError] | None = None  # the newest, with its stamp
             self._taken, self._near_singularity = 0, False
+            self._refused = ''  # why the last sample since the last good one was refused
             self._gate.reset()
 
     def _adopt(self, description: str | None) -> None:
@@ -145,11 +146,13 @@ class LoopStatePublisherNode(ManagedNode):
             except LiedynError as error:
                 fault = sample.stamp_ns, error
         if fault is not None:
+            self._refused = str(fault[1])
             self._refuse(*fault, passed_over if sample is None else 0)
 
     def _complete(self, machine: LoopedMachine, sample: Sample, passed_over: int) -> None:
         state = machine.tracker.update(sample.positions, sample.velocities)
         self._gate.accept()
+        self._refused = ''
         left = state.time_to_singularity
         if sample.velocities is None and self._last is not None:
             seconds = 1e-9 * (sample.stamp_ns - self._last.stamp_ns)
@@ -188,8 +191,9 @@ class LoopStatePublisherNode(ManagedNode):
             if not (self.active and self._gate.silent):
                 return
             publishers = self.get_publishers_info_by_topic(self._input.topic_name)
-            reason = ('all that came was refused' if publishers
-                      else f'nothing publishes {self._input.topic_name}')
+            reason = (f'nothing publishes {self._input.topic_name}' if not publishers
+                      else f'all that came were refused, the last as {self._refused}'
+                      if self._refused else 'the publisher is silent')
             self._refuse(self._gate.now_ns, SilenceError(
                 f'expected measured joints every {self._gate.timeout:g} s, got none for '
                 f'{self._gate.silence:.1f} s: {reason}'))

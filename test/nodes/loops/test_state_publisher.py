@@ -167,7 +167,11 @@ def test_a_singularity_is_announced_and_silence_reported(bench):
     assert 0.0 < estimated.time_to_singularity < 0.5
     assert bench.set_parameters(node.node, input_timeout=0.2)[0].successful
     bench.until(lambda: any('expected measured joints every 0.2 s' in status.message
+                            and 'the publisher is silent' in status.message
                             for status in node.statuses), 'word of silence')
+    node.send([np.nan], names=names)
+    bench.until(lambda: any('the last as position[0]: expected a finite' in status.message
+                            for status in node.statuses), 'why the input is silent')
 
 
 def test_the_model_may_come_from_the_topic(bench):
