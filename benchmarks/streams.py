@@ -156,7 +156,7 @@ def recorded(slow: bool = False) -> Iterator[Record]:
                 waiting.add_subscription(subscription.handle)
             waiting.wait(100_000_000)
             for kind, subscription in enumerate(subscriptions):
-                while (taken := subscription.handle.take_message(
+                while not ended.is_set() and (taken := subscription.handle.take_message(
                         subscription.msg_type, True)) is not None:
                     now = time.time_ns()
                     if kind == 0:

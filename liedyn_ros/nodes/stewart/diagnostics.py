@@ -101,7 +101,8 @@ class StewartDiagnostics:
     def take(self, monitored: MonitoredPose) -> None:
         """Note one sample."""
         seen = self._now
-        seen.flags |= monitored.flags
+        if int(monitored.flags):
+            seen.flags |= monitored.flags
         if monitored.legs:
             seen.legs.update(monitored.legs)
         if monitored.converged:

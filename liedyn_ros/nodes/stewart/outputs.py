@@ -29,7 +29,7 @@ from liedyn_ros.ros.packed import PackedPublisher
 from liedyn_ros.ros.tf import has_listeners, open_broadcaster
 from liedyn_ros.stewart import Flag, MonitoredPose, Solution, TrackedPose
 
-LIMITS = Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE
+LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE)
 STAMP = ('header.stamp.sec', 'header.stamp.nanosec')
 POSE = (*(f'pose.position.{axis}' for axis in 'xyz'),
         *(f'pose.orientation.{part}' for part in 'xyzw'))
@@ -37,6 +37,7 @@ TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis 
 STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
           'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
           'time_to_singularity', 'age', 'passed_over')
+SECOND = 1_000_000_000  # ns
 UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
 
 
@@ -68,22 +69,27 @@ class StewartOutputs:
         self._picture = StewartMarkers(platform)
         self._broadcaster = open_broadcaster(node)
 
-    def publish(
-            self, monitored: MonitoredPose, flags: Flag, *, with_tf: bool, age: float,
+    def publish_pose(self, monitored: MonitoredPose) -> None:
+        """Publish the pose of one sample, if it converged."""
+        if monitored.converged:
+            self._pose.publish((*divmod(monitored.stamp_ns, SECOND),
+                                *conversions.pose_numbers(monitored.pose)))
+
+    def publish_rest(
+            self, monitored: MonitoredPose, flags: int, *, with_tf: bool, age: float,
             passed_over: int) -> None:
         """
-        Publish one sample: its pose and twist if it converged, and its status.
+        Publish what else is known of one sample: TF and twist if it converged, and its status.
 
         flags: its own, and those of samples passed over. age: s. What nobody listens to is not
-        filled in, but for the pose and the status.
+        filled in, but for the status.
         """
-        stamp = divmod(monitored.stamp_ns, 1_000_000_000)
-        if monitored.converged:
-            self._pose.publish((*stamp, *conversions.pose_numbers(monitored.pose)))
-            if with_tf and self._broadcaster is not None and has_listeners(self._broadcaster):
-                self._transform.header.stamp = conversions.stamp_of(monitored.stamp_ns)
-                conversions.to_transform(monitored.pose, self._transform.transform)
-                self._broadcaster.sendTransform(self._transform)
+        stamp = divmod(monitored.stamp_ns, SECOND)
+        if with_tf and self._broadcaster is not None and monitored.converged and has_listeners(
+                self._broadcaster):
+            self._transform.header.stamp = conversions.stamp_of(monitored.stamp_ns)
+            conversions.to_transform(monitored.pose, self._transform.transform)
+            self._broadcaster.sendTransform(self._transform)
         if monitored.twist is not None and self._twist.heard:
             w1, w2, w3, v1, v2, v3 = monitored.twist.tolist()
             self._twist.publish((*stamp, v1, v2, v3, w1, w2, w3))
@@ -95,7 +101,7 @@ class StewartOutputs:
 
     @staticmethod
     def _numbers(
-            monitored: MonitoredPose, flags: Flag, age: float, passed_over: int
+            monitored: MonitoredPose, flags: int, age: float, passed_over: int
     ) -> tuple[float, ...]:
         """Return the numbers of STATUS."""
         branch, state = monitored.branch, monitored.state
@@ -120,7 +126,7 @@ class StewartOutputs:
         status.suspected_legs = [self._leg_names[leg] for leg in monitored.legs]
         status.exceeded_limits = (
             monitored.state.margins.exceeded(self._leg_names)
-            if monitored.flags & LIMITS else [])
+            if int(monitored.flags) & LIMITS else [])
         self._status_publisher.publish(status)
 
     def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:

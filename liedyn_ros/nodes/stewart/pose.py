@@ -41,7 +41,7 @@ from liedyn_ros.stewart import (
     MonitoredTracker, MotionEstimator, PoseTracker, Sensor)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
-EVENTS = Flag.BRANCH_CROSSED | Flag.RESTARTED  # told once, of samples passed over too
+EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # told once, of samples passed over too
 
 
 class StewartPoseNode(ManagedNode):
@@ -70,7 +70,7 @@ class StewartPoseNode(ManagedNode):
         self._refused = ''  # why the last sample since the last good one was refused
         self._geometry_is_doubtful = not parameters['geometry_file']
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
-        self._forget_newest()
+        self._forget_batch()
         schedule(self)
         self._reader = StreamReader(self, self._publish_newest)
         self._outputs = StewartOutputs(self, platform)
@@ -115,20 +115,20 @@ class StewartPoseNode(ManagedNode):
             if self._sensor is not None:
                 self._sensor.clear()
             self._last = None
-            self._forget_newest()
+            self._forget_batch()
             self._gate.reset()
             self._refused = ''
 
-    def _forget_newest(self) -> None:
-        self._newest: MonitoredPose | None = None  # of the samples not published yet
+    def _forget_batch(self) -> None:
+        self._batch: list[MonitoredPose] = []  # samples tracked since the last was published
         self._fault: tuple[int, LiedynError] | None = None  # the newest, with its stamp
-        self._events, self._taken = Flag(0), 0  # of these samples; their number
+        self._refusals = 0  # since then
 
     def _take(self, stamp_ns: int, lengths: Array, rates: Array | None) -> None:
         """Track one sample; the newest of all that waited is published then."""
         if not self.active:
             return
-        if not self._taken:  # the first of a batch
+        if not self._batch:
             self._look_at_clock()
         try:
             self._gate.require_recent(stamp_ns)
@@ -142,9 +142,7 @@ class StewartPoseNode(ManagedNode):
         self._refused = ''
         if self._sensor is not None and monitored.fit is not None:
             self._sensor.use()
-        self._newest, self._taken = monitored, self._taken + 1
-        self._events |= monitored.flags & EVENTS
-        self._diagnostics.take(monitored)
+        self._batch.append(monitored)
         if monitored.converged:
             self._last = monitored
             if self._covariances is not None:
@@ -152,33 +150,41 @@ class StewartPoseNode(ManagedNode):
 
     def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
         if self.active:
-            self._fault, self._taken = (stamp_ns, error), self._taken + 1
-            self._refused = str(error)
-            self._diagnostics.refuse(str(error))
+            self._fault, self._refused = (stamp_ns, error), str(error)
+            self._refusals += 1
+            self._diagnostics.refuse(self._refused)
 
     def _publish_newest(self) -> None:
         """Publish the newest sample, and why the newest of those refused was refused."""
-        newest, fault, events = self._newest, self._fault, self._events
-        passed_over = self._taken - (newest is not None) - (fault is not None)
-        self._forget_newest()
-        if newest is None and fault is None:
+        batch, fault, refusals = self._batch, self._fault, self._refusals
+        self._forget_batch()
+        if batch:
+            self._outputs.publish_pose(batch[-1])  # before all else
+        elif fault is None:
             return
         self._look_at_clock()
-        now_ns = self._gate.now_ns
-        if newest is not None:
-            age = 1e-9 * (now_ns - newest.stamp_ns)
-            self._outputs.publish(newest, newest.flags | events, with_tf=self._with_tf, age=age,
-                                  passed_over=passed_over)
-            self._diagnostics.published(age, passed_over)
-            if not newest.converged:
-                self.complain(describe(newest))
-            if self._covariances is not None:
-                self._covariances.publish()
+        if batch:
+            self._publish_rest(batch, passed_over=len(batch) - 1 + max(refusals - 1, 0))
         if fault is not None:
             stamp_ns, error = fault
-            self._outputs.reject(stamp_ns, str(error), age=1e-9 * (now_ns - stamp_ns),
-                                 passed_over=passed_over if newest is None else 0)
+            self._outputs.reject(stamp_ns, str(error), age=1e-9 * (self._gate.now_ns - stamp_ns),
+                                 passed_over=0 if batch else refusals - 1)
             self.complain(error)
+
+    def _publish_rest(self, batch: list[MonitoredPose], passed_over: int) -> None:
+        """Publish all that is known of the newest, and note what was passed over for it."""
+        newest, flags = batch[-1], 0
+        for monitored in batch:
+            flags |= int(monitored.flags) & EVENTS
+            self._diagnostics.take(monitored)
+        age = 1e-9 * (self._gate.now_ns - newest.stamp_ns)
+        self._outputs.publish_rest(newest, flags | int(newest.flags), with_tf=self._with_tf,
+                                   age=age, passed_over=passed_over)
+        self._diagnostics.published(age, passed_over)
+        if not newest.converged:
+            self.complain(describe(newest))
+        if self._covariances is not None:
+            self._covariances.publish()
 
     def _look_at_clock(self) -> None:
         """Forget the redundant sensor's readings where the clock was set back."""

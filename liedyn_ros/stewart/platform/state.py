@@ -87,11 +87,21 @@ class PlatformState:
 
         Raises SingularError where J is singular to rounding.
         """
-        inverse = self._values[kernels.INVERSE:kernels.NULL].reshape(6, 6)
+        self._require_inverse()
+        return (self._values[kernels.INVERSE:kernels.NULL].reshape(6, 6)
+                / self._meter.units[:, None])
+
+    def twist(self, rates: Array) -> Array:
+        """Return the body twist (6,), rad/s and m/s, of leg rates (6,), m/s; raises as above."""
+        self._require_inverse()
+        twist = np.empty(6)
+        kernels.twist(self._values, self._meter.characteristic_length, rates, twist)
+        return twist
+
+    def _require_inverse(self) -> None:
         if not abs(self.signed_value) > NO_INVERSE:
             raise SingularError('pose: expected one that is not singular, '
                                 'got dL/d(twist) without an inverse')
-        return inverse / self._meter.units[:, None]
 
     @property
     def margins(self) -> Margins:

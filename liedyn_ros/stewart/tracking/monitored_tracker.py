@@ -46,7 +46,7 @@ KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again 
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class MonitoredPose(TrackedPose):
     """
     A tracked pose and the warnings attached to it.
@@ -133,7 +133,7 @@ class MonitoredTracker:
             self._tracker.continue_from(None)
             self._forget()
         faults = self._leg_monitor.judge(sample.stamp_ns, sample.lengths)
-        if self.config.replace_outliers:
+        if self.config.replace_outliers and faults.outliers:
             sample = sample._replace(lengths=faults.plausible)
         noise = self._leg_monitor.noise
         self._motion = self._motion_filter.take(
@@ -221,7 +221,7 @@ class MonitoredTracker:
         motion, twist, span = self._motion, tracked.twist, tracked.twist_span
         if motion is not None and span and (
                 tracked.smallest_singular_value > self.config.singularity_warning):
-            twist, span = tracked.state.inverse @ motion.rates, 0.0
+            twist, span = tracked.state.twist(motion.rates), 0.0
         return MonitoredPose(
             tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
             tracked.residual, tracked.start, tracked.state, twist, span, tracked.solve_time,

@@ -25,6 +25,8 @@ from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import legs
 
+FLOAT64 = np.dtype(np.float64)
+
 
 class Sample(NamedTuple):
     """
@@ -74,4 +76,4 @@ class SampleGate:
 
 def _is_six(value: ArrayLike) -> TypeGuard[Array]:
     """Return whether a value is six float64 numbers already, which is quick to see."""
-    return type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (6,)
+    return type(value) is np.ndarray and value.dtype is FLOAT64 and value.shape == (6,)

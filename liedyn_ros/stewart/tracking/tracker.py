@@ -46,10 +46,10 @@ class Start(IntEnum):
     GUESS = 2  # one that the caller gave
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # not frozen, which takes longer to build than to solve
 class TrackedPose:
     """
-    The outcome of one sample.
+    The outcome of one sample, not to be changed.
 
     stamp_ns: the sample's time. lengths: (6,), m. pose: (4, 4), platform in base, m, where the
     solve ended. status, iterations: of the solve. residual: largest leg length error, m. start:
@@ -177,7 +177,7 @@ class PoseTracker:
 
     def _twist(self, sample: Sample, state: PlatformState) -> tuple[Array | None, float]:
         if sample.rates is not None:
-            return state.inverse @ sample.rates, 0.0
+            return state.twist(sample.rates), 0.0
         if self._last is None:
             return None, 0.0
         twist, span = np.empty(6), 1e-9 * (sample.stamp_ns - self._last.stamp_ns)

@@ -92,6 +92,16 @@ def examine_pose(joints, scale, pose, state, work):
 
 
 @kernel
+def twist(state, scale, rates, out):
+    """Write the body twist (6,), rad/s and m/s, of leg rates (6,), m/s."""
+    for k in range(6):
+        total = 0.0
+        for i in range(6):
+            total += state[INVERSE + 6 * k + i] * rates[i]
+        out[k] = total / scale if k < 3 else total
+
+
+@kernel
 def signed_values(joints, scale, poses, values, state, work):
     """Write the signed value of each of n poses (4, 4), m."""
     for n in range(poses.shape[0]):
