@@ -73,6 +73,7 @@ def fly(folder: Path) -> bool:
     dynamics = Dynamics(load_yaml(config_file('aerial_manipulator.yaml')))
     reference = SmoothReference(Reference())
     times: Array = np.arange(round(reference.period / STEP) + 1).astype(np.float64) * STEP
+    print('The paper gives no parameters of its machine: masses, lengths and gains are our own')
     print(f'Reference: {len(times)} states with derivatives', flush=True)
     q = np.array([reference.configuration(t) for t in times.tolist()])
     motion = np.array([reference.motion(t, ORDER + 2) for t in times.tolist()])
@@ -83,15 +84,23 @@ def fly(folder: Path) -> bool:
     errors = np.abs(a - wanted).max(axis=2)
     sizes = np.abs(tau).max(axis=2)
     scaled = errors / np.maximum(1.0, sizes)
-    print_table(['order', 'largest force', 'error', 'of max(1, force)'], [
+    mixed = hybrid_errors(dynamics, q, v, wanted, tau) / np.maximum(1.0, sizes)
+    print_table(['order', 'largest force', 'error', 'of max(1, force)', 'hybrid'], [
         [str(k), f'{sizes[:, k].max():.3g}', f'{errors[:, k].max():.1e}',
-         f'{scaled[:, k].max():.1e}'] for k in range(ORDER + 1)])
-    good = bool(scaled.max() <= MAX_ERROR)
+         f'{scaled[:, k].max():.1e}', f'{mixed[:, k].max():.1e}'] for k in range(ORDER + 1)])
+    good = bool(max(scaled.max(), mixed.max()) <= MAX_ERROR)
     print('  The reference was recovered' if good else f'  NOT WITHIN {MAX_ERROR:g}')
     figures.draw_forces(
         times, tau, dynamics.model.coordinate_names, folder / 'forces.png')
     figures.draw_errors(times, scaled, folder / 'errors.png')
     return good
+
+
+def hybrid_errors(dynamics: Dynamics, q: Array, v: Array, a: Array, tau: Array) -> Array:
+    """Return errors (K, r + 1) of hybrid dynamics, given the arms' motion and the base wrench."""
+    arm = np.arange(dynamics.model.nv) >= 6
+    got = dynamics.hybrid.batch_time_derivatives(q, v, arm, a, tau)
+    return np.asarray(np.maximum(*(np.abs(x - y).max(axis=2) for x, y in zip(got, (a, tau)))))
 
 
 def report(timing: Timing) -> None:

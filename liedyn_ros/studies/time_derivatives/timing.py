@@ -44,7 +44,8 @@ def measure() -> Timing:
     """Return all times, with progress."""
     with_casadi = find_spec('casadi') is not None
     if not with_casadi:
-        print('  CasADi is not installed: only this package is timed')
+        print('  CasADi is not installed, only this package is timed. To time both: '
+              'pip install casadi')
     by_bodies, by_order = Curves(with_casadi), Curves(with_casadi)
     for length in LENGTHS:
         model = branches(5, length)
