@@ -1,0 +1,70 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The short form of benchmarks/soak.py: every sample is accounted for and no memory is kept."""
+
+import tracemalloc
+
+from liedyn_interfaces.srv import PredictStewartPose, SolveStewartPose
+import numpy as np
+import pytest
+from support.pose_bench import GEOMETRY, HOME, LEGS, moved, PoseBench, stamp_of
+
+from liedyn_ros.stewart import leg_lengths
+
+pytestmark = pytest.mark.ros
+SAMPLES = 150  # of a round
+CALL_EVERY = 30
+MAX_GROWTH = 100_000  # bytes, of what this package holds, from one round to a later one
+TWIST = np.array([0.3, -0.2, 0.4, 0.05, 0.1, -0.05])
+
+
+def soak(node):
+    """Send samples as fast as they go, call services between; return how many were told of."""
+    last_ns, told = node.stamp_ns, 0
+    for k in range(1, SAMPLES + 1):
+        stamp_ns = last_ns + 1_000_000 * k
+        angle = 2.0 * np.pi * k / SAMPLES
+        lengths = leg_lengths(GEOMETRY, moved(HOME, TWIST, 0.1 * np.sin(angle)))
+        node.send(lengths, velocities=[0.0] * 6, stamp_ns=stamp_ns, wait=False)
+        if k % CALL_EVERY == 0:
+            solved = node.bench.call(SolveStewartPose, 'stewart_pose/solve', leg_names=LEGS,
+                                     lengths=lengths.tolist())
+            assert solved.success, solved.message
+            node.status_at(stamp_ns)  # what waits is taken
+            node.bench.call(PredictStewartPose, 'stewart_pose/predict', stamp=stamp_of(stamp_ns))
+    told = sum(1 + status.passed_over for status in node.statuses)
+    for outputs in (node.poses, node.twists, node.statuses, node.markers):
+        outputs.clear()
+    return told
+
+
+def held():
+    """Return the memory, bytes, that was allocated by this package and is held."""
+    package = tracemalloc.Filter(True, '*/liedyn_ros/*')
+    return sum(statistic.size for statistic in tracemalloc.take_snapshot().filter_traces(
+        [package]).statistics('filename'))
+
+
+def test_a_short_soak(bench):
+    node = PoseBench(bench, queue_depth=2 * CALL_EVERY, input_timeout=0.0).settle()
+    tracemalloc.start()
+    try:
+        assert soak(node) == SAMPLES
+        before = held()
+        for _ in range(2):
+            assert soak(node) == SAMPLES
+        assert held() - before < MAX_GROWTH
+    finally:
+        tracemalloc.stop()
