@@ -93,7 +93,7 @@ def examine_pose(joints, scale, pose, state, work):
 
 @kernel
 def twist(state, scale, rates, out):
-    """Write the body twist (6,), rad/s and m/s, of leg rates (6,), m/s."""
+    """Write the twist of the body, (6,), rad/s and m/s, of leg rates (6,), m/s."""
     for k in range(6):
         total = 0.0
         for i in range(6):
