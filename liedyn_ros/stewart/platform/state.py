@@ -92,7 +92,7 @@ class PlatformState:
                 / self._meter.units[:, None])
 
     def twist(self, rates: Array) -> Array:
-        """Return the twist of the body, (6,), rad/s and m/s, of leg rates (6,), m/s; raises as above."""
+        """Return the twist of the body (6,), rad/s and m/s, of leg rates (6,), m/s."""
         self._require_inverse()
         twist = np.empty(6)
         kernels.twist(self._values, self._meter.characteristic_length, rates, twist)
