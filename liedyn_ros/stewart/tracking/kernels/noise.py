@@ -34,6 +34,7 @@ FLOOR = 1e-12  # m^2, to which a square may always rise
 FADE = 60.0  # s in which a measured acceleration is forgotten
 CLEAR = 6.0  # deviations of noise that do not count as acceleration
 MOVING = 10.0  # times the variance of the rates, from which on the legs count as moving
+NO_GRID = 0.025  # of the period's square: errors all over the period make 1 / 24
 SURE = 2.0  # times the square of the least jitter that shows
 HITS = 8.0  # multiples of a step that establish it
 STEP_ROUNDING = 4.0 * 2.0 ** -52  # of a reading, that is the error of a difference
@@ -43,7 +44,7 @@ NO_STEP = 1e-10  # of a reading: a smaller step is none
 
 # Numbers of the whole platform.
 (COUNT, TAKEN, PERIOD, SPREAD, VARIANCE, IDENTIFIED, ACCELERATION, ACROSS, JITTER, EVIDENCE,
- JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, NUMBERS) = range(15)
+ JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, NUMBERS) = range(18)
 # Numbers of a leg.
 (SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, LEG) = range(9)
 
@@ -94,7 +95,12 @@ def memory(period):
 
 @kernel
 def spacing(window, numbers, work):
-    """Update period and spread of the stamps: the period is a median, as samples may be lost."""
+    """
+    Update period and spread of the stamps: the period is a median, as samples may be lost.
+
+    The spread is that about multiples of the period; where the stamps keep to none, that of the
+    gaps.
+    """
     for k in range(POINTS - 1):
         gap, j = window[k, 0] - window[k + 1, 0], k
         while j > 0 and work[j - 1] > gap:
@@ -108,7 +114,12 @@ def spacing(window, numbers, work):
     period, gap = numbers[PERIOD], window[0, 0] - window[1, 0]
     error = gap - max(1.0, math.floor(gap / period + 0.5)) * period
     share = max(0.005, 1.0 / (numbers[TAKEN] + 1.0))
-    numbers[SPREAD] += share * (0.5 * error * error - numbers[SPREAD])
+    numbers[OFF_GRID] += share * (0.5 * error * error - numbers[OFF_GRID])
+    numbers[MEAN_GAP] += share * (gap - numbers[MEAN_GAP])
+    error = gap - numbers[MEAN_GAP]
+    numbers[GAPS] += share * (0.5 * error * error - numbers[GAPS])
+    keeps = numbers[OFF_GRID] < NO_GRID * period * period
+    numbers[SPREAD] = numbers[OFF_GRID] if keeps else numbers[GAPS]
 
 
 @kernel
