@@ -37,6 +37,7 @@ class Flag(IntFlag):
     LEG_CLEARANCE = 8192
     LEGS_JUMPED = 16384
     PARAMETER_TOO_SMALL = 32768
+    NEAR_DEAD_CENTRE = 65536
 
 
 @cache

@@ -12,18 +12,19 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The service that finds all poses of given leg lengths, aside from the tracking."""
+"""The services that take long, aside from the tracking: all poses of leg lengths, paths."""
 
 from threading import Thread
 import time
 import traceback
 
 from geometry_msgs.msg import Pose
-from liedyn_interfaces.srv import AssemblyModes
+from liedyn_interfaces.srv import AssemblyModes, ProveStewartPath
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.nodes.stewart.paths import StewartPaths
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
@@ -33,15 +34,15 @@ from liedyn_ros.stewart import AssemblyModeSolver
 
 class StewartModes:
     """
-    Answers `~/assembly_modes` in a thread of its own.
+    Answers `~/assembly_modes` and `~/prove_path` in a thread of its own.
 
-    The search takes tens of milliseconds, in a kernel that lets other threads run. rclpy's
-    executors share no node, so the service belongs to a hidden one, and its thread is an
+    Both take tens of milliseconds, in kernels that let other threads run. rclpy's
+    executors share no node, so the services belong to a hidden one, and its thread is an
     executor: tracking goes on meanwhile.
     """
 
     def __init__(self, node: ManagedNode, platform: Platform) -> None:
-        """Open the service and start the thread."""
+        """Open the services and start the thread."""
         self._node, self._platform = node, platform
         self._solver = AssemblyModeSolver(platform.geometry)
         self._hidden = Node(
@@ -49,6 +50,9 @@ class StewartModes:
             use_global_arguments=False, start_parameter_services=False, enable_rosout=False)
         self._hidden.create_service(
             AssemblyModes, node.resolve_service_name('~/assembly_modes'), self._serve)
+        self._hidden.create_service(
+            ProveStewartPath, node.resolve_service_name('~/prove_path'),
+            StewartPaths(node, platform).serve)
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._hidden)
         self._ended = False

@@ -21,24 +21,27 @@ from liedyn_interfaces.msg import StewartStatus
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.packed import PackedPublisher
 from liedyn_ros.ros.tf import has_listeners, open_broadcaster
-from liedyn_ros.stewart import Flag, MonitoredPose, Solution, TrackedPose
+from liedyn_ros.stewart import Flag, MonitoredPose, PoseCertifier, Solution, TrackedPose
 
-LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE)
+LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
 STAMP = ('header.stamp.sec', 'header.stamp.nanosec')
 POSE = (*(f'pose.position.{axis}' for axis in 'xyz'),
         *(f'pose.orientation.{part}' for part in 'xyzw'))
 TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
 STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
           'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
-          'time_to_singularity', 'age', 'passed_over')
+          'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
+          'passed_over')
 SECOND = 1_000_000_000  # ns
 UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
+NOT_CERTIFIED = (UNKNOWN,) * 8
 
 
 class StewartOutputs:
@@ -49,8 +52,9 @@ class StewartOutputs:
     usual messages, of which only numbers change, are written as bytes.
     """
 
-    def __init__(self, node: ManagedNode, platform: Platform) -> None:
-        """Open the publishers."""
+    def __init__(
+            self, node: ManagedNode, platform: Platform, certifier: PoseCertifier | None) -> None:
+        """Open the publishers; certifier: what proves poses, None where nothing does."""
         base, body = platform.base_frame, platform.platform_frame
         self._status_publisher = node.open_publisher(StewartStatus, 'status')
         self._markers = node.open_publisher(MarkerArray, 'markers')
@@ -65,7 +69,7 @@ class StewartOutputs:
             (*STAMP, *STATUS))
         self._status = StewartStatus(header=Header(frame_id=base))
         self._transform = TransformStamped(header=Header(frame_id=base), child_frame_id=body)
-        self._leg_names = platform.geometry.leg_names
+        self._leg_names, self._certifier = platform.geometry.leg_names, certifier
         self._picture = StewartMarkers(platform)
         self._broadcaster = open_broadcaster(node)
 
@@ -99,9 +103,8 @@ class StewartOutputs:
         else:
             self._publish_warnings(monitored, numbers)
 
-    @staticmethod
     def _numbers(
-            monitored: MonitoredPose, flags: int, age: float, passed_over: int
+            self, monitored: MonitoredPose, flags: int, age: float, passed_over: int
     ) -> tuple[float, ...]:
         """Return the numbers of STATUS."""
         branch, state = monitored.branch, monitored.state
@@ -111,7 +114,8 @@ class StewartOutputs:
                       monitored.time_to_singularity)
         return (monitored.start, monitored.iterations, monitored.residual,
                 state.smallest_singular_value, monitored.solve_time,
-                *monitored.lengths.tolist(), flags, *motion, age, passed_over)
+                *monitored.lengths.tolist(), flags, *motion,
+                *certificate_of(self._certifier, monitored, monitored.lengths), age, passed_over)
 
     def _publish_warnings(self, monitored: MonitoredPose, numbers: Sequence[float]) -> None:
         """Publish a status with names in it, or a message."""
@@ -122,11 +126,11 @@ class StewartOutputs:
         (status.flags, status.determinant_sign, status.expected_determinant_sign,
          status.prediction_gap, status.time_to_singularity) = (
              int(single[11]), int(single[12]), int(single[13]), single[14], single[15])
+        fill_certificate(status, single[16:])
         status.age, status.passed_over = age, int(passed_over)
         status.suspected_legs = [self._leg_names[leg] for leg in monitored.legs]
         status.exceeded_limits = (
-            monitored.state.margins.exceeded(self._leg_names)
-            if int(monitored.flags) & LIMITS else [])
+            monitored.state.exceeded_limits() if int(monitored.flags) & LIMITS else [])
         self._status_publisher.publish(status)
 
     def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
@@ -158,12 +162,29 @@ def fill_status(
     status.solve_time = solve_time
 
 
+def certificate_of(
+        certifier: PoseCertifier | None, solution: Solution | TrackedPose,
+        lengths: Array) -> tuple[float, ...]:
+    """Return error radius, uniqueness radius and six bounds of a pose, NaN where nothing is."""
+    if certifier is None or not solution.converged:
+        return NOT_CERTIFIED
+    radius, unique, _, *bounds = certifier.numbers(solution.pose, lengths)
+    return radius, unique, *bounds
+
+
+def fill_certificate(status: StewartStatus, numbers: Sequence[float]) -> None:
+    """Write what certificate_of returns."""
+    status.error_radius, status.uniqueness_radius, *bounds = numbers
+    status.error_bound = bounds
+
+
 def fill_refusal(status: StewartStatus, reason: str) -> None:
     """Write why nothing was solved."""
     status.status, status.message = StewartStatus.REJECTED, reason
     status.residual = status.smallest_singular_value = status.solve_time = UNKNOWN
     status.prediction_gap = status.time_to_singularity = UNKNOWN
     status.length = [UNKNOWN] * 6
+    fill_certificate(status, NOT_CERTIFIED)
 
 
 def describe(solution: Solution | TrackedPose) -> str:

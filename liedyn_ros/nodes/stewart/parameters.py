@@ -94,6 +94,10 @@ POSE = PLATFORM + (
               'singularity', least=1e-6, most=1.0),
     Parameter('singularity_warning_time', 0.5, 'time to that, at the present rate, from which on '
               'it is announced', 's', least=0.0, most=60.0),
+    Parameter('length_bound', 0.0, 'greatest error of a leg length, for the radius of error in '
+              '`status`', 'm (rad of a crank)', least=0.0, most=0.1),
+    Parameter('joint_bound', 0.0, "greatest error of a joint's centre, on base and platform, and "
+              "of a rod's length, for the same", 'm', least=0.0, most=0.1),
     Parameter('hold_hypotheses', False, 'follow both poses through a singularity and publish the '
               'one that the motion, or the redundant sensor, supports'),
     Parameter('orientation_noise', 0.0, 'standard deviation of an orientation of the platform on '

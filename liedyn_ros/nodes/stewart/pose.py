@@ -38,7 +38,7 @@ from liedyn_ros.ros.scheduling import schedule
 from liedyn_ros.ros.stream import StreamReader
 from liedyn_ros.stewart import (
     Flag, GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredPose,
-    MonitoredTracker, MotionEstimator, PoseTracker, Sensor)
+    MonitoredTracker, MotionEstimator, PoseCertifier, PoseTracker, Sensor, StewartGeometry)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
 EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # told once, of samples passed over too
@@ -73,7 +73,8 @@ class StewartPoseNode(ManagedNode):
         self._forget_batch()
         schedule(self)
         self._reader = StreamReader(self, self._publish_newest)
-        self._outputs = StewartOutputs(self, platform)
+        self._outputs = StewartOutputs(
+            self, platform, certifier_of(parameters, platform.geometry))
         self._sensor = None if sensor is None else RedundantInput(
             self, self._reader, parameters, sensor)
         self._diagnostics = StewartDiagnostics(
@@ -84,7 +85,9 @@ class StewartPoseNode(ManagedNode):
             self, self._reader, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
-        StewartServices(self, platform, method, config.singularity_warning, self._start_over)
+        StewartServices(
+            self, platform, method, config.singularity_warning,
+            certifier_of(parameters, platform.geometry), self._start_over)
         StewartModes(self, platform)
         self._paced = {
             'marker_rate': self.open_timer(0.0, self._draw),
@@ -254,6 +257,13 @@ def method_of(parameters: Any) -> Method:
             damping=parameters['damping'], max_iterations=parameters['max_iterations'])
     return GaussNewton(
         step_factor=parameters['step_factor'], max_iterations=parameters['max_iterations'])
+
+
+def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | None:
+    """Return what proves poses; None for offset joints, of which there is no proof."""
+    if geometry.with_offsets:
+        return None
+    return PoseCertifier(geometry, parameters['length_bound'], parameters['joint_bound'])
 
 
 def config_of(parameters: Any, sensor: Sensor | None) -> MonitorConfig:

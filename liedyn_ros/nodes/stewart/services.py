@@ -25,11 +25,13 @@ from std_srvs.srv import Trigger
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError, NotFiniteError
-from liedyn_ros.nodes.stewart.outputs import describe, fill_refusal, fill_status, UNKNOWN
+from liedyn_ros.nodes.stewart.outputs import (
+    certificate_of, describe, fill_certificate, fill_refusal, fill_status, UNKNOWN)
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.stewart import leg_lengths, Method, PlatformMeter, PoseSolver, Start
+from liedyn_ros.stewart import (
+    leg_lengths, Method, PlatformMeter, PoseCertifier, PoseSolver, Start)
 
 
 class StewartServices:
@@ -37,15 +39,17 @@ class StewartServices:
 
     def __init__(
             self, node: ManagedNode, platform: Platform, method: Method,
-            singularity_warning: float, reset: Callable[[], None]) -> None:
+            singularity_warning: float, certifier: PoseCertifier | None,
+            reset: Callable[[], None]) -> None:
         """
         Open the services.
 
         A pose whose smallest singular value is at most singularity_warning is near a
-        singularity; reset makes the tracking start from home.
+        singularity; certifier: as in `status`, but another one, as services work beside the
+        stream; reset makes the tracking start from home.
         """
         self._node, self._platform, self._reset = node, platform, reset
-        self._solver = PoseSolver(platform.geometry, method)
+        self._solver, self._certifier = PoseSolver(platform.geometry, method), certifier
         self._meter = PlatformMeter(platform.geometry, singularity_warning)
         node.open_service(SolveStewartPose, '~/solve', self._solve)
         node.open_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert)
@@ -69,6 +73,8 @@ class StewartServices:
             return response
         fill_status(response.status, solution, int(start), seconds)
         response.status.length = lengths
+        fill_certificate(
+            response.status, certificate_of(self._certifier, solution, lengths))
         response.status.prediction_gap = response.status.time_to_singularity = UNKNOWN
         response.success, response.message = solution.converged, describe(solution)
         response.pose.header.frame_id = self._platform.base_frame

@@ -22,9 +22,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.parameters import PLATFORM
 from liedyn_ros.ros import conversions
 from liedyn_ros.stewart import (
-    AssemblyModeSolver, GaussNewton, leg_lengths, LegSimulation, LengthSensor, LevenbergMarquardt,
-    MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor, PlatformMeter,
-    SmoothTrajectory, StewartGeometry)
+    AssemblyModeSolver, GaussNewton, leg_lengths, LegSimulation, LengthSensor,
+    LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,
+    PathProver, PlatformMeter, PoseCertifier, SmoothTrajectory, StewartGeometry)
 
 NOISE = 1e-5  # m, m/s and rad; any will do
 DEFAULTS = {parameter.name: parameter.default for parameter in PLATFORM}
@@ -47,6 +47,8 @@ def warm_up_tracking() -> None:
         estimator.predict(tracked, 1e-3)
     PlatformMeter(geometry).measure(home)
     AssemblyModeSolver(geometry).solve(lengths)
+    PoseCertifier(geometry).certify(home, lengths)
+    PathProver(geometry).prove([home, home])
     conversions.to_pose(home, Pose())
 
 

@@ -90,17 +90,25 @@ class PoseCertifier:
         except ValueError as error:
             raise ShapeError('pose_base_platform, lengths: expected shapes (4, 4) and (6,), got '
                              f'{np.shape(pose_base_platform)}, {np.shape(lengths)}') from error
-        if not kernels.certify(self._table, self._scale, self._centre, self._values, self._pose,
+        radius, unique, regular, *bounds = self.numbers(self._pose, self._values)
+        return Certificate(not math.isnan(radius), radius, unique, regular, np.array(bounds))
+
+    def numbers(self, pose: Array, lengths: Array) -> tuple[float, ...]:
+        """
+        Return the three radii and six bounds of a Certificate, NaN where nothing is proved.
+
+        For a hot loop: pose (4, 4) and lengths (6,) are contiguous float64, and not checked.
+        """
+        if not kernels.certify(self._table, self._scale, self._centre, lengths, pose,
                                self._bounds, self._out, self._work):
             return NOTHING
         radius, unique, regular, w0, w1, w2, v0, v1, v2 = self._out.tolist()
         rho = self._scale
-        return Certificate(True, rho * radius, rho * unique, rho * regular, np.array(
-            (w0, w1, w2, rho * v0, rho * v1, rho * v2)))
+        return (rho * radius, rho * unique, rho * regular, w0, w1, w2, rho * v0, rho * v1,
+                rho * v2)
 
 
-NOTHING = Certificate(False, math.nan, math.nan, math.nan, np.full(6, math.nan))
-NOTHING.bounds.setflags(write=False)
+NOTHING = (math.nan,) * 9
 
 
 def centred(geometry: StewartGeometry) -> tuple[Array, Array]:

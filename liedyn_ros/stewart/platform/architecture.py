@@ -141,11 +141,10 @@ def _poses(geometry: StewartGeometry) -> Iterator[Array]:
     rng = np.random.default_rng(0)
     base, platform = geometry.base_joints, geometry.platform_joints
     reach = radius_of_gyration(base) + radius_of_gyration(platform)
-    moving = any(isinstance(form, Rail | Crank) for form in geometry.forms)
     table = geometry.table()
     while True:
         pose = np.eye(4)
-        if moving:
+        if geometry.driven:
             pose[:3, 3] = _above(geometry, table, rng)
             yield se3.compose(pose, se3.exp(rng.normal(0.0, TILT, 6) * [1, 1, 1, 0, 0, 0]))
             continue

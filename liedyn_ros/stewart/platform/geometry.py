@@ -114,6 +114,21 @@ class StewartGeometry:
         return all(isinstance(form, Strut) for form in self.forms)
 
     @property
+    def driven(self) -> bool:
+        """Return whether there are rails or cranks."""
+        return any(isinstance(form, Rail | Crank) for form in self.forms)
+
+    @property
+    def reading_unit(self) -> tuple[float, str]:
+        """
+        Return how far one unit of a leg's reading moves the end of its drive, m, and its name.
+
+        It is rad where all legs are cranks, else m.
+        """
+        radii = [form.radius for form in self.forms if isinstance(form, Crank)]
+        return (sum(radii) / 6, 'rad') if len(radii) == 6 else (1.0, 'm')
+
+    @property
     def with_offsets(self) -> tuple[str, ...]:
         """Return the names of the legs on universal joints whose axes do not meet."""
         return tuple(name for name, form in zip(self.leg_names, self.forms)

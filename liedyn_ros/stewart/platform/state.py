@@ -26,8 +26,10 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
+from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import forms
 from liedyn_ros.stewart.platform.kernels import limits as limit_kernels
 from liedyn_ros.stewart.platform.kernels import state as kernels
 from liedyn_ros.stewart.platform.limits import limits_of, Margins
@@ -112,10 +114,12 @@ class PlatformState:
 
     @property
     def flags(self) -> Flag:
-        """Return NEAR_SINGULARITY and the flags of limits that are exceeded."""
-        flags = NONE
-        if abs(self.signed_value) <= self._meter.singularity_warning:
+        """Return NEAR_SINGULARITY, NEAR_DEAD_CENTRE and the flags of limits that are exceeded."""
+        flags, warning = NONE, self._meter.singularity_warning
+        if abs(self.signed_value) <= warning:
             flags = Flag.NEAR_SINGULARITY
+        if self._meter.driven and self._meter.least_transmission(self.pose) <= warning:
+            flags |= Flag.NEAR_DEAD_CENTRE
         margins = self.margins
         if self._kept:
             return flags
@@ -125,6 +129,15 @@ class PlatformState:
             if part.min() < 0.0:
                 flags |= flag
         return flags
+
+    def exceeded_limits(self) -> list[str]:
+        """Return the limits that the pose exceeds and the drives near dead centre, to be read."""
+        names = self._meter.leg_names
+        near = [] if not self._meter.driven else [
+            f'dead centre of {name}' for name, cosine in zip(
+                names, self._meter.transmissions(self.pose))
+            if cosine <= self._meter.singularity_warning]
+        return self.margins.exceeded(names) + near
 
 
 class PlatformMeter:
@@ -147,6 +160,8 @@ class PlatformMeter:
         self._joints = geometry.table()
         self._scaled_joints = geometry.table(self.characteristic_length)
         self._limits = limits_of(geometry)
+        self.leg_names = geometry.leg_names
+        self.driven = geometry.driven
         self._work = np.empty(kernels.WORK)
 
     def measure(self, pose_base_platform: ArrayLike) -> PlatformState:
@@ -166,6 +181,23 @@ class PlatformMeter:
         values = np.empty(limit_kernels.COUNT)
         least = limit_kernels.margins(self._joints, self._limits, pose, values)
         return Margins(values), least >= 0.0
+
+    def transmissions(self, pose: Array) -> list[float]:
+        """
+        Return of each leg the cosine between its rod and the way of its driven end, 1 of struts.
+
+        It is 0 at a dead centre, where the drive holds no force, and negative beyond. pose:
+        (4, 4), m.
+        """
+        r, p = motion.split(pose)
+        forms.follow(self._joints, r, p)
+        return [forms.transmission(self._joints, i, r, p) for i in range(6)]
+
+    def least_transmission(self, pose: Array) -> float:
+        """Return the least of the transmissions of rails and cranks at a pose (4, 4), m."""
+        r, p = motion.split(pose)
+        forms.follow(self._joints, r, p)
+        return float(forms.least_drive(self._joints, r, p))
 
     def margins(self, poses_base_platform: ArrayLike) -> Margins:
         """Return what is left at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""

@@ -29,7 +29,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.tracking.kernels import leg_faults as kernels
-from liedyn_ros.stewart.tracking.noise_estimator import NoiseEstimator, NoiseReport
+from liedyn_ros.stewart.tracking.noise_estimator import METRE, NoiseEstimator, NoiseReport
 
 MEMORY = 300  # samples over which the share of outliers is taken
 TOO_MANY, FEW = 0.03, 0.01  # of them: the premise is wrong from the one on, until the other
@@ -87,22 +87,26 @@ class LegMonitor:
     """
 
     def __init__(self, noise: float, acceleration: float, frozen_time: float,
-                 resolution: float = 0.0) -> None:
+                 resolution: float = 0.0, unit: tuple[float, str] = METRE,
+                 amplitude: float = 0.0) -> None:
         """
         Take the standard deviation of a length (m), the greatest acceleration of a leg (m/s^2).
 
         Where one is 0 it is estimated. frozen_time: s after which a reading that stands may count
         as frozen; 0 for never. resolution: m, of a reading; where it is 0, the smallest step that
-        a leg's reading has made. Raises LimitError for a negative number.
+        a leg's reading has made. unit: of the readings; see NoiseEstimator. amplitude: of the
+        motion of a leg whose reading may be 0, as that of rails and cranks; else that is the
+        reading. Raises LimitError for a negative number.
         """
         for name, value in (('noise', noise), ('acceleration', acceleration),
                             ('frozen_time', frozen_time), ('resolution', resolution)):
             if not 0.0 <= value < math.inf:
                 raise LimitError(f'{name}: expected a number from 0 on, got {value}')
-        self.noise = NoiseEstimator(noise, acceleration, resolution)
+        self.noise = NoiseEstimator(noise, acceleration, resolution, unit)
         self._frozen_time, self._resolution = frozen_time, resolution
         self._history = np.empty((kernels.POINTS, 7))
         self._legs, self._since = np.zeros((6, kernels.LEG)), np.zeros((2, 6, 6))
+        self._legs[:, kernels.AMPLITUDE] = amplitude
         self._numbers = np.empty(kernels.NUMBERS)
         self.reset()
 

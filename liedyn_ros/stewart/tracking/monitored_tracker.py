@@ -87,8 +87,11 @@ class MonitoredTracker:
         self.geometry, self.config = geometry, config
         self._meter = PlatformMeter(geometry, config.singularity_warning)
         self._gate = SampleGate(geometry)
+        self._unit, _ = geometry.reading_unit
         self._leg_monitor = LegMonitor(
-            config.leg_noise, config.leg_acceleration, config.frozen_time, config.leg_resolution)
+            config.leg_noise, config.leg_acceleration, config.frozen_time, config.leg_resolution,
+            geometry.reading_unit,
+            geometry.characteristic_length / self._unit if geometry.driven else 0.0)
         self._tracker = PoseTracker(geometry, home, method, self._meter)
         self._branch_monitor = BranchMonitor()
         self._two_branches = TwoBranchTracker(
@@ -163,7 +166,7 @@ class MonitoredTracker:
             error = np.linalg.norm(tracked.lengths - leg_lengths(self.geometry, tracked.pose))
             self._branch_monitor.update(
                 tracked.stamp_ns, tracked.state, self._relative_noise,
-                float(error) / self.geometry.characteristic_length)
+                self._unit * float(error) / self.geometry.characteristic_length)
         else:
             self._branch_monitor.coast(tracked.stamp_ns)
         if self._crosses(started):
@@ -230,7 +233,8 @@ class MonitoredTracker:
 
     @property
     def _relative_noise(self) -> float:
-        return self._leg_monitor.noise.deviation / self.geometry.characteristic_length
+        return (self._unit * self._leg_monitor.noise.deviation
+                / self.geometry.characteristic_length)
 
     def _crosses(self, started: bool) -> bool:
         """Return whether the motion has led through a singularity since the sample before."""

@@ -39,6 +39,9 @@ MIN_SEEN = 1e-9  # m: less noise than that is rounding
 REPETITIONS = ((1.0, 3.0), (0.5, 6.0), (0.3, 25.0), (0.2, 201.0))
 
 
+METRE = 1.0, 'm'  # the unit of readings, where it is that
+
+
 class NoiseReport(NamedTuple):
     """
     What the readings show; NaN where it is not known yet.
@@ -83,8 +86,16 @@ class NoiseEstimator:
     state: tuple[Array, ...]
     gate: tuple[float, float, float]
 
-    def __init__(self, noise: float, acceleration: float, resolution: float) -> None:
-        """Take what is given: m, m/s^2, m; 0 where it is not known."""
+    def __init__(
+            self, noise: float, acceleration: float, resolution: float,
+            unit: tuple[float, str] = METRE) -> None:
+        """
+        Take what is given: m, m/s^2, m; 0 where it is not known.
+
+        unit: of the readings, and of all these instead of m: how far one of it moves the end of a
+        drive, m, and its name.
+        """
+        self._metres, self._unit = unit
         self._given, self._given_acceleration = noise, acceleration
         self._resolution = resolution
         self._window = np.empty((kernels.POINTS, 7))
@@ -117,7 +128,7 @@ class NoiseEstimator:
         self._settle()
 
     def _allowed_repetitions(self) -> float:
-        if not self.identified or self._sigma < MIN_SEEN:
+        if not self.identified or self._metres * self._sigma < MIN_SEEN:
             return math.inf
         ratio = self._sigma / step if (step := self._step()) else math.inf
         return next((count for least, count in REPETITIONS if ratio >= least), math.inf)
@@ -134,16 +145,16 @@ class NoiseEstimator:
     def _advice(self) -> list[str]:
         advice = []
         if self.understated:
-            advice.append(f'leg_noise {self._given:.3g} m is too small: '
-                          f'{self._sigma:.3g} m measured')
+            advice.append(f'leg_noise {self._given:.3g} {self._unit} is too small: '
+                          f'{self._sigma:.3g} {self._unit} measured')
         elif self._given and self.identified and self._given > TOO_LARGE * math.hypot(
                 self._sigma, 0.5 * self._step()):
-            advice.append(f'leg_noise {self._given:.3g} m is too large: '
-                          f'{self._sigma:.3g} m measured')
+            advice.append(f'leg_noise {self._given:.3g} {self._unit} is too large: '
+                          f'{self._sigma:.3g} {self._unit} measured')
         greatest = max(self._learnt, self._measured_acceleration)
         if self._given_acceleration and greatest > self._given_acceleration:
-            advice.append(f'leg_acceleration {self._given_acceleration:.3g} m/s^2 is too small: '
-                          f'{greatest:.3g} m/s^2 measured')
+            advice.append(f'leg_acceleration {self._given_acceleration:.3g} {self._unit}/s^2 is '
+                          f'too small: {greatest:.3g} {self._unit}/s^2 measured')
         return advice
 
     def _step(self) -> float:
@@ -159,7 +170,8 @@ class NoiseEstimator:
         self._learnt *= 1.0 - min(SETTLE_EVERY * self._period / kernels.FADE, 1.0)
         self.acceleration = max(
             self._given_acceleration or
-            max(ASSUMED_ACCELERATION, 2.0 * self._measured_acceleration), self._learnt)
+            max(ASSUMED_ACCELERATION / self._metres, 2.0 * self._measured_acceleration),
+            self._learnt)
         self._since, enough = 0, self._taken >= ENOUGH
         self.identified = enough and numbers[kernels.IDENTIFIED] > 0.0
         self.repetitions = self._allowed_repetitions()
@@ -177,10 +189,10 @@ class NoiseEstimator:
             self.gate = self._given, float(self.understated), self._resolution
             return
         self.known = self.identified
-        self.deviation = self._sigma if enough else max(self._sigma, ASSUMED_NOISE)
+        self.deviation = self._sigma if enough else max(self._sigma, ASSUMED_NOISE / self._metres)
         self.total = math.hypot(self.deviation, self._step() * ROUNDING)
         self.gate = (0.0, 1.0, self._resolution) if enough else (
-            EARLY_NOISE, CAUTION, self._resolution)
+            EARLY_NOISE / self._metres, CAUTION, self._resolution)
 
     def _look_at_period(self) -> bool:
         """Fit the gate to the period; return whether the given noise is too small (14.20)."""

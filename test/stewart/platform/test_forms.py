@@ -27,7 +27,7 @@ from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_ends, leg_lengths, LegNoise, length_jacobian, PlatformMeter, PoseSolver, Status,
+    Flag, leg_ends, leg_lengths, LegNoise, length_jacobian, PlatformMeter, PoseSolver, Status,
     StewartGeometry, transmissions)
 from liedyn_ros.stewart.platform.forms import Crank, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.tracking.covariance import of_measured
@@ -195,6 +195,22 @@ def test_a_drive_beyond_its_dead_centre_is_singular():
     solution = PoseSolver(other_side).solve(leg_lengths(geometry, home), home)
     assert solution.status is Status.SINGULAR and solution.smallest_singular_value < 0.0
     assert np.abs(solution.pose - home).max() < 1e-12
+
+
+def test_a_drive_near_its_dead_centre_is_flagged_and_named():
+    geometry, home = example('hexaglide')
+    meter = PlatformMeter(geometry)
+    poses = np.tile(home, (6000, 1, 1))
+    poses[:, 0, 3] += np.arange(6000) * 1e-4  # sideways, until a rod does not reach
+    reached = np.isfinite([leg_ends(geometry, pose) for pose in poses]).all(axis=(1, 2, 3))
+    last = meter.measure(poses[np.argmin(reached) - 1])
+    cosines = meter.transmissions(last.pose)
+    assert cosines == pytest.approx(transmissions(geometry, last.pose), abs=1e-12)  # of rails
+    leg = int(np.argmin(cosines))
+    assert 0.0 < cosines[leg] < 0.05 and Flag.NEAR_DEAD_CENTRE in last.flags
+    assert f'dead centre of {geometry.leg_names[leg]}' in last.exceeded_limits()
+    state = meter.measure(home)
+    assert not state.flags and not state.exceeded_limits()
 
 
 def test_what_a_rod_does_not_reach_is_named():

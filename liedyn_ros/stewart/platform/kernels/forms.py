@@ -185,10 +185,12 @@ def transmission(table, i, r, p):
     """
     Return the cosine of the angle between the rod of a rail or a crank and its driven end's way.
 
-    It is negative where the drive has gone through its dead centre.
+    It is negative where the drive has gone through its dead centre, and 1 for struts.
     """
     at = ENDS + ROW * i
     row = table[at:at + ROW]
+    if row[KIND] == STRUT or row[KIND] == OFFSET:
+        return 1.0
     leg, motion = legs.leg_vector(table, i, r, p), vec3.load(row, FIRST)
     if row[KIND] == CRANK:
         arm = vec3.sub(legs.base_joint(table, i), vec3.load(row, BASE))

@@ -41,7 +41,7 @@ DWELL = 6.0
 COUNT, SAME_SAMPLES, NUMBERS = 0, 1, 2
 # Numbers of a leg.
 (SIGMA, STEP, OFF, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR, ANCHOR_TIME,
- ANCHORED, LEG) = range(14)
+ ANCHORED, AMPLITUDE, LEG) = range(15)
 
 
 @kernel
@@ -51,7 +51,7 @@ def reset(history, legs, numbers, smallest):
     numbers[:] = 0.0
     for i in range(6):
         for k in range(LEG):
-            if k != SMALLEST or smallest > 0.0:
+            if k != AMPLITUDE and (k != SMALLEST or smallest > 0.0):
                 legs[i, k] = 0.0
         legs[i, ANCHOR] = math.nan
         if smallest > 0.0:
@@ -258,12 +258,13 @@ def standing(time, dt, lengths, legs, since, numbers, frozen_time, learns):
         if not frozen_time > 0.0:
             continue
         step = leg[SMALLEST] if leg[SMALLEST] > 0.0 else largest
+        amplitude = max(lengths[i], leg[AMPLITUDE])
         if leg[REPEATED] >= frozen_time and moved(lengths, since[0, i], i) > (
-                MARGIN * leg[SIGMA] + DWELL * (step * lengths[i]) ** 0.5):
+                MARGIN * leg[SIGMA] + DWELL * (step * amplitude) ** 0.5):
             leg[FROZEN] = 1.0
         stuck = leg[ANCHORED] >= WITHIN and time - leg[ANCHOR_TIME] >= frozen_time and (
             moved(lengths, since[1, i], i) > (
-                MARGIN * leg[SIGMA] + DWELL * (band * lengths[i]) ** 0.5))
+                MARGIN * leg[SIGMA] + DWELL * (band * amplitude) ** 0.5))
         if leg[FROZEN] > 0.0 or stuck:
             frozen |= 1 << i
     return frozen

@@ -1,0 +1,85 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Certificates in the status and proofs of paths by the service, of platforms of any form."""
+
+from geometry_msgs.msg import Pose
+from liedyn_interfaces.srv import ProveStewartPath, SolveStewartPose
+import numpy as np
+import pytest
+from support.leg_forms import example
+from support.pose_bench import FAR, GEOMETRY, LEGS, NEAR
+from support.stewart_cases import pose_of
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.ros.conversions import to_pose
+from liedyn_ros.stewart import leg_lengths, PoseCertifier
+
+pytestmark = pytest.mark.ros
+
+
+def solve(node, geometry, pose):
+    """Return the answer to the lengths of a pose."""
+    return node.bench.call(
+        SolveStewartPose, 'stewart_pose/solve', leg_names=list(geometry.leg_names),
+        lengths=leg_lengths(geometry, pose).tolist())
+
+
+def prove(node, *poses, **options):
+    """Return the answer about a path."""
+    messages = [Pose() for _ in poses]
+    for message, pose in zip(messages, poses):
+        to_pose(pose, message)
+    return node.bench.call(
+        ProveStewartPath, 'stewart_pose/prove_path', poses=messages, **options)
+
+
+def test_a_solve_is_certified_with_the_bounds_of_the_parameters(tracking):
+    status = solve(tracking(length_bound=1e-4, joint_bound=1e-5), GEOMETRY, FAR).status
+    expected = PoseCertifier(GEOMETRY, 1e-4, 1e-5).certify(FAR, leg_lengths(GEOMETRY, FAR))
+    assert expected.certified and list(GEOMETRY.leg_names) == list(LEGS)
+    assert status.error_radius == pytest.approx(expected.error_radius, rel=1e-6)
+    assert status.uniqueness_radius == pytest.approx(expected.uniqueness_radius, rel=1e-6)
+    np.testing.assert_allclose(status.error_bound, expected.bounds, rtol=1e-6)
+
+
+def test_the_status_of_a_tracked_pose_has_its_certificate(tracking):
+    node = tracking(length_bound=1e-4)
+    status = node.status_at(node.send_pose(NEAR))
+    expected = PoseCertifier(GEOMETRY, 1e-4).certify(NEAR, leg_lengths(GEOMETRY, NEAR))
+    assert status.error_radius == pytest.approx(expected.error_radius, rel=1e-6)
+    assert status.uniqueness_radius == pytest.approx(expected.uniqueness_radius, rel=1e-6)
+    np.testing.assert_allclose(status.error_bound, expected.bounds, rtol=1e-6)
+
+
+def test_offset_joints_are_never_certified(tracking):
+    geometry, home = example('offset')
+    node = tracking(geometry_file=str(config_file('stewart_offset.yaml')))
+    response = solve(node, geometry, home)
+    assert response.success and np.isnan(response.status.error_radius)
+
+
+def test_a_path_is_proved_or_its_piece_told(tracking):
+    node, home = tracking(), pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 0.0))
+    response = prove(node, home, FAR, tube_angle=1e-3, tube_radius=1e-3)
+    assert response.success and response.proved and response.message == ''
+    assert 0.0 < response.smallest_singular_value < 1.0 and np.isnan(response.begin)
+    response = prove(node, home, pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 120.0)))
+    assert response.success and not response.proved and 'singularity' in response.message
+    assert response.begin <= 0.75 <= response.end
+
+
+def test_a_path_that_is_none_is_refused(tracking):
+    response = prove(tracking(), FAR)
+    assert not response.success and 'expected two poses or more' in response.message
