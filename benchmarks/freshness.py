@@ -160,7 +160,7 @@ def print_bars(rows: list[dict[str, Any]]) -> None:
     for name, what in (('echo', 'rclpy echo'), ('other', 'other node')):
         if (other := at.get((name, 'quiet'))) is not None:
             bars += [[f'quiet: age / {what}', quiet['age median'] / other['age median'],
-                      MAX_AGE_RATIO],
+                      MAX_AGE_RATIO if name == 'echo' else None],
                      [f'quiet: CPU of a sample / {what}',
                       quiet['CPU us a sample'] / other['CPU us a sample'], None]]
     if (loaded := at.get(('pose', 'a loop a core'))) is not None:
