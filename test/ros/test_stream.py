@@ -74,18 +74,19 @@ def held(bench, node, publisher, count):
 
 
 def test_all_that_waits_is_taken_in_order_and_told_once(bench, listener):
+    """What comes while a batch is worked through, here the first number, is of the next."""
     node, publisher = listener
     held(bench, node, publisher, 8)
     assert node.taken == list(range(8))
-    assert len(node.batches) == 1
+    assert [len(batch) for batch in node.batches] == [1, 8]
     assert main_thread() not in node.threads and len(node.threads) == 1
 
 
-def test_a_batch_ends_though_messages_go_on(bench, listener, monkeypatch):
+def test_a_batch_has_a_greatest_size(bench, listener, monkeypatch):
     node, publisher = listener
     monkeypatch.setattr(stream, 'MAX_BATCH', 3)
     held(bench, node, publisher, 8)
-    assert [len(batch) for batch in node.batches] == [3, 6, 8]
+    assert [len(batch) for batch in node.batches] == [1, 4, 7, 8]
 
 
 def test_what_does_not_fit_the_queue_is_counted_as_lost(bench, listener):
