@@ -139,9 +139,20 @@ def echo() -> None:
     rclpy.spin(node)
 
 
+def dawdle(stop: Any) -> None:
+    """Subscribe to poses, reliably, and take 50 ms for each."""
+    rclpy.init()
+    node = Node('slow_subscriber')
+    node.create_subscription(PoseStamped, 'pose', lambda _: time.sleep(0.05), 10)
+    while not stop.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
 @contextmanager
-def recorded(slow: bool = False) -> Iterator[Record]:
-    """Record what arrives, in a thread, as bytes; slow: beside a subscriber that takes 50 ms."""
+def recorded() -> Iterator[Record]:
+    """Record what arrives, in a thread, as bytes."""
     node, record, ended = Node('recorder'), Record(), Event()
     subscriptions = [node.create_subscription(each, topic, lambda _: None, ALL, raw=True)
                      for each, topic in ((PoseStamped, 'pose'), (StewartStatus, 'status'),
@@ -165,8 +176,6 @@ def recorded(slow: bool = False) -> Iterator[Record]:
                         record.arrivals.append(now)
                     elif kind == 1:
                         record.statuses.append(taken[0])
-                    if slow:
-                        time.sleep(0.05)
 
     thread = Thread(target=run)
     thread.start()
@@ -182,15 +191,18 @@ class Bench:
     """One node under test, fed and recorded."""
 
     def __init__(self, stack: ExitStack, command: str, rate: float, slow: bool = False) -> None:
-        """Start all three and wait for poses."""
+        """Start all three and wait for poses; slow: beside a subscriber that is slow."""
         self._stack, self._command, self._context = stack, command, get_context('spawn')
-        self.record = stack.enter_context(recorded(slow))
+        self.record = stack.enter_context(recorded())
         self.start()
         stack.callback(lambda: self.end(signal.SIGINT))
         self.sent, self._stop = self._context.Value('q', 0), self._context.Event()
-        feeder = self._context.Process(target=feed, args=(rate, self.sent, self._stop))
-        feeder.start()
-        stack.callback(feeder.join)
+        partners = [self._context.Process(target=feed, args=(rate, self.sent, self._stop))]
+        if slow:
+            partners.append(self._context.Process(target=dawdle, args=(self._stop,)))
+        for partner in partners:
+            partner.start()
+            stack.callback(partner.join)
         stack.callback(self._stop.set)
         self.wait_for_pose(time.time_ns())
         time.sleep(WARM)
