@@ -29,8 +29,8 @@ class NameOrder:
             self, what: str, wanted: Sequence[str], *, ignore_others: bool = False) -> None:
         """Take what the names are, for errors, and those wanted; others are refused or ignored."""
         self._what, self._wanted, self._ignore_others = what, tuple(wanted), ignore_others
-        self._given: list[str] | None = None
-        self._places: NDArray[np.intp] = np.empty(0, np.intp)
+        # one value, as threads share it: the names of the last call, and their places
+        self._last: tuple[list[str], NDArray[np.intp]] | None = None
 
     def of(self, given: Sequence[str]) -> NDArray[np.intp]:
         """
@@ -38,10 +38,10 @@ class NameOrder:
 
         Raises NameSetError naming the unknown, missing and repeated names.
         """
-        if given != self._given:
-            self._places = self._match(given)
-            self._given = list(given)  # a message may be reused
-        return self._places
+        last = self._last
+        if last is None or given != last[0]:
+            self._last = last = list(given), self._match(given)  # a message may be reused
+        return last[1]
 
     def _match(self, given: Sequence[str]) -> NDArray[np.intp]:
         kept = list(range(len(given)))

@@ -22,12 +22,12 @@ from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.stamps import Timeline
 
 ClockReader = Callable[[], int]
-STEPS = 16  # of simulated time that are remembered: of these a sparse input sees the least
+STEPS = 16  # of simulated time that are remembered: the least of these counts
 MAX_STEP = 1.0  # s
 
 
 class ClockMonitor:
-    """Reads a clock, ns, and tells when it was set: back, or ahead by more than max_step (s)."""
+    """Reads a clock, ns, and detects that it was set: back, or ahead by more than max_step (s)."""
 
     def __init__(self, read: ClockReader, max_step: float = math.inf) -> None:
         """Take what reads the clock; 0 is the time of one that has not started."""
@@ -49,7 +49,8 @@ class InputGate(ClockMonitor):
     max_age: s, 0 for stamps of any age or lead. max_lead: s that a stamp may be ahead of the
     clock; None: as max_age. Simulated time stands still between two messages of /clock: a stamp
     may be ahead by one step of it, however short max_lead is. timeout: s without accepted
-    input that are silence; 0: never. A clock that has not started refuses nothing.
+    input that are silence; 0: never. A clock that has not started refuses nothing. `heard` tells
+    whether any input was accepted since the reset.
     """
 
     def __init__(self, read: ClockReader, *, max_age: float = 0.0,
@@ -64,13 +65,13 @@ class InputGate(ClockMonitor):
         self._simulated, self._steps_ns = simulated, deque[int](maxlen=STEPS)
         self.max_age, self.max_lead, self.timeout = max_age, max_lead, timeout
         self._timeline = Timeline()
-        self._accepted_ns = self.now_ns
+        self._accepted_ns, self.heard = self.now_ns, False
 
     def reset(self) -> None:
         """Forget the stamps: the next may be any; silence is counted from now on."""
         self._timeline.reset()
         self.look()
-        self.accept()
+        self._accepted_ns, self.heard = self.now_ns, False
 
     def look(self) -> int:
         """Return the time; where the clock has just started or was set, silence starts again."""
@@ -104,7 +105,7 @@ class InputGate(ClockMonitor):
 
     def accept(self) -> None:
         """Count silence from the last look on: input was accepted."""
-        self._accepted_ns = self.now_ns
+        self._accepted_ns, self.heard = self.now_ns, True
 
     @property
     def clock_step(self) -> float:

@@ -40,7 +40,7 @@ def common_arguments(
         about_use_sim_time: str = 'take the time from /clock'
 ) -> list[DeclareLaunchArgument | OpaqueFunction]:
     """
-    Return the arguments of every launch file, and a look whether params_file is there.
+    Return the arguments of every launch file, and a check that params_file exists.
 
     params_file: the default, one of the config folder.
     """
@@ -64,7 +64,7 @@ def node(executable: str, *, when: str = '', clock: str = 'use_sim_time',
 
     when: the switch without which it is not started. clock: the parameter that the argument
     use_sim_time sets. prefixed: whether its frames get the namespace as a prefix. The
-    node is named, as its entries in params_file would otherwise outweigh the arguments.
+    node is named, as its entries in params_file would otherwise override the arguments.
     """
     return Node(
         package='liedyn_ros', executable=executable, name=executable, output='screen',
@@ -79,7 +79,7 @@ def rviz(config: str, fixed_frame: str = '') -> Node | LogInfo:
     Return RViz with a file of the config folder, in the namespace, if its switch is on.
 
     fixed_frame: one that gets the namespace as a prefix, instead of that of the file. Where RViz
-    is not installed a message takes its place, and the other nodes run.
+    is not installed a message is logged instead, and the other nodes run.
     """
     if 'rviz2' not in get_packages_with_prefixes():
         return LogInfo(condition=_condition('rviz'), msg='rviz: expected the package rviz2, found '

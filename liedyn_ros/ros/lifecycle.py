@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The lifecycle node on which all nodes stand: it owns what it opens, and closes it."""
+"""The base class of all nodes: a lifecycle node that owns what it opens, and closes it."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
@@ -42,13 +42,15 @@ AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
+WAIT_PERIOD = 10.0  # s; the same of what is waited for
 LOOK_PERIOD = 0.02  # s; of looking whether the kernels are warm
 WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
+INTERNAL_FAULT = 'internal fault'  # a kind of fault
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
 
 
 def no_kernels() -> None:
-    """Compile nothing: for a node without kernels."""
+    """Do nothing: the warm-up of a node without kernels."""
 
 
 class ManagedNode(LifecycleNode):
@@ -61,12 +63,12 @@ class ManagedNode(LifecycleNode):
     ends, or when they fail: what `configure` opened by cleanup, what `activate` opened by
     deactivate.
 
-    `lock` guards what callbacks of the executor share with those of a StreamReader; whoever
+    `lock` guards what callbacks of the executor share with those of a Stream; whoever
     holds it delays the stream.
 
     `warm_up` calls every kernel once. It runs in a thread from the start on, so that services
     answer meanwhile: the node starts itself after that, and a manager that would configure it
-    sooner is told to come back. Nothing is compiled once the node is active.
+    sooner is refused and has to ask again. Nothing of it is compiled once the node is active.
     """
 
     warm_up: Callable[[], None] = staticmethod(no_kernels)
@@ -82,7 +84,7 @@ class ManagedNode(LifecycleNode):
         self.active = self.configured = False
         self.lock = RLock()
         self._clock_handle = self.get_clock().handle  # read at each sample
-        self._quiet_until: dict[type, float] = {}  # s, of each kind of fault
+        self._quiet_until: dict[type | str, float] = {}  # s, of each kind of fault
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._starter: Timer | None = None
         self.parameters = ParameterSet(
@@ -93,7 +95,6 @@ class ManagedNode(LifecycleNode):
 
     def configure(self) -> None:
         """Build what the node needs from its parameters; raise LiedynError if that cannot be."""
-        raise NotImplementedError
 
     def activate(self) -> None:
         """Begin to work."""
@@ -127,29 +128,35 @@ class ManagedNode(LifecycleNode):
         self.on_close(lambda: self.destroy_subscription(subscription))
         return subscription
 
-    def open_timer(self, rate: float, callback: Callable[[], None]) -> Timer:
+    def open_timer(
+            self, rate: float, callback: Callable[[], None], **options: Any) -> Timer:
         """Call back at a rate, Hz, by the node's clock; at 0 not until `set_rate` says so."""
-        timer = self.create_timer(1.0, callback)
+        timer = self.create_timer(1.0, callback, **options)
         set_rate(timer, rate)
         self.on_close(lambda: self.destroy_timer(timer))
         return timer
 
     def open_service(
-            self, service_type: Any, name: str, callback: Callable[[Any, Any], Any]) -> Service:
-        """Open a service."""
-        service = self.create_service(service_type, name, callback)
+            self, service_type: Any, name: str, callback: Callable[[Any, Any], Any],
+            **options: Any) -> Service:
+        """Open a service. Options: of create_service, and so for the others."""
+        service = self.create_service(service_type, name, callback, **options)
         self.on_close(lambda: self.destroy_service(service))
         return service
 
-    def open_client(self, service_type: Any, name: str) -> Client:
+    def open_client(self, service_type: Any, name: str, **options: Any) -> Client:
         """Open a client of a service."""
-        client = self.create_client(service_type, name)
+        client = self.create_client(service_type, name, **options)
         self.on_close(lambda: self.destroy_client(client))
         return client
 
     def on_close(self, close: Callable[[], object]) -> None:
         """Call a function when the state that is being entered, or the present one, ends."""
         self._scopes[-1].callback(close)
+
+    def status_name(self, what: str) -> str:
+        """Return the name of a part's status in /diagnostics."""
+        return f'{self.get_fully_qualified_name().lstrip("/")}: {what}'
 
     def now_ns(self) -> int:
         """Return the time of the node's clock, ns."""
@@ -159,12 +166,27 @@ class ManagedNode(LifecycleNode):
         """Return whether the node's clock is that of /clock."""
         return bool(self._clock_handle.get_ros_time_override_is_enabled())
 
-    def complain(self, reason: object) -> None:
-        """Log a fault of the input; of each kind of fault at most one in a period."""
-        kind, now = type(reason), time.monotonic()
-        if now >= self._quiet_until.get(kind, 0.0):  # rclpy's own throttle costs as much as a log
-            self._quiet_until[kind] = now + LOG_PERIOD
+    def complain(self, reason: object, kind: str = '') -> None:
+        """
+        Log a fault as an error; of each kind of fault at most one in a period.
+
+        kind: what tells this fault from others; empty for the type of an exception.
+        """
+        if self._is_due(kind or type(reason), LOG_PERIOD):
             self.get_logger().error(str(reason))
+
+    def wait_for(self, reason: object, kind: str) -> None:
+        """Log a warning of what has not come yet; of each kind at most one in a longer period."""
+        if self._is_due(f'waiting: {kind}', WAIT_PERIOD):
+            self.get_logger().warning(str(reason))
+
+    def _is_due(self, kind: type | str, period: float) -> bool:
+        """Return whether a log of a kind is due; rclpy's own throttle costs as much as a log."""
+        now = time.monotonic()
+        if now < self._quiet_until.get(kind, 0.0):
+            return False
+        self._quiet_until[kind] = now + period
+        return True
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure, or say why not and stay unconfigured."""
@@ -174,13 +196,14 @@ class ManagedNode(LifecycleNode):
             self.parameters.require_valid()
             self._scopes.append(ExitStack())
             self.configure()
-        except Exception as error:  # whatever it is, the node lives and says so
+        except Exception as error:  # any error is logged, and the node stays alive
             self._tell('not configured', error)
             self._close(UNCONFIGURED)
             return TransitionCallbackReturn.FAILURE
         self.configured = True
+        gc.unfreeze()
         gc.collect()
-        gc.freeze()  # what lives now lives on: keep the collector's pauses short
+        gc.freeze()  # long-lived objects: keep the collector's pauses short
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -189,7 +212,7 @@ class ManagedNode(LifecycleNode):
         self._scopes.append(ExitStack())
         try:
             self.activate()
-        except Exception as error:  # whatever it is, the node lives and says so
+        except Exception as error:  # any error is logged, and the node stays alive
             self._tell('not activated', error)
             self.on_deactivate(state)
             return TransitionCallbackReturn.FAILURE
@@ -264,7 +287,7 @@ class ManagedNode(LifecycleNode):
             self.trigger_activate()
 
     def _stop_starting(self) -> None:
-        """Leave the node's life to whoever has begun to manage it, this node or another."""
+        """Cancel the automatic start."""
         if self._starter is not None:
             self.destroy_timer(self._starter)
             self._starter = None

@@ -12,22 +12,27 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A stream of messages, read in a thread of its own: all that waits is taken at once."""
+"""A node's stream: what matters of it, served in a thread of its own, beside the executor."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from threading import Thread
 import time
 import traceback
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
+from rclpy.client import Client
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile
+from rclpy.service import Service
 from rclpy.subscription import Subscription
+from rclpy.timer import Timer
 
-from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process import until_shutdown
 
+MAX_PUBLISHERS = 1000  # whose counts are kept
 MAX_BATCH = 100  # messages of a batch, where they come faster than they are taken
 LOOK_PERIOD = 0.5  # s, of looking whether rclpy has ended and at events of the middleware
 
@@ -45,37 +50,73 @@ class _Aside(CallbackGroup):
         pass
 
 
-class StreamReader:
+class Stream:
     """
-    Reads the subscriptions that matter beside the executor, which serves everything else.
+    Serves subscriptions, services, clients and timers beside the executor.
 
     An executor rebuilds its wait set from every timer, service and event of its node at each
     message, and takes one message at a time: behind a queue, always the oldest. Here the wait
-    set holds the stream alone. All that waits is taken at once, then handed over in its order:
-    what comes meanwhile is of the next batch. Then `end_of_batch` is called, once, with what is
-    newest known: the place to publish.
+    set holds what was opened by this object alone. All messages that wait are taken at once, then
+    handed over in their order: later messages go to the next batch. Then `end_of_batch` is
+    called, once, with what is newest known: the place to publish.
 
-    The callbacks run in the thread of the reader. What they share with callbacks of the executor
-    is guarded by `node.lock`, which the reader holds for one message at a time, and for the end.
+    The callbacks run in the stream's thread. What they share with callbacks of the executor is
+    guarded by `node.lock`, which the stream holds for one callback at a time; a stream that is
+    not `guarded` does without: for services that take long.
     """
 
-    def __init__(self, node: ManagedNode, end_of_batch: Callable[[], None] = lambda: None) -> None:
-        """Take the node that owns the reader; `start` follows the subscriptions."""
+    def __init__(self, node: ManagedNode, end_of_batch: Callable[[], None] = lambda: None, *,
+                 name: str = 'stream', guarded: bool = True) -> None:
+        """Take the node that owns the stream; `start` follows what is opened."""
         self._node, self._end_of_batch = node, end_of_batch
+        self._lock: AbstractContextManager[Any] = node.lock if guarded else nullcontext()
         self._streams: list[tuple[Subscription, Callable[[Any], None]]] = []
+        self._newest_only: set[Subscription] = set()
+        self._services: list[tuple[Service, Callable[[Any, Any], Any]]] = []
+        self._clients: list[Client] = []
+        self._timers: list[tuple[Timer, Callable[[], None]]] = []
         self._group, self._ended = _Aside(), False
-        self.lost = 0  # messages of all subscriptions, by gaps in their publishers' counts
+        self.taken = self.passed_over = 0  # messages of all subscriptions
+        self.lost = 0  # by gaps in their publishers' counts
         self._counts: dict[Any, int] = {}  # of the last message of each publisher
         self._wake = rclpy_implementation.GuardCondition(node.context.handle)
-        self._thread = Thread(target=self._run, name=f'{node.get_name()}_stream', daemon=True)
+        self._thread = Thread(target=self._run, name=f'{node.get_name()}_{name}', daemon=True)
 
     def subscribe(self, message_type: Any, topic: str, callback: Callable[[Any], None],
-                  qos: QoSProfile | int, *, raw: bool = False) -> Subscription:
-        """Add a subscription; raw: the callback is given the bytes of a message."""
+                  qos: QoSProfile | int, *, raw: bool = False,
+                  newest_only: bool = False) -> Subscription:
+        """
+        Add a subscription.
+
+        raw: the callback is given the bytes of a message. newest_only: of each batch it is given
+        the newest message of each publisher; the others are counted as passed over.
+        """
         subscription = self._node.open_subscription(
             message_type, topic, callback, qos, callback_group=self._group, raw=raw)
         self._streams.append((subscription, callback))
+        if newest_only:
+            self._newest_only.add(subscription)
         return subscription
+
+    def open_service(
+            self, service_type: Any, name: str, callback: Callable[[Any, Any], Any]) -> Service:
+        """Add a service."""
+        service = self._node.open_service(
+            service_type, name, callback, callback_group=self._group)
+        self._services.append((service, callback))
+        return service
+
+    def open_client(self, service_type: Any, name: str) -> Client:
+        """Add a client; what is to be done with a reply is done in this thread."""
+        client = self._node.open_client(service_type, name, callback_group=self._group)
+        self._clients.append(client)
+        return client
+
+    def open_timer(self, rate: float, callback: Callable[[], None]) -> Timer:
+        """Add a timer, by the node's clock; at 0 Hz it waits until `set_rate` says so."""
+        timer = self._node.open_timer(rate, callback, callback_group=self._group)
+        self._timers.append((timer, callback))
+        return timer
 
     def start(self) -> None:
         """Start the thread; it ends when the node closes what it opened."""
@@ -91,33 +132,73 @@ class StreamReader:
         handle, look = self._node.context.handle, 0.0
         with until_shutdown(self._node.context), handle:
             waiting = rclpy_implementation.WaitSet(
-                len(self._streams), 1, 0, 0, 0, 0, handle)
+                len(self._streams), 1, len(self._timers), len(self._clients),
+                len(self._services), 0, handle)
             while not self._ended and self._node.context.ok():
-                waiting.clear_entities()
-                for subscription, _ in self._streams:
-                    waiting.add_subscription(subscription.handle)
-                waiting.add_guard_condition(self._wake)
-                waiting.wait(int(1e9 * LOOK_PERIOD))
-                self._hand_over(self._take_all())
-                if time.monotonic() >= look:
-                    look = time.monotonic() + LOOK_PERIOD
-                    self._look_at_events()
+                try:
+                    self._wait(waiting)
+                    self._hand_over(self._take_all())
+                    self._serve_others(waiting)
+                    if time.monotonic() >= look:
+                        look = time.monotonic() + LOOK_PERIOD
+                        self._look_at_events()
+                except rclpy_implementation.RCLError:
+                    self._complain_of_middleware()
+
+    def _wait(self, waiting: Any) -> None:
+        waiting.clear_entities()
+        for subscription, _ in self._streams:
+            waiting.add_subscription(subscription.handle)
+        for timer, _ in self._timers:
+            waiting.add_timer(timer.handle)
+        for client in self._clients:
+            waiting.add_client(client.handle)
+        for service, _ in self._services:
+            waiting.add_service(service.handle)
+        waiting.add_guard_condition(self._wake)
+        waiting.wait(int(1e9 * LOOK_PERIOD))
+
+    def _serve_others(self, waiting: Any) -> None:
+        """Serve what is ready besides subscriptions, once each."""
+        if self._clients:
+            ready = waiting.get_ready_entities('client')
+            for client in self._clients:
+                if client.handle.pointer in ready:
+                    self._call(_take_reply, client)
+        if self._services:
+            ready = waiting.get_ready_entities('service')
+            for service, answer in self._services:
+                if service.handle.pointer in ready:
+                    self._call(_serve, service, answer)
+        for timer, callback in self._timers:
+            if not self._ended and timer.handle.is_timer_ready():
+                timer.handle.call_timer()
+                self._call(callback)
 
     def _take_all(self) -> list[tuple[Callable[[Any], None], Any]]:
         """Take what waits, message by message of each subscription in turn."""
         taken: list[tuple[Callable[[Any], None], Any]] = []
-        left = self._streams
-        while left and len(taken) < MAX_BATCH:
+        newest: dict[Any, tuple[Callable[[Any], None], Any]] = {}  # by publisher
+        left, count = self._streams, 0
+        while left and count < MAX_BATCH:
             still = []
             for stream in left:
                 subscription, callback = stream
                 message = subscription.handle.take_message(
                     subscription.msg_type, subscription.raw)
                 if message is not None:
+                    count += 1
                     still.append(stream)
-                    self._count_lost(subscription, message[1])
-                    taken.append((callback, message[0]))
+                    publisher = self._count_lost(subscription, message[1])
+                    if subscription in self._newest_only:
+                        newest.pop(publisher, None)  # the newest comes last
+                        newest[publisher] = callback, message[0]
+                    else:
+                        taken.append((callback, message[0]))
             left = still
+        taken.extend(newest.values())
+        self.taken += count
+        self.passed_over += count - len(taken)
         return taken
 
     def _hand_over(self, taken: list[tuple[Callable[[Any], None], Any]]) -> None:
@@ -137,6 +218,8 @@ class StreamReader:
         """
         events = [event for subscription, _ in self._streams
                   for event in subscription.event_handlers]
+        if not events:
+            return
         waiting = rclpy_implementation.WaitSet(
             0, 0, 0, 0, 0, len(events), self._node.context.handle)
         waiting.clear_entities()
@@ -147,23 +230,50 @@ class StreamReader:
             if event.is_ready(waiting):
                 self._call(event.callback, event.take_data())
 
-    def _count_lost(self, subscription: Subscription, info: Any) -> None:
-        """Count what is missing between two messages of one publisher, where it counts them."""
-        count = info.get('publication_sequence_number')
-        if count is None:
-            return
+    def _count_lost(self, subscription: Subscription, info: Any) -> Any:
+        """
+        Count what is missing between two messages of one publisher, where it counts them.
+
+        Returns what tells the publisher apart, of all subscriptions.
+        """
         publisher = info.get('publisher_gid')
         key = subscription, publisher and publisher['data']
-        last = self._counts.get(key, count)
-        self.lost += max(0, count - last - 1)
-        self._counts[key] = count
+        count = info.get('publication_sequence_number')
+        if count is not None:
+            last = self._counts.pop(key, count)
+            self.lost += max(0, count - last - 1)
+            if len(self._counts) >= MAX_PUBLISHERS:
+                del self._counts[next(iter(self._counts))]  # the one not heard for longest
+            self._counts[key] = count
+        return key
 
     def _call(self, function: Callable[..., None], *arguments: Any) -> None:
         try:
-            with self._node.lock:
+            with self._lock:
                 function(*arguments)
         except rclpy_implementation.RCLError:
-            if self._node.context.ok():  # else rclpy has ended meanwhile
-                self._node.complain(traceback.format_exc())
+            self._complain_of_middleware()
         except Exception:  # a fault of this package, which must not end the stream
-            self._node.complain(traceback.format_exc())
+            self._node.complain(traceback.format_exc(), INTERNAL_FAULT)
+
+    def _complain_of_middleware(self) -> None:
+        """Log an error of the middleware, unless it is that rclpy has ended meanwhile."""
+        if self._node.context.ok():
+            self._node.complain(traceback.format_exc(), INTERNAL_FAULT)
+
+
+def _take_reply(client: Client) -> None:
+    """Hand a reply to the future of its request, unless that was given up."""
+    header, response = client.handle.take_response(client.srv_type.Response)
+    if header is not None:
+        try:
+            future = client.get_pending_request(header.request_id.sequence_number)
+        except KeyError:
+            return
+        future.set_result(response)
+
+
+def _serve(service: Service, answer: Callable[[Any, Any], Any]) -> None:
+    request, header = service.handle.service_take_request(service.srv_type.Request)
+    if header is not None:
+        service.send_response(answer(request, service.srv_type.Response()), header)

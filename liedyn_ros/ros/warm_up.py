@@ -24,14 +24,15 @@ _LOCK = Lock()
 
 def start_warm_up(warm_up: Callable[[], None]) -> Future[None]:
     """
-    Run a function that calls every kernel of a node in a thread; return its result to be.
+    Run a function that calls every kernel of a node in a thread; return its future.
 
     The function touches nothing else. A node of the same kind that comes later in the process
-    finds the kernels warm.
+    finds the kernels warm; one that failed is tried again.
     """
     with _LOCK:
-        if warm_up in _STARTED:
-            return _STARTED[warm_up]
+        known = _STARTED.get(warm_up)
+        if known is not None and not (known.done() and known.exception()):
+            return known
         future = _STARTED[warm_up] = Future[None]()
     Thread(target=_run, args=(warm_up, future), name='warm_up', daemon=True).start()
     return future

@@ -61,10 +61,10 @@ def test_names_that_do_not_fit_are_named(given, message):
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize('count', [3, 1000, 1_000_000])
+@pytest.mark.parametrize('count', [3, 1000, 100_000])
 @pytest.mark.parametrize('name', ['x', 'x' * 10_000, '{}'])
 def test_a_message_about_names_is_short_however_many_come(count, name):
-    given = [name.format(i) for i in range(count)]
+    given = [name.format(i) for i in range(count)] if '{}' in name else [name] * count
     with pytest.raises(NameSetError, match='names: expected') as error:
         order_of('names', ['a', 'b'], given)
     assert len(str(error.value)) < 15_000

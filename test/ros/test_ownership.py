@@ -30,6 +30,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
+from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.ros import lifecycle
@@ -39,7 +40,7 @@ from liedyn_ros.stewart import leg_lengths
 pytestmark = pytest.mark.ros
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 NODES = (AerialManipulatorControllerNode, AerialManipulatorSimulatorNode, DynamicsServerNode,
-         StewartPoseNode, StewartSimulatorNode)
+         LoopStatePublisherNode, StewartPoseNode, StewartSimulatorNode)
 
 
 class Owner(ManagedNode):

@@ -26,6 +26,7 @@ from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATOR
+from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.ros.lifecycle import AUTOSTART
@@ -201,7 +202,7 @@ def test_what_is_unsafe_or_wrong_is_refused_with_a_reason(tracking, parameter, v
 
 @pytest.mark.parametrize(('node_class', 'parameter', 'value'), [
     (StewartPoseNode, 'marker_rate', 20.0), (StewartSimulatorNode, None, None),
-    (DynamicsServerNode, 'dissipation', False),
+    (DynamicsServerNode, 'dissipation', False), (LoopStatePublisherNode, 'max_age', 2.0),
     (AerialManipulatorSimulatorNode, 'max_age', 2.0),
     (AerialManipulatorControllerNode, 'max_age', 2.0)])
 def test_only_parameters_of_the_node_are_taken_over(

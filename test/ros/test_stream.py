@@ -12,17 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A stream read beside the executor: in order, the newest published, what is missing counted."""
+"""A stream served beside the executor: in order, the newest published, what is missing counted."""
 
 from threading import current_thread, Event, main_thread
 
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import Float64, Int64
+from std_srvs.srv import Trigger
 
 from liedyn_ros.ros import stream
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.stream import StreamReader
+from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
+from liedyn_ros.ros.stream import Stream
 
 pytestmark = pytest.mark.ros
 
@@ -39,7 +40,7 @@ class Listener(ManagedNode):
 
     def configure(self):
         """Open two streams."""
-        self.reader = StreamReader(self, lambda: self.batches.append(list(self.taken)))
+        self.reader = Stream(self, lambda: self.batches.append(list(self.taken)))
         self.reader.subscribe(Int64, 'numbers', self._take, 10)
         self.reader.subscribe(Float64, 'faults', self._fail, 10)
         self.reader.start()
@@ -135,3 +136,89 @@ def test_the_end_of_the_context_ends_the_thread(other_context, namespace):
     thread.join(60.0)
     assert not thread.is_alive()
     node.destroy_node()
+
+
+class Answerer(ManagedNode):
+    """A node whose stream has a service, a client of it, and a timer."""
+
+    def __init__(self, **options):
+        """Start; nothing comes yet."""
+        self.replies, self.ticks, self.threads = [], 0, set()
+        super().__init__('answerer', (), **options)
+
+    def configure(self):
+        """Open one of each."""
+        stream = Stream(self)
+        stream.open_service(Trigger, 'answer', self._answer)
+        self.client = stream.open_client(Trigger, 'answer')
+        self.timer = stream.open_timer(0.0, self._tick)
+        stream.start()
+
+    def ask(self):
+        """Send a request; the reply is noted."""
+        future = self.client.call_async(Trigger.Request())
+        future.add_done_callback(lambda done: self._note(self.replies, done.result().message))
+        return future
+
+    def _answer(self, _, response):
+        self.threads.add(current_thread())
+        response.message = 'here'
+        return response
+
+    def _note(self, replies, reply):
+        self.threads.add(current_thread())
+        replies.append(reply)
+
+    def _tick(self):
+        self.threads.add(current_thread())
+        self.ticks += 1
+
+
+@pytest.fixture
+def answerer(bench):
+    """Return a node whose client has found its service."""
+    node = bench.start(Answerer)
+    bench.until(node.client.service_is_ready, 'its service')
+    return node
+
+
+def test_services_clients_and_timers_are_served_in_the_thread_of_the_stream(bench, answerer):
+    for _ in range(3):
+        answerer.ask()
+    set_rate(answerer.timer, 100.0)
+    bench.until(lambda: len(answerer.replies) == 3 and answerer.ticks > 3, 'replies and ticks')
+    assert answerer.replies == ['here'] * 3
+    assert len(answerer.threads) == 1 and main_thread() not in answerer.threads
+
+
+def test_a_request_that_was_given_up_is_not_replied_to(bench, answerer):
+    with answerer.lock:  # until the stream may answer
+        answerer.client.remove_pending_request(answerer.ask())
+    answerer.ask()
+    bench.until(lambda: answerer.replies, 'the second reply')
+    assert answerer.replies == ['here']
+
+
+def test_a_timer_that_is_set_to_nothing_stands_still(bench, answerer):
+    set_rate(answerer.timer, 100.0)
+    bench.until(lambda: answerer.ticks, 'a tick')
+    set_rate(answerer.timer, 0.0)
+    answerer.ask()
+    bench.until(lambda: answerer.replies, 'a reply, after the last tick')
+    ticks = answerer.ticks
+    answerer.ask()
+    bench.until(lambda: len(answerer.replies) == 2, 'another one')
+    assert answerer.ticks == ticks
+
+
+def test_a_stream_without_the_lock_serves_while_another_callback_holds_it(bench):
+    class Slow(Answerer):
+        def configure(self):
+            super().configure()
+            stream = Stream(self, name='slow_services', guarded=False)
+            stream.open_service(Trigger, 'slow', self._answer)
+            stream.start()
+
+    node = bench.start(Slow)
+    with node.lock:
+        assert bench.call(Trigger, 'slow').message == 'here'

@@ -66,7 +66,7 @@ class Controller:
 
     def reported(self, key):
         """Return the newest value that the node has reported of its calls, 0 before that."""
-        name = f'{self.node.get_fully_qualified_name()}: calls of {SERVICE}'
+        name = self.node.status_name(f'calls of {SERVICE}')
         values = [value.value for report in self.reports for status in report.status
                   if status.name == name for value in status.values if value.key == key]
         return int(values[-1]) if values else 0

@@ -14,6 +14,7 @@
 
 """The same tree in Pinocchio: the witness of another library."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import numpy as np
 import pinocchio as pin
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Joint, Model, SpatialInertia
 
 
@@ -89,6 +91,21 @@ def parsed_by_pinocchio(path: Path, model: Model) -> Twin:
         order[other.idx_v:other.idx_v + other.nv] = (
             place[[3, 4, 5, 0, 1, 2]] if joint.type_name == 'free' else place)
     return Twin(twin, order, joints)
+
+
+def partial_derivatives_of_both(
+        dynamics: Dynamics, twin: Twin, q: Array, v: Array, a: Array,
+        ) -> Iterator[tuple[Array, Array]]:
+    """Yield ours and Pinocchio's: of inverse dynamics by q and v, of forward dynamics likewise."""
+    tau, data = dynamics.inverse(q, v, a), twin.model.createData()
+    there = twin.model, data, twin.to_configuration(q), twin.to_velocity(v)
+    for ours, theirs in (
+            (dynamics.inverse.partial_derivatives(q, v, a)[:2],
+             pin.computeRNEADerivatives(*there, twin.to_velocity(a))),
+            (dynamics.forward.partial_derivatives(q, v, tau)[1:3],
+             pin.computeABADerivatives(*there, twin.to_velocity(tau)))):
+        for mine, other in zip(ours, theirs):
+            yield mine, twin.from_velocity(twin.from_velocity(other.T).T)
 
 
 def _joint(joint: Joint) -> pin.JointModel:

@@ -83,7 +83,7 @@ def record(model: Model, folder: Path) -> Recorder:
                 recorder.count_publishers(topic) for topic in (ANSWERS, 'rotor_speeds')))
             processes.append(start(
                 'aerial.simulator', publish_clock=True,
-                most_command_age=MAX_COMMAND_AGE, **deep('odometry', 'joint_states')))
+                max_command_age=MAX_COMMAND_AGE, **deep('odometry', 'joint_states')))
             wait_for(recorder, processes, 'a command of a state', lambda: all(
                 recorder.count(topic) for topic in ('odometry', 'rotor_speeds')))
             watch(recorder, processes)

@@ -28,6 +28,7 @@ import numpy as np
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.stream import Stream
 
 SERVICE = 'dynamics_server/inverse_dynamics'
 REMEMBERED = 10_000  # round trips
@@ -42,11 +43,11 @@ class InverseDynamicsCalls:
     """
 
     def __init__(
-            self, node: ManagedNode,
+            self, node: ManagedNode, stream: Stream,
             answered: Callable[[DynamicsAnswer, JointOrder], None]) -> None:
-        """Open the client; `answered` is given every answer that is waited for, and its order."""
+        """Open the client on a stream; `answered` gets every awaited answer, and its order."""
         self._node, self._answered = node, answered
-        self._client = node.open_client(Dynamics, SERVICE)
+        self._client = stream.open_client(Dynamics, SERVICE)
         self._future: Any = None
         self.awaited_ns: int | None = None  # the stamp of the request in flight
         self.asked = self.given_up = self.refused = self.failed = self.passed_over = 0
@@ -83,7 +84,7 @@ class InverseDynamicsCalls:
         calm = self._reported[2] == faults
         status = DiagnosticStatus(
             level=DiagnosticStatus.OK if calm else DiagnosticStatus.WARN,
-            name=f'{self._node.get_fully_qualified_name()}: calls of {SERVICE}',
+            name=self._node.status_name(f'calls of {SERVICE}'),
             message='every reply in time' if calm else 'replies were given up or failed')
         values = {'asked': self.asked, 'given up': self.given_up, 'refused': self.refused,
                   'failed': self.failed, 'states passed over': self.passed_over,

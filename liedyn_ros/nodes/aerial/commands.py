@@ -28,7 +28,7 @@ from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.nodes.aerial.parameters import BASE_WRENCH
 from liedyn_ros.ros import conversions
-from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.stream import Stream
 
 JOINT_TORQUES = 'joint_torques'
 
@@ -40,11 +40,11 @@ class AerialCommands:
     Names may come in any order. A refused command changes nothing: the last one stays.
     """
 
-    def __init__(self, node: ManagedNode, machine: AerialManipulator, base_command: str,
+    def __init__(self, stream: Stream, machine: AerialManipulator, base_command: str,
                  take: Callable[[str, int, Callable[[Simulation], None]], None],
                  refuse: Callable[[LiedynError], None]) -> None:
         """
-        Subscribe; base_command is one of the parameter's choices.
+        Subscribe on a stream; base_command is one of the parameter's choices.
 
         `take` is given the topic and the stamp (ns) of a command and what it does to a
         simulation, and may raise LiedynError; `refuse` is given the reason.
@@ -57,7 +57,7 @@ class AerialCommands:
         self._joint_order = NameOrder('name', machine.joints)
         for message_type, topic, reader in (
                 (base_type, base_command, read), (JointState, JOINT_TORQUES, self._torques)):
-            node.open_subscription(message_type, topic, partial(self._receive, topic, reader), 1)
+            stream.subscribe(message_type, topic, partial(self._receive, topic, reader), 1)
 
     def _receive(self, topic: str, read: Callable[[Any], Callable[[Simulation], None]],
                  message: Any) -> None:

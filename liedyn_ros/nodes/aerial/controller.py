@@ -42,6 +42,7 @@ from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters import ParameterSet
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.ros.tree_messages import TreeMessages
 
 SILENCE_RATE = 10.0  # Hz; of looking whether states come
@@ -65,7 +66,8 @@ class AerialManipulatorControllerNode(ManagedNode):
     """
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
 
-    Only the newest state counts: one that comes while a reply is awaited replaces the last.
+    Only the newest state counts: one that comes while a reply is awaited replaces the last. All
+    of a cycle is done in a thread of its own.
 
     With effort rates the derivative of the acceleration is asked for as well, and the command is
     so far ahead of the wanted efforts that actuators with lag give these (8.8).
@@ -93,33 +95,42 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._jumps = JumpDetector()
         self._outputs = AerialControlOutputs(self, self._machine, self._tree, self._world_frame)
-        self._calls = InverseDynamicsCalls(self, self._answered)
+        stream = Stream(self)
+        self._calls = InverseDynamicsCalls(self, stream, self._answered)
         self._start_over()
         for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states')):
-            self.open_subscription(message_type, topic, self._take, sensor_data(1))
-        self.open_timer(SILENCE_RATE, self._look_for_silence)
-        self.open_timer(REPORT_RATE, self._report)
+            stream.subscribe(message_type, topic, self._take, sensor_data(1))
+        stream.open_timer(SILENCE_RATE, self._look_for_silence)
+        stream.open_timer(REPORT_RATE, self._report)
         self.parameters_changed()
+        stream.start()
 
     def activate(self) -> None:
         """Begin the reference at its start."""
         self._start_over()
-        self.on_close(self._calls.forget)
+        self.on_close(self._forget_calls)
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
         parameters = self.parameters
-        self._gate.max_age = parameters['max_age']
-        self._gate.timeout = parameters['state_timeout']
-        self._reply_timeout_ns = round(1e9 * parameters['reply_timeout'])
-        self._feedback.use(Gains(
-            parameters['rotation_pole'], parameters['position_pole'], parameters['joint_pole'],
-            parameters['integral_limit']))
-        self._lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
+        with self.lock:
+            self._gate.max_age = parameters['max_age']
+            self._gate.timeout = parameters['state_timeout']
+            self._reply_timeout_ns = round(1e9 * parameters['reply_timeout'])
+            self._feedback.use(Gains(
+                parameters['rotation_pole'], parameters['position_pole'],
+                parameters['joint_pole'], parameters['integral_limit']))
+            self._lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
 
     def _start_over(self) -> None:
-        self._gate.reset()
-        self._start_reference()
+        with self.lock:
+            self._gate.reset()
+            self._refusal = ''  # why the last state since the last good one was refused
+            self._start_reference()
+
+    def _forget_calls(self) -> None:
+        with self.lock:
+            self._calls.forget()
 
     def _start_reference(self) -> None:
         self._jumps.reset()
@@ -131,7 +142,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._feedback.reset()
 
     def _take(self, message: Odometry | JointState) -> None:
-        """Keep the newest of both; of one stamp, they are the state to act upon."""
+        """Keep the newest of both; of one stamp, they form one state."""
         if not self.active:
             return
         self._newest[type(message)] = message
@@ -146,8 +157,10 @@ class AerialManipulatorControllerNode(ManagedNode):
             goes_on = self._gate.follows(conversions.nanoseconds(odometry.header.stamp))
             self._require_frame(odometry)
         except LiedynError as error:
-            self.complain(f'odometry and joint_states: {error}')
+            self._refusal = str(error)
+            self.complain(f'odometry and joint_states: {error}', 'states')
             return
+        self._refusal = ''
         if not goes_on:
             self._start_again('the clock was set back')
         if self._jumps.jumped(odometry):
@@ -163,7 +176,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._start_reference()
 
     def _act(self) -> None:
-        """Ask about the newest state, once no reply is awaited any more."""
+        """Ask about the newest state, once no reply is awaited."""
         if self._state is None:
             return
         odometry, joints = self._state
@@ -207,7 +220,7 @@ class AerialManipulatorControllerNode(ManagedNode):
     def _wanted(self, stamp_ns: int, q: Array, v: Array) -> Array:
         """Return the acceleration to command in a state at a time, or with its derivative."""
         begin_ns, last_ns, self._asked_ns = self._begin_ns, self._asked_ns, stamp_ns
-        if begin_ns is None:  # on the stand
+        if begin_ns is None:  # before take-off
             begin_ns = last_ns = stamp_ns
         motion = self._reference.at(1e-9 * (stamp_ns - begin_ns))
         error = tracking_error(self._machine.model, motion, q, v)
@@ -232,7 +245,7 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._begin_ns = conversions.nanoseconds(answer.header.stamp)
         self._outputs.publish_command(answer.header.stamp, command)
         if command.at_limit:
-            self.complain(f'at a limit: {", ".join(command.at_limit)}')
+            self.complain(f'at a limit: {", ".join(command.at_limit)}', 'limits')
 
     def _refused(self, stamp: Time, reason: str) -> None:
         """Count a reply without forces: a failure in flight, before it a server not ready."""
@@ -246,14 +259,19 @@ class AerialManipulatorControllerNode(ManagedNode):
     def _complain_of_calls(self, reason: str) -> None:
         """Say why there is no new command."""
         self.complain(f'{SERVICE}: {reason}; ' + (
-            'no flight yet' if self._begin_ns is None else 'the last command is held'))
+            'no flight yet' if self._begin_ns is None else 'the last command is held'), 'calls')
 
     def _look_for_silence(self) -> None:
         self._gate.look()
         if self.active and self._gate.silent:
-            self.complain(
-                f'expected odometry and joint_states of one stamp every '
-                f'{self._gate.timeout:g} s, got none for {self._gate.silence:.1f} s')
+            reason = (f'expected odometry and joint_states of one stamp every '
+                      f'{self._gate.timeout:g} s, got none for {self._gate.silence:.1f} s')
+            if self._refusal:
+                reason += f': all states were refused, the last one: {self._refusal}'
+            if self._gate.heard or self._refusal:
+                self.complain(reason, 'silence')
+            else:
+                self.wait_for(reason, 'states')
 
     def _report(self) -> None:
         if self.active:

@@ -63,7 +63,7 @@ SIMULATOR = MACHINE + (
               'that is reported; the last commands stay in force; 0 for never', 's', least=0.0,
               most=3600.0, run_time=True),
     Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
-    Parameter('most_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
+    Parameter('max_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
               'beyond which simulated time waits for a newer command; 0 to wait for none; only '
               'with publish_clock', 's', least=0.0, most=10.0),
     Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '

@@ -22,35 +22,41 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
 
 REMEMBERED = 10_000  # ages of commands
-TIMEOUT = 2.0  # s of real time that simulated time waits; then the commander is gone
-SLOW = 0.95  # share of the speed that was asked for, below which that is a warning
+TIMEOUT = 2.0  # s of real time that simulated time waits; then the controller is taken for lost
+SLOW = 0.95  # share of the speed or rate that was asked for, below which that is a warning
 
 
 class SimulatedTime:
     """
     Simulated time, s from its start.
 
-    A command has the stamp of the state that it answers. Where most_age (s) is above 0, simulated
+    A command has the stamp of the state that it answers. Where max_age (s) is above 0, simulated
     time waits as soon as that state is older than this: on a busy machine the
     flight then runs slowly, instead of with commands too late for a stable loop.
     """
 
-    def __init__(self, factor: float, most_age: float, now_ns: int) -> None:
-        """Start at 0; factor: seconds a second of the clock, which shows now_ns."""
-        self._factor, self._most_age = factor, most_age
+    def __init__(self, factor: float, max_age: float, now_ns: int, rate: float) -> None:
+        """
+        Start at 0.
+
+        factor: seconds a second of the clock, which shows now_ns. rate: states a second that
+        are to be published, for the report.
+        """
+        self._rate = rate
+        self._factor, self._max_age = factor, max_age
         self.looked_ns, self.due = now_ns, 0.0
         # Of each topic: the time of the state that its command answers, and when that came.
         self._newest: dict[str, tuple[float, float]] = {}
-        self._reported, self._reported_ns, self._reported_due = time.monotonic(), now_ns, 0.0
+        self._reported, self._reported_ns, self._reported_time = time.monotonic(), now_ns, 0.0
         self._ages: deque[float] = deque(maxlen=REMEMBERED)
 
     def pass_to(self, now_ns: int, *, flies: bool) -> None:
         """Follow the clock, unless a newer command is needed first."""
         due = self.due + 1e-9 * (now_ns - self.looked_ns) * self._factor
         self.looked_ns = now_ns
-        if flies and self._most_age > 0.0:
+        if flies and self._max_age > 0.0:
             now = time.monotonic()
-            due = min(due, *(state_time + self._most_age
+            due = min(due, *(state_time + self._max_age
                              for state_time, heard in self._newest.values()
                              if now - heard < TIMEOUT), math.inf)
         self.due = max(self.due, due)
@@ -60,18 +66,27 @@ class SimulatedTime:
         self._newest[topic] = state_time, time.monotonic()
         self._ages.append(self.due - state_time)
 
-    def report(self, node: str) -> DiagnosticStatus:
-        """Return the real-time factor and the ages of commands since the last report."""
-        now, due = time.monotonic(), self.due - self._reported_due
-        told = 1e-9 * (self.looked_ns - self._reported_ns) * self._factor
-        calm, values = due >= SLOW * told, {'real-time factor': due / (now - self._reported)}
-        self._reported, self._reported_ns, self._reported_due = now, self.looked_ns, self.due
+    def report(self, name: str, reached: float, states: int) -> DiagnosticStatus:
+        """
+        Return the pace and the ages of commands since the last report.
+
+        reached: the time that the simulation has reached. states: published since the last report.
+        """
+        now, passed = time.monotonic(), reached - self._reported_time
+        asked = 1e-9 * (self.looked_ns - self._reported_ns) * self._factor
+        real = now - self._reported
+        values = {'real-time factor': passed / real, 'states a second': states / real}
+        slow = ''
+        if passed < SLOW * asked - 1.0 / self._rate:  # one state may be on its way
+            slow = f'slower than {self._factor:g} times the clock'
+        elif states < SLOW * asked * self._rate - 1.0:
+            slow = f'fewer than {self._rate:g} states a simulated second'
+        self._reported, self._reported_ns, self._reported_time = now, self.looked_ns, reached
         if self._ages:
             ages = 1e3 * np.percentile(self._ages, (50, 99, 100))
             values |= zip(('age of commands median, ms', 'age of commands 99th percentile, ms',
                            'age of commands greatest, ms'), ages)
         return DiagnosticStatus(
-            level=DiagnosticStatus.OK if calm else DiagnosticStatus.WARN,
-            name=f'{node}: pace',
-            message='as fast as told' if calm else f'slower than the {self._factor:g} told',
+            level=DiagnosticStatus.WARN if slow else DiagnosticStatus.OK, name=name,
+            message=slow or 'at the speed asked for',
             values=[KeyValue(key=key, value=f'{value:.6g}') for key, value in values.items()])

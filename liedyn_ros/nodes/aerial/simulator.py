@@ -34,11 +34,13 @@ from liedyn_ros.nodes.aerial.parameters import (
 from liedyn_ros.nodes.aerial.simulated_time import SimulatedTime
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.input_gate import ClockMonitor, InputGate
-from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process import run
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.ros.tree_messages import TreeMessages
 
 REPORT_RATE = 1.0  # Hz
+MAX_CATCH_UP = 0.1  # s of simulated time at once; the rest at the next tick
 MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
 
 
@@ -60,7 +62,8 @@ class AerialManipulatorSimulatorNode(ManagedNode):
     Integrates the vehicle up to the clock at every tick and before every command.
 
     A command is in force from the step after its arrival until the next one. There is no ground:
-    until its first commands the vehicle is held in place, as on a stand.
+    until its first commands the vehicle is held in place, as on a stand. Ticks and commands are
+    served in a thread of their own.
     """
 
     warm_up = staticmethod(warm_up_simulation)
@@ -77,7 +80,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         if with_clock and self.get_parameter('use_sim_time').value:
             raise LiedynError('publish_clock: expected use_sim_time false, as the time of the '
                               'simulation cannot drive itself, got true')
-        for name, usual in (('time_factor', 1.0), ('most_command_age', 0.0)):
+        for name, usual in (('time_factor', 1.0), ('max_command_age', 0.0)):
             if parameters[name] != usual and not with_clock:
                 raise LiedynError(f'{name}: expected {usual:g} without publish_clock, which tells '
                                   f'others the time, got {parameters[name]}')
@@ -89,17 +92,22 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP)
         self._start_flight(self.now_ns())
         self._gate = InputGate(lambda: self._stamp_ns)  # by the time of the simulation
+        stream = Stream(self)
         AerialCommands(
-            self, self._machine, parameters['base_command'], self._take, self._refuse)
-        self.open_service(Trigger, '~/reset', self._reset)
+            stream, self._machine, parameters['base_command'], self._take, self._refuse)
+        stream.open_service(Trigger, '~/reset', self._reset)
+        self._ticks = stream.open_timer(0.0, self._tick)
         self.parameters_changed()
+        stream.start()
 
     def activate(self) -> None:
         """Hold the vehicle at the start; publish its model."""
-        self._clock_monitor.look()
-        self._start_flight(self.now_ns())
-        self._outputs.describe()
-        self.open_timer(self._factor * self.parameters['publish_rate'], self._tick)
+        with self.lock:
+            self._clock_monitor.look()
+            self._start_flight(self.now_ns())
+            self._outputs.describe()
+        set_rate(self._ticks, self._factor * self.parameters['publish_rate'])
+        self.on_close(lambda: set_rate(self._ticks, 0.0))
         self.open_timer(REPORT_RATE, self._report)
 
     def parameters_changed(self) -> None:
@@ -125,8 +133,9 @@ class AerialManipulatorSimulatorNode(ManagedNode):
             Lags(self.parameters['rotor_lag'], self.parameters['joint_lag']))
         self._begin_ns = self._published_ns = begin_ns
         self._time = SimulatedTime(
-            self._factor, self.parameters['most_command_age'], self.now_ns())
-        self._broadcast_ns = 0
+            self._factor, self.parameters['max_command_age'], self.now_ns(),
+            self.parameters['publish_rate'])
+        self._broadcast_ns = self._states = 0
 
     def _tick(self) -> None:
         self._advance()
@@ -134,6 +143,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         if stamp_ns == self._published_ns:
             return
         self._published_ns = stamp_ns
+        self._states += 1
         self._outputs.publish(stamp_ns, self._simulation.q, self._simulation.v)
         if (self._tf_period_ns is not None
                 and stamp_ns - self._broadcast_ns >= self._tf_period_ns):
@@ -143,7 +153,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         if self._simulation.flies and self._gate.silent:
             self.complain(
                 f'commands: expected every {self._gate.timeout:g} s, got none for '
-                f'{self._gate.silence:.1f} s; the last ones stay in force')
+                f'{self._gate.silence:.1f} s; the last ones stay in force', 'silence')
 
     def _advance(self) -> None:
         """Take every step that is due."""
@@ -153,7 +163,8 @@ class AerialManipulatorSimulatorNode(ManagedNode):
             self._start_flight(now_ns)
         self._time.pass_to(now_ns, flies=self._simulation.flies)
         try:
-            while self._simulation.time + self._simulation.dt <= self._time.due:
+            until = min(self._time.due, self._simulation.time + MAX_CATCH_UP)
+            while self._simulation.time + self._simulation.dt <= until:
                 self._simulation.step()
         except LiedynError as error:
             self.complain(f'the motion diverged, the flight restarts: {error}')
@@ -173,7 +184,11 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         self._gate.accept()
 
     def _report(self) -> None:
-        self._outputs.publish_diagnostics(self._time.report(self.get_fully_qualified_name()))
+        with self.lock:
+            status = self._time.report(
+                self.status_name('pace'), self._simulation.time, self._states)
+            self._states = 0
+        self._outputs.publish_diagnostics(status)
 
     def _refuse(self, error: LiedynError) -> None:
         if self.active:

@@ -28,10 +28,11 @@ from std_msgs.msg import String
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_model, SOURCES
-from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import DEPTH, LATCHED
-from liedyn_ros.ros.stream import StreamReader
+from liedyn_ros.ros.services import answer
+from liedyn_ros.ros.stream import Stream
 
 Fill = Callable[[DynamicsAnswers, Any, Any], None]
 ALGORITHMS: dict[str, Fill] = {
@@ -44,7 +45,8 @@ class DynamicsServerNode(ManagedNode):
     Queries in, answers out.
 
     The services are there in every state, so that a caller is told why there is no answer; the
-    topics as long as the node is configured. Queries on topics are read in a thread of their own.
+    topics as long as the node is configured. Queries are answered in streams of their own, and
+    what is asked seldom in the executor.
     """
 
     warm_up = staticmethod(warm_up)
@@ -56,8 +58,10 @@ class DynamicsServerNode(ManagedNode):
         self._next: DynamicsAnswers | None = None
         super().__init__('dynamics_server', DYNAMICS_SERVER, **options)
         self.add_on_set_parameters_callback(self._judge_model)
+        stream = Stream(self, name='services')
         for name, fill in ALGORITHMS.items():
-            self.create_service(Dynamics, f'~/{name}', partial(self._serve_query, fill))
+            stream.open_service(Dynamics, f'~/{name}', partial(self._serve_query, fill))
+        stream.start()
         for service, name, fill in (
                 (EquationsOfMotion, 'equations_of_motion', DynamicsAnswers.equations_of_motion),
                 (Linearize, 'linearize', DynamicsAnswers.linearize),
@@ -69,10 +73,10 @@ class DynamicsServerNode(ManagedNode):
         self.on_close(self._forget)
         self._adopt(self._read({}, self._description))
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
-        reader = StreamReader(self)
+        stream = Stream(self, name='topics')
         for name, fill in ALGORITHMS.items():
-            self._open_topics(reader, name, fill)
-        reader.start()
+            self._open_topics(stream, name, fill)
+        stream.start()
 
     def parameters_changed(self) -> None:
         """Take over the model by which the new parameters were judged."""
@@ -82,7 +86,7 @@ class DynamicsServerNode(ManagedNode):
         """Forget the model."""
         self._answers = self._description = None
 
-    def _open_topics(self, reader: StreamReader, name: str, fill: Fill) -> None:
+    def _open_topics(self, stream: Stream, name: str, fill: Fill) -> None:
         """Open the topics of one algorithm; every query that waits is answered, in its order."""
         publisher = self.open_publisher(DynamicsAnswer, f'~/{name}/answer')
 
@@ -90,9 +94,9 @@ class DynamicsServerNode(ManagedNode):
             if self.active:
                 publisher.publish(self._answer_query(fill, query, DynamicsAnswer()))
             else:  # a publisher that is not active either
-                self.complain(f'{name}/query: no answer; {self._asleep()}')
+                self.complain(f'{name}/query: no answer; {self._why_inactive()}')
 
-        reader.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH)
+        stream.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH)
 
     def _serve_query(self, fill: Fill, request: Dynamics.Request,
                      response: Dynamics.Response) -> Dynamics.Response:
@@ -100,32 +104,25 @@ class DynamicsServerNode(ManagedNode):
         return response
 
     def _answer_query(
-            self, fill: Fill, query: DynamicsQuery, answer: DynamicsAnswer) -> DynamicsAnswer:
-        answer.header.stamp, answer.request_id = query.header.stamp, query.request_id
-        return self._serve(fill, query, answer)
+            self, fill: Fill, query: DynamicsQuery, response: DynamicsAnswer) -> Any:
+        response.header.stamp, response.request_id = query.header.stamp, query.request_id
+        return self._serve(fill, query, response)
 
     def _serve(self, fill: Fill, request: Any, response: Any) -> Any:
         """Return the response: filled in, or the reason why not."""
-        try:
-            fill(self._ready(), request, response)
-            response.success = True
-        except LiedynError as error:
-            response.message = str(error)
-        except Exception as error:  # a fault of this package, which must not end the server
-            self.complain(traceback.format_exc())
-            response.message = f'internal fault: {error!r}'
-        return response
+        return answer(self, lambda *both: fill(self._ready(), *both), request, response)
 
     def _ready(self) -> DynamicsAnswers:
         if not self.active:
-            raise LiedynError(f'{self.get_name()}: {self._asleep()}')
-        if self._answers is None:
+            raise LiedynError(f'{self.get_name()}: {self._why_inactive()}')
+        answers = self._answers  # which another thread may replace
+        if answers is None:
             raise LiedynError(f'{self.get_name()}: expected a model, got none yet from the '
                               'parameters model_file and robot_description and the topic '
                               'robot_description')
-        return self._answers
+        return answers
 
-    def _asleep(self) -> str:
+    def _why_inactive(self) -> str:
         """Return why nothing is answered while the node is not active."""
         state = 'inactive' if self.configured else 'not configured'
         if self.starting:
@@ -147,7 +144,7 @@ class DynamicsServerNode(ManagedNode):
         except LiedynError:
             raise
         except Exception as error:  # a fault of this package, which must not end the server
-            self.complain(traceback.format_exc())
+            self.complain(traceback.format_exc(), INTERNAL_FAULT)
             raise LiedynError(f'internal fault: {error!r}') from error
 
     def _adopt(self, answers: DynamicsAnswers | None) -> None:

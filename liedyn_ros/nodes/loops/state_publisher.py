@@ -32,7 +32,7 @@ from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import LATCHED, sensor_data
-from liedyn_ros.ros.stream import StreamReader
+from liedyn_ros.ros.stream import Stream
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
 FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
@@ -62,15 +62,15 @@ class LoopStatePublisherNode(ManagedNode):
         self._joints = self.open_publisher(JointState, 'joint_states')
         self._status = self.open_publisher(LoopStatus, '~/status')
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
-        reader = StreamReader(self, self._publish_newest)
-        self._input = reader.subscribe(JointState, 'measured_joint_states', self._take,
+        stream = Stream(self, self._publish_newest)
+        self._input = stream.subscribe(JointState, 'measured_joint_states', self._take,
                                        sensor_data(self.parameters['queue_depth']))
         self.open_timer(SILENCE_RATE, self._look_for_silence)
         self.parameters_changed()
-        reader.start()
+        stream.start()
 
     def activate(self) -> None:
-        """Start from the assembly of the parameters: what was before may be long past."""
+        """Start from the assembly of the parameters: the state before may be out of date."""
         self._start_over()
 
     def parameters_changed(self) -> None:
@@ -135,19 +135,22 @@ class LoopStatePublisherNode(ManagedNode):
         self._newest = sample
 
     def _publish_newest(self) -> None:
-        """Complete and publish the newest sample, and tell why the newest refused one was."""
+        """Complete and publish the newest sample, and say why the newest refused one was."""
         sample, fault, taken = self._newest, self._fault, self._taken
         self._newest, self._fault, self._taken = None, None, 0
         machine = self._machine
         passed_over = max(0, taken - (sample is not None) - (fault is not None))
+        completed = False
         if sample is not None and machine is not None:
             try:
                 self._complete(machine, sample, passed_over)
+                completed = True
             except LiedynError as error:
                 fault = sample.stamp_ns, error
         if fault is not None:
             self._refused = str(fault[1])
-            self._refuse(*fault, passed_over if sample is None else 0)
+            self._refuse(*fault, 0 if completed else passed_over)
+            self.complain(fault[1])
 
     def _complete(self, machine: LoopedMachine, sample: Sample, passed_over: int) -> None:
         state = machine.tracker.update(sample.positions, sample.velocities)
@@ -178,7 +181,6 @@ class LoopStatePublisherNode(ManagedNode):
         self._report(LoopStatus(
             status=status, message=str(error), quality=math.nan, time_to_singularity=math.nan,
             passed_over=passed_over), stamp_ns)
-        self.complain(error)
 
     def _report(self, status: LoopStatus, stamp_ns: int) -> None:
         status.header.stamp = stamp_of(stamp_ns)
@@ -192,11 +194,16 @@ class LoopStatePublisherNode(ManagedNode):
                 return
             publishers = self.get_publishers_info_by_topic(self._input.topic_name)
             reason = (f'nothing publishes {self._input.topic_name}' if not publishers
-                      else f'all that came were refused, the last as {self._refused}'
+                      else f'all samples were refused, the last one: {self._refused}'
                       if self._refused else 'the publisher is silent')
-            self._refuse(self._gate.now_ns, SilenceError(
+            error = SilenceError(
                 f'expected measured joints every {self._gate.timeout:g} s, got none for '
-                f'{self._gate.silence:.1f} s: {reason}'))
+                f'{self._gate.silence:.1f} s: {reason}')
+            self._refuse(self._gate.now_ns, error)
+        if self._gate.heard or self._refused:
+            self.complain(error)
+        else:
+            self.wait_for(error, reason)
 
 
 def main(args: Sequence[str] | None = None) -> None:

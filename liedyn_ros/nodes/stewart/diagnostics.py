@@ -41,7 +41,7 @@ SINGULARITY = {
     Flag.APPROACHING_SINGULARITY: 'approaching a singularity'}
 LEGS = {
     Flag.LEG_STEPPED: 'a reading has jumped and stayed there',
-    Flag.LEG_FROZEN: 'a reading stands while the others move, or all repeat',
+    Flag.LEG_FROZEN: 'a reading is constant while the others move, or all repeat',
     Flag.LEG_BIASED: 'a biased leg explains what the redundant sensor reads',
     Flag.SENSOR_DISAGREES: 'the redundant sensor does not fit the six lengths',
     Flag.LEGS_JUMPED: 'three legs or more jumped at once, as no machine moves',
@@ -63,6 +63,7 @@ class _Seen:
     failed: int = 0
     refused: int = 0
     reason: str = ''  # of the last refusal
+    silence: str = ''  # why there is no input
     passed_over: int = 0
     ages: list[float] = field(default_factory=list)  # of what was published, s
 
@@ -89,8 +90,8 @@ class StewartDiagnostics:
         self._node, self._platform, self._sensor = node, platform, sensor
         self._noise, self._lost = noise, lost
         self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
-        self._name = node.get_fully_qualified_name().lstrip('/')
         self.max_age = math.inf  # s, of a published pose that is no reason to warn
+        self.max_missed = 1.0  # share of the samples that may be passed over or lost
         self._lost_before = 0
         self.clear()
 
@@ -117,6 +118,10 @@ class StewartDiagnostics:
         """Note input that was refused."""
         self._now.refused += 1
         self._now.reason = reason
+
+    def silent(self, reason: str) -> None:
+        """Note that no input comes."""
+        self._now.silence = reason
 
     def published(self, age: float, passed_over: int) -> None:
         """Note that a sample was published at an age, s, and how many were passed over for it."""
@@ -159,12 +164,15 @@ class StewartDiagnostics:
         if seen.refused:
             return WARN if seen.solved else ERROR, seen.reason
         if not seen.tried:
-            return STALE, 'no leg lengths'
+            return (ERROR, seen.silence) if seen.silence else (STALE, 'no leg lengths')
         if seen.failed:
             return (WARN, 'solves failed') if seen.solved else (ERROR, 'every solve failed')
         if seen.ages and max(seen.ages) > self.max_age:
             return WARN, (f'too slow: a pose was published {1e3 * max(seen.ages):.0f} ms after '
                           f'its lengths; {seen.passed_over} samples passed over, {lost} lost')
+        if seen.passed_over + lost > self.max_missed * (seen.tried + lost):
+            return WARN, (f'too slow: of {seen.tried + lost} samples {seen.passed_over} were '
+                          f'passed over and {lost} lost')
         if Flag.RESTARTED in seen.flags:
             return WARN, 'started again from home'
         return OK, 'tracking'
@@ -231,6 +239,6 @@ class StewartDiagnostics:
             self, what: str, level: bytes, message: str, values: Mapping[str, object]
     ) -> DiagnosticStatus:
         return DiagnosticStatus(
-            level=level, name=f'{self._name}: {what}', message=message,
+            level=level, name=self._node.status_name(what), message=message,
             hardware_id=self._platform.geometry.name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])

@@ -14,6 +14,7 @@
 
 """The subscriptions of the leg lengths, in each form a robot may have them."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -32,7 +33,7 @@ from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.packed import PackedJointState
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.stream import StreamReader
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
 
 MAX_KNOWN = 4  # kinds of JointState that are read without being deserialised
@@ -49,15 +50,15 @@ class LegInput:
     """
 
     def __init__(
-            self, node: ManagedNode, reader: StreamReader, form: str, actuators: LegActuators, *,
+            self, node: ManagedNode, stream: Stream, form: str, actuators: LegActuators, *,
             use_rates: bool, tolerance: float, depth: int, on_set: OnSet,
             on_fault: OnFault) -> None:
-        """Subscribe, by the reader of a stream, in one of the forms of parameters.INPUTS."""
+        """Subscribe, on a stream, in one of the forms of parameters.INPUTS."""
         self._node, self._actuators, self._use_rates = node, actuators, use_rates
         self._on_set, self._on_fault = on_set, on_fault
         self._sets = ActuatorSynchronizer(actuators.names, tolerance, form != FLOAT64_TOPICS)
         self._single = form == JOINT_STATE
-        self._known: list[PackedJointState] = []
+        self._known = deque[PackedJointState](maxlen=MAX_KNOWN)
         if self._single:
             callbacks: dict[str, Callable[[Any], None]] = {LEG_STATES: self._take_raw}
         elif form == FLOAT64_TOPICS:
@@ -66,7 +67,7 @@ class LegInput:
             callbacks = {actuator_topic(n): partial(self._take_one, n) for n in actuators.names}
         message_type = Float64 if form == FLOAT64_TOPICS else JointState
         self._subscriptions: list[Subscription] = [
-            reader.subscribe(message_type, topic, callback, sensor_data(depth), raw=self._single)
+            stream.subscribe(message_type, topic, callback, sensor_data(depth), raw=self._single)
             for topic, callback in callbacks.items()]
 
     def clear(self) -> None:
@@ -102,9 +103,9 @@ class LegInput:
                 self._take_joint_state(stamp_ns, kind.names, positions, velocities)
                 return
         message = deserialize_message(raw, JointState)
-        if len(self._known) < MAX_KNOWN and {*self._actuators.names} <= {*message.name}:
+        if {*self._actuators.names} <= {*message.name}:
             if (new := PackedJointState.of(raw)) is not None:
-                self._known.append(new)
+                self._known.append(new)  # the oldest makes room for it
         self._take_joint_state(nanoseconds(message.header.stamp), message.name, message.position,
                                message.velocity)
 

@@ -75,7 +75,7 @@ class StewartOutputs:
 
     def publish_pose(self, monitored: MonitoredPose) -> None:
         """Publish the pose of one sample, if it converged."""
-        if monitored.converged:
+        if monitored.converged and self._pose.heard:
             self._pose.publish((*divmod(monitored.stamp_ns, SECOND),
                                 *conversions.pose_numbers(monitored.pose)))
 
@@ -86,7 +86,7 @@ class StewartOutputs:
         Publish what else is known of one sample: TF and twist if it converged, and its status.
 
         flags: its own, and those of samples passed over. age: s. What nobody listens to is not
-        filled in, but for the status.
+        filled in.
         """
         stamp = divmod(monitored.stamp_ns, SECOND)
         if with_tf and self._broadcaster is not None and monitored.converged and has_listeners(
@@ -97,6 +97,8 @@ class StewartOutputs:
         if monitored.twist is not None and self._twist.heard:
             w1, w2, w3, v1, v2, v3 = monitored.twist.tolist()
             self._twist.publish((*stamp, v1, v2, v3, w1, w2, w3))
+        if not self._good_status.heard:
+            return
         numbers = self._numbers(monitored, flags, age, passed_over)
         if monitored.converged and not monitored.legs and not flags & LIMITS:
             self._good_status.publish((*stamp, *numbers))

@@ -92,8 +92,8 @@ POSE = PLATFORM + (
               'is slow; 0 for the smallest that each has made so far', 'm', least=0.0, most=0.1),
     Parameter('singularity_warning', 0.05, 'smallest singular value below which a pose is near a '
               'singularity', least=1e-6, most=1.0),
-    Parameter('singularity_warning_time', 0.5, 'time to that, at the present rate, from which on '
-              'it is announced', 's', least=0.0, most=60.0),
+    Parameter('singularity_warning_time', 0.5, 'warn this long before that singular value is '
+              'reached at the present rate', 's', least=0.0, most=60.0),
     Parameter('length_bound', 0.0, 'greatest error of a leg length, for the radius of error in '
               '`status`', 'm (rad of a crank)', least=0.0, most=0.1),
     Parameter('joint_bound', 0.0, "greatest error of a joint's centre, on base and platform, and "
@@ -119,6 +119,9 @@ POSE = PLATFORM + (
               most=100.0, run_time=True),
     Parameter('age_warning', 0.05, 'age of a published pose above which `/diagnostics` warns '
               'that the node or the machine is too slow', 's', least=0.0, most=3600.0,
+              run_time=True),
+    Parameter('missed_warning', 0.1, 'share of the samples, passed over or lost in a report of '
+              '`/diagnostics`, above which it warns; 1 for never', least=0.0, most=1.0,
               run_time=True),
     Parameter('queue_depth', 10, 'messages the input keeps while the node is busy; all that wait '
               'are tracked at once, and the newest is published', least=1, most=10000),

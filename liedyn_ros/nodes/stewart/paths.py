@@ -14,44 +14,36 @@
 
 """The service that proves paths: no singularity, no limit exceeded between their poses."""
 
+from functools import partial
 import time
-import traceback
 
 from liedyn_interfaces.srv import ProveStewartPath
 import numpy as np
 
-from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.services import answer
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import PathProver
 
 
 class StewartPaths:
-    """Answers `~/prove_path`; whoever opens the service gives it a thread."""
+    """Answers `~/prove_path`."""
 
-    def __init__(self, node: ManagedNode, platform: Platform) -> None:
-        """Take the node that complains and the platform."""
-        self._node, self._platform = node, platform
+    def __init__(self, node: ManagedNode, stream: Stream, platform: Platform) -> None:
+        """Open the service on a stream of those that take long."""
+        self._platform = platform
+        stream.open_service(
+            ProveStewartPath, '~/prove_path', partial(answer, node, self._prove))
 
-    def serve(
+    def _prove(
             self, request: ProveStewartPath.Request,
-            _: ProveStewartPath.Response) -> ProveStewartPath.Response:
-        """Return the response: filled in, or the reason why not."""
-        try:
-            return self._prove(request)
-        except LiedynError as error:
-            return ProveStewartPath.Response(message=str(error))
-        except Exception as error:  # a fault of this package, which must not end the thread
-            self._node.complain(traceback.format_exc())
-            return ProveStewartPath.Response(message=f'internal fault: {error!r}')
-
-    def _prove(self, request: ProveStewartPath.Request) -> ProveStewartPath.Response:
+            response: ProveStewartPath.Response) -> None:
         poses = np.array([conversions.from_pose(pose) for pose in request.poses])
         prover = PathProver(self._platform.geometry, request.threshold)
         begin = time.perf_counter()
         proof = prover.prove(poses.reshape(-1, 4, 4), request.tube_angle, request.tube_radius)
-        return ProveStewartPath.Response(
-            success=True, message=proof.reason, proved=proof.proved, begin=proof.begin,
-            end=proof.end, smallest_singular_value=proof.smallest_singular_value,
-            solve_time=time.perf_counter() - begin)
+        response.solve_time, response.message = time.perf_counter() - begin, proof.reason
+        response.proved, response.begin, response.end = proof.proved, proof.begin, proof.end
+        response.smallest_singular_value = proof.smallest_singular_value

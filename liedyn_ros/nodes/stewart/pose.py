@@ -26,6 +26,7 @@ from liedyn_ros.nodes.stewart.leg_input import LegInput
 from liedyn_ros.nodes.stewart.modes import StewartModes
 from liedyn_ros.nodes.stewart.outputs import describe, StewartOutputs
 from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT, POSE, SIMULATOR_NAME
+from liedyn_ros.nodes.stewart.paths import StewartPaths
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.prediction import StewartPrediction
 from liedyn_ros.nodes.stewart.sensor import RedundantInput, sensor_of
@@ -35,13 +36,13 @@ from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.scheduling import schedule
-from liedyn_ros.ros.stream import StreamReader
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import (
     Flag, GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredPose,
     MonitoredTracker, MotionEstimator, PoseCertifier, PoseTracker, Sensor, StewartGeometry)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
-EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # told once, of samples passed over too
+EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
 
 
 class StewartPoseNode(ManagedNode):
@@ -72,32 +73,32 @@ class StewartPoseNode(ManagedNode):
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._forget_batch()
         schedule(self)
-        self._reader = StreamReader(self, self._publish_newest)
+        self._stream = Stream(self, self._publish_newest)
         self._outputs = StewartOutputs(
             self, platform, certifier_of(parameters, platform.geometry))
         self._sensor = None if sensor is None else RedundantInput(
-            self, self._reader, parameters, sensor)
+            self, self._stream, parameters, sensor)
         self._diagnostics = StewartDiagnostics(
             self, platform, self._sensor, lambda: self._tracker.noise,
-            lambda: self._reader.lost)
+            lambda: self._stream.lost)
         self._open_estimates(platform, config)
         self._input = LegInput(
-            self, self._reader, parameters['actuators'], platform.actuators,
+            self, self._stream, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
         StewartServices(
             self, platform, method, config.singularity_warning,
             certifier_of(parameters, platform.geometry), self._start_over)
-        StewartModes(self, platform)
+        self._open_slow_services(platform)
         self._paced = {
             'marker_rate': self.open_timer(0.0, self._draw),
             'diagnostics_rate': self.open_timer(0.0, self._report)}
         self.open_timer(SILENCE_RATE, self._look_for_silence)
         self.parameters_changed()
-        self._reader.start()
+        self._stream.start()
 
     def activate(self) -> None:
-        """Start from home: what was tracked before may be long past."""
+        """Start from home: what was tracked before may be out of date."""
         self._start_over()
 
     def parameters_changed(self) -> None:
@@ -107,6 +108,7 @@ class StewartPoseNode(ManagedNode):
         gate.timeout = parameters['input_timeout']
         self._with_tf = parameters['publish_tf']
         self._diagnostics.max_age = parameters['age_warning'] if gate.max_age else math.inf
+        self._diagnostics.max_missed = parameters['missed_warning']
         for name, timer in self._paced.items():
             set_rate(timer, parameters[name])
 
@@ -183,7 +185,7 @@ class StewartPoseNode(ManagedNode):
         age = 1e-9 * (self._gate.now_ns - newest.stamp_ns)
         self._outputs.publish_rest(newest, flags | int(newest.flags), with_tf=self._with_tf,
                                    age=age, passed_over=passed_over)
-        self._diagnostics.published(age, passed_over)
+        self._diagnostics.published(age, len(batch) - 1)
         if not newest.converged:
             self.complain(describe(newest))
         if self._covariances is not None:
@@ -196,19 +198,28 @@ class StewartPoseNode(ManagedNode):
             self._sensor.clear()
 
     def _look_for_silence(self) -> None:
+        self._warn_of_geometry()
         with self.lock:
             self._look_at_clock()
-            silence = self._gate.silence if self.active and self._gate.silent else None
-        self._warn_of_geometry()
-        if silence is not None:
-            reason = (f'all that came were refused, the last as {self._refused}' if self._refused
-                      else self._input.why_silent())
-            error = SilenceError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
-                                 f'for {silence:.1f} s: {reason}')
-            with self.lock:
-                self._refuse(self._gate.now_ns, error)
-                self._refused = ''  # of those that come until the next look
-                self._publish_newest()
+            if not (self.active and self._gate.silent):
+                return
+            reason = self._refused and f'all samples were refused, the last one: {self._refused}'
+        reason = reason or self._input.why_silent()  # which takes its time
+        with self.lock:
+            if self.active and self._gate.silent:
+                self._tell_silence(reason)
+
+    def _tell_silence(self, reason: str) -> None:
+        """Say why no leg lengths come; it is an error only where they came before."""
+        now_ns, self._refused = self._gate.now_ns, ''
+        error = SilenceError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
+                             f'for {self._gate.silence:.1f} s: {reason}')
+        self._outputs.reject(now_ns, str(error), age=0.0, passed_over=0)
+        self._diagnostics.silent(str(error))
+        if self._gate.heard:
+            self.complain(error)
+        else:
+            self.wait_for(error, reason)
 
     def _warn_of_geometry(self) -> None:
         """Warn once where the default geometry is used without the simulator."""
@@ -237,6 +248,12 @@ class StewartPoseNode(ManagedNode):
             self, platform,
             MotionEstimator(platform.geometry, self.parameters['leg_rate_noise']),
             lambda: self._tracker.last)
+
+    def _open_slow_services(self, platform: Platform) -> None:
+        stream = Stream(self, name='slow_services', guarded=False)
+        StewartModes(self, stream, platform)
+        StewartPaths(self, stream, platform)
+        stream.start()
 
 
 def require_home(platform: Platform, method: Method) -> None:

@@ -27,7 +27,7 @@ from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters import ParameterSet
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.stream import StreamReader
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import LengthSensor, OrientationSensor, Sensor
 
 NO_ORIENTATION = -1.0  # the first number of its covariance in an Imu without one (sensor_msgs)
@@ -56,9 +56,9 @@ class RedundantInput:
     `orientation_mounting` says how that stands in the platform.
     """
 
-    def __init__(self, node: ManagedNode, reader: StreamReader, parameters: ParameterSet,
+    def __init__(self, node: ManagedNode, stream: Stream, parameters: ParameterSet,
                  sensor: Sensor) -> None:
-        """Subscribe by the reader; a reading that is refused is logged with the reason."""
+        """Subscribe on the stream; a reading that is refused is logged with the reason."""
         self._on_fault = node.complain
         self._gate = InputGate(node.now_ns, simulated=node.time_is_simulated)
         self._tolerance_ns = round(1e9 * parameters['sensor_tolerance'])
@@ -66,7 +66,7 @@ class RedundantInput:
             checks.as_array('orientation_mounting', parameters['orientation_mounting'], (4,))))
         self.clear()
         oriented = isinstance(sensor, OrientationSensor)
-        self._subscription = reader.subscribe(
+        self._subscription = stream.subscribe(
             Imu if oriented else Float64, 'orientation' if oriented else 'extra_length',
             self._take_orientation if oriented else self._take_length, sensor_data())
 

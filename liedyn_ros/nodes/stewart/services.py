@@ -89,7 +89,7 @@ class StewartServices:
         """Write the warnings of a pose that no motion has led to."""
         state = self._meter.measure(pose)
         status.flags, status.determinant_sign = int(state.flags), state.determinant_sign
-        status.exceeded_limits = state.margins.exceeded(self._platform.geometry.leg_names)
+        status.exceeded_limits = state.exceeded_limits()
 
     def _invert(
             self, request: StewartInverseKinematics.Request,

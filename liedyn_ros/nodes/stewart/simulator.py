@@ -28,9 +28,10 @@ from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platfo
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.input_gate import ClockMonitor
-from liedyn_ros.ros.lifecycle import LOG_PERIOD, ManagedNode
+from liedyn_ros.ros.lifecycle import LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import LegSample, LegSimulation, SmoothTrajectory
 
 MAX_LATENESS = 0.05  # s beyond which the simulator says that it does not keep its rate
@@ -38,7 +39,7 @@ MAX_STEP = 5.0  # s of the clock between two ticks; beyond it, or back, the cloc
 
 
 class StewartSimulatorNode(ManagedNode):
-    """Leg states and the true pose out, a sample at a time."""
+    """Leg states and the true pose out, a sample at a time, in a thread of its own."""
 
     warm_up = staticmethod(warm_up_simulation)
 
@@ -56,6 +57,8 @@ class StewartSimulatorNode(ManagedNode):
         self._with_rates = parameters['publish_leg_rates'] and self._form != FLOAT64_TOPICS
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP + 1.0 / self._rate)
         self._start_motion()
+        stream = Stream(self)
+        self._ticks = stream.open_timer(0.0, self._tick)
         self._truth = PoseStamped()
         self._truth.header.frame_id = self._platform.base_frame
         self._truth_publisher = self.open_publisher(PoseStamped, 'true_pose')
@@ -65,11 +68,14 @@ class StewartSimulatorNode(ManagedNode):
         message_type = Float64 if self._form == FLOAT64_TOPICS else JointState
         self._leg_publishers = [
             self.open_publisher(message_type, topic, sensor_data()) for topic in topics]
+        stream.start()
 
     def activate(self) -> None:
         """Start the motion with the next tick, at home and at rest."""
-        self._start_motion()
-        self._timer = self.open_timer(self._rate, self._tick)
+        with self.lock:
+            self._start_motion()
+        set_rate(self._ticks, self._rate)
+        self.on_close(lambda: set_rate(self._ticks, 0.0))
 
     def _start_motion(self) -> None:
         parameters = self.parameters
@@ -105,7 +111,7 @@ class StewartSimulatorNode(ManagedNode):
             if 0.0 < self._duration <= self._next.time:
                 if not self._waiting:
                     self.get_logger().info(f'motion over after {self._duration:g} s')
-                    self._timer.cancel()
+                    self._ticks.cancel()
                 break
             self._publish_truth(stamp_ns, self._next)
             self._waiting.append((stamp_ns, self._next))

@@ -35,7 +35,7 @@ def assert_same(got, wanted, tolerance: float) -> None:
 def test_hessian_beside_differences(case: Case) -> None:
     for body in case.model.bodies[-3:]:
         wanted = tangent_derivatives(
-            case.model, case.q, lambda at: case.dynamics.body_jacobian(at, body))  # noqa: B023
+            case.model, case.q, lambda at: case.dynamics.body_jacobian(at, body))
         assert_same(body_jacobian_hessian(case.model, case.q, body), wanted, TOLERANCE)
 
 

@@ -70,7 +70,7 @@ def test_forward_and_hybrid(damped, tree) -> None:
     gradient = d.forward.partial_derivatives.gradient(damped.q, v, tau, damped.a, w)
     for _ in range(3):
         x, y, z = damped.rng.normal(size=(3, n))
-        wanted = along(lambda s: tree.forward(v + s * y, tau + s * z, w, s * x))  # noqa: B023
+        wanted = along(lambda s: tree.forward(v + s * y, tau + s * z, w, s * x))
         assert_same(forward.by_q @ x + forward.by_v @ y + forward.by_tau @ z, wanted)
         assert_same(d.forward.partial_derivatives.product(damped.q, v, tau, x, y, z, w), wanted)
         gained = gradient.by_q @ x + gradient.by_v @ y + gradient.by_tau @ z
@@ -78,7 +78,7 @@ def test_forward_and_hybrid(damped, tree) -> None:
         # A change of the given forces by what keeps the prescribed accelerations.
         moved = hybrid.a_by_q @ x + hybrid.a_by_v @ y + hybrid.a_by_given @ z
         forces = hybrid.tau_by_q @ x + hybrid.tau_by_v @ y + hybrid.tau_by_given @ z
-        wanted = along(lambda s: tree.forward(v + s * y, tau + s * forces, w, s * x))  # noqa: B023
+        wanted = along(lambda s: tree.forward(v + s * y, tau + s * forces, w, s * x))
         assert_same(moved, wanted)
         np.testing.assert_allclose(moved[which], z[which], rtol=0.0, atol=1e-9)
         np.testing.assert_allclose(forces[~which], z[~which], rtol=0.0, atol=1e-9)
@@ -177,19 +177,19 @@ def test_axes_pitches_and_fixed_joints_beside_models_that_differ(damped) -> None
             axes = {'axis': joint.axis}
             if spec.has_second_axis:
                 axes['second_axis'] = joint.second_axis
-            wanted = difference(lambda s: changed(joint, **{  # noqa: B023
-                name: turned(s * x[:3], each) for name, each in axes.items()}))  # noqa: B023
+            wanted = difference(lambda s: changed(joint, **{
+                name: turned(s * x[:3], each) for name, each in axes.items()}))
             assert_same(got.by_axis[:, j] @ x[:3], wanted)
         else:
             assert not got.by_axis[:, j].any()
         if joint.type_name == 'helical':
-            wanted = difference(lambda s: changed(joint, pitch=joint.pitch + s))  # noqa: B023
+            wanted = difference(lambda s: changed(joint, pitch=joint.pitch + s))
             assert_same(got.by_pitch[:, j], wanted)
         else:
             assert not got.by_pitch[:, j].any()
         if joint.type_name in ('fixed', 'universal'):
             wanted = difference(lambda s: changed(
-                joint, placement=joint.placement @ exp(s * x)))  # noqa: B023
+                joint, placement=joint.placement @ exp(s * x)))
             assert_same(got.by_placement[:, j] @ x, wanted)
 
 

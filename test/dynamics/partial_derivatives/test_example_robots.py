@@ -42,17 +42,12 @@ def test_jacobians_and_regressor(name: str) -> None:
     model, rng = load_urdf(example_robot(path), floating=floating), np.random.default_rng(1)
     twin, d = pinocchio_twin.to_pinocchio(model), Dynamics(model, dissipation=False)
     q, (v, a) = model.random(rng), rng.normal(size=(2, model.nv))
-    tau, data = d.inverse(q, v, a), twin.model.createData()
+    for ours, theirs in pinocchio_twin.partial_derivatives_of_both(d, twin, q, v, a):
+        assert_same(ours, theirs)
     there = twin.to_configuration(q), twin.to_velocity(v)
-    for ours, theirs in (
-            (d.inverse.partial_derivatives(q, v, a)[:2],
-             pin.computeRNEADerivatives(twin.model, data, *there, twin.to_velocity(a))),
-            (d.forward.partial_derivatives(q, v, tau)[1:3],
-             pin.computeABADerivatives(twin.model, data, *there, twin.to_velocity(tau)))):
-        for mine, other in zip(ours, theirs):
-            assert_same(mine, twin.from_velocity(twin.from_velocity(other.T).T))
     # Its columns are those of joints, which carry bodies behind fixed joints too.
-    regressor = pin.computeJointTorqueRegressor(twin.model, data, *there, twin.to_velocity(a))
+    regressor = pin.computeJointTorqueRegressor(
+        twin.model, twin.model.createData(), *there, twin.to_velocity(a))
     forces = regressor @ np.concatenate(
         [inertia.toDynamicParameters() for inertia in list(twin.model.inertias)[1:]])
     ours = Regressor(model)

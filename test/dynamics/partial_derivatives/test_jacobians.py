@@ -140,20 +140,13 @@ RIGHT = [name for name in JOINT_TYPES if name not in ('universal', 'planar', 'cy
 
 @pytest.mark.parametrize(('seed', 'floating'), TREES[:4])
 def test_pinocchio_has_the_same_jacobians(seed: int, floating: bool) -> None:
-    pin = pytest.importorskip('pinocchio')
-    from support.pinocchio_twin import to_pinocchio
+    pytest.importorskip('pinocchio')
+    from support.pinocchio_twin import partial_derivatives_of_both, to_pinocchio
     model, rng = random_model(seed, 8, floating, RIGHT), np.random.default_rng(seed)
     twin, d = to_pinocchio(model), Dynamics(model, dissipation=False)
     q, (v, a) = model.random(rng), rng.normal(size=(2, model.nv))
-    tau, data = d.inverse(q, v, a), twin.model.createData()
-    there = twin.to_configuration(q), twin.to_velocity(v)
-    for ours, theirs in (
-            (d.inverse.partial_derivatives(q, v, a)[:2],
-             pin.computeRNEADerivatives(twin.model, data, *there, twin.to_velocity(a))),
-            (d.forward.partial_derivatives(q, v, tau)[1:3],
-             pin.computeABADerivatives(twin.model, data, *there, twin.to_velocity(tau)))):
-        for mine, other in zip(ours, theirs):
-            assert_same(mine, twin.from_velocity(twin.from_velocity(other.T).T), 1e-10)
+    for ours, theirs in partial_derivatives_of_both(d, twin, q, v, a):
+        assert_same(ours, theirs, 1e-10)
 
 
 def test_refusals(damped: Case) -> None:

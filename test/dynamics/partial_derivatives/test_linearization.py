@@ -45,7 +45,7 @@ def test_transition_is_the_derivative_of_the_motion(moving: Case) -> None:
 
     for _ in range(3):
         direction = moving.rng.normal(size=3 * n) * np.repeat([1.0, 1.0, 0.1], n)
-        wanted = difference(lambda s: end(direction, s), 1e-3)  # noqa: B023
+        wanted = difference(lambda s: end(direction, s), 1e-3)
         got = step.A @ direction[:2 * n] + step.B @ direction[2 * n:]
         np.testing.assert_allclose(got, wanted, rtol=0.0, atol=TOLERANCE * np.abs(wanted).max())
 

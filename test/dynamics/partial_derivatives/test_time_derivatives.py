@@ -47,9 +47,9 @@ def test_inverse_beside_differences(moving) -> None:
         x, y = case.rng.normal(size=(2, n))
         z = case.rng.normal(size=a.shape)
         by_q = difference(lambda s: d.inverse.time_derivatives(
-            case.model.integrate(q, s * x), v, a, w))  # noqa: B023
-        by_v = difference(lambda s: d.inverse.time_derivatives(q, v + s * y, a, w))  # noqa: B023
-        by_a = difference(lambda s: d.inverse.time_derivatives(q, v, a + s * z, w))  # noqa: B023
+            case.model.integrate(q, s * x), v, a, w))
+        by_v = difference(lambda s: d.inverse.time_derivatives(q, v + s * y, a, w))
+        by_a = difference(lambda s: d.inverse.time_derivatives(q, v, a + s * z, w))
         for k in range(ORDER + 1):
             assert_same(got.by_q[k] @ x, by_q[k], TOLERANCE)
             assert_same(got.by_v[k] @ y, by_v[k], TOLERANCE)

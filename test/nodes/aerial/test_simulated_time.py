@@ -23,6 +23,7 @@ from liedyn_ros.nodes.aerial.simulated_time import SimulatedTime, TIMEOUT
 
 pytestmark = pytest.mark.ros
 MS = 1_000_000  # ns
+RATE = 250.0  # Hz
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,7 @@ def real(monkeypatch):
 
 @pytest.mark.parametrize('factor', [0.5, 1.0, 3.0])
 def test_passes_as_the_clock_does(factor):
-    passed = SimulatedTime(factor, 0.0, 5 * MS)
+    passed = SimulatedTime(factor, 0.0, 5 * MS, RATE)
     passed.commanded('speeds', 0.0)
     for now in (7 * MS, 7 * MS, 105 * MS):
         passed.pass_to(now, flies=True)
@@ -43,7 +44,7 @@ def test_passes_as_the_clock_does(factor):
 
 
 def test_waits_for_the_older_of_the_commands():
-    passed = SimulatedTime(1.0, 0.02, 0)
+    passed = SimulatedTime(1.0, 0.02, 0, RATE)
     passed.pass_to(10 * MS, flies=False)
     passed.commanded('speeds', 0.008)
     passed.commanded('torques', 0.004)
@@ -57,7 +58,7 @@ def test_waits_for_the_older_of_the_commands():
 
 
 def test_never_goes_back_for_a_command_that_came_too_late():
-    passed = SimulatedTime(1.0, 0.02, 0)
+    passed = SimulatedTime(1.0, 0.02, 0, RATE)
     passed.pass_to(100 * MS, flies=False)
     passed.commanded('speeds', 0.05)
     passed.pass_to(101 * MS, flies=True)
@@ -65,7 +66,7 @@ def test_never_goes_back_for_a_command_that_came_too_late():
 
 
 def test_waits_only_so_long(real):
-    passed = SimulatedTime(1.0, 0.02, 0)
+    passed = SimulatedTime(1.0, 0.02, 0, RATE)
     passed.commanded('speeds', 0.0)
     real.now += 0.9 * TIMEOUT
     passed.pass_to(1000 * MS, flies=True)
@@ -76,7 +77,7 @@ def test_waits_only_so_long(real):
 
 
 def test_waits_no_more_for_a_topic_that_is_silent(real):
-    passed = SimulatedTime(1.0, 0.02, 0)
+    passed = SimulatedTime(1.0, 0.02, 0, RATE)
     passed.commanded('torques', 0.0)
     for k in range(1, 40):
         real.now += 0.1
@@ -86,17 +87,28 @@ def test_waits_no_more_for_a_topic_that_is_silent(real):
 
 
 def test_reports_speed_and_ages(real):
-    passed = SimulatedTime(1.0, 0.02, 0)
+    passed = SimulatedTime(1.0, 0.02, 0, RATE)
     passed.commanded('speeds', -0.004)
     real.now += 0.5
     passed.pass_to(500 * MS, flies=True)
-    status = passed.report('node')
+    status = passed.report('node: pace', passed.due, 4)
     assert (status.level, status.name) == (status.WARN, 'node: pace')
+    assert status.message == 'slower than 1 times the clock'
     assert {entry.key: float(entry.value) for entry in status.values} == pytest.approx({
-        'real-time factor': 0.032, 'age of commands median, ms': 4.0,
+        'real-time factor': 0.032, 'states a second': 8.0, 'age of commands median, ms': 4.0,
         'age of commands 99th percentile, ms': 4.0, 'age of commands greatest, ms': 4.0})
     real.now += 1.0
     passed.pass_to(1500 * MS, flies=False)
-    status = passed.report('node')
-    assert (status.level, status.message) == (status.OK, 'as fast as told')
+    status = passed.report('node: pace', passed.due, 250)
+    assert (status.level, status.message) == (status.OK, 'at the speed asked for')
     assert float(status.values[0].value) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(('reached', 'states', 'message'), [
+    (1.0, 250, 'at the speed asked for'), (0.9, 225, 'slower than 1 times the clock'),
+    (1.0, 225, 'fewer than 250 states a simulated second')])
+def test_reports_what_did_not_keep_its_rate(real, reached, states, message):
+    passed = SimulatedTime(1.0, 0.0, 0, RATE)
+    real.now += 1.0
+    passed.pass_to(1000 * MS, flies=False)
+    assert passed.report('node: pace', reached, states).message == message

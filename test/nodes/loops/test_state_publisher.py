@@ -170,7 +170,7 @@ def test_a_singularity_is_announced_and_silence_reported(bench):
                             and 'the publisher is silent' in status.message
                             for status in node.statuses), 'word of silence')
     node.send([np.nan], names=names)
-    bench.until(lambda: any('the last as position[0]: expected a finite' in status.message
+    bench.until(lambda: any('the last one: position[0]: expected a finite' in status.message
                             for status in node.statuses), 'why the input is silent')
 
 

@@ -19,6 +19,7 @@ import time
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 import pytest
+from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64
@@ -185,7 +186,7 @@ def test_a_message_of_another_type_is_named(bench, other_context, namespace):
               'got std_msgs/msg/Float64')
     bench.until(lambda: any(reason in status.message for status in node.statuses), reason,
                 act=lambda: wrong.publish(Float64(data=0.5)))
-    bench.until_logged(node.node, reason)
+    bench.until_logged(node.node, reason, LoggingSeverity.WARN)
     assert node.poses == []
     stranger.destroy_node()
     bench.until(lambda: node.poses, 'a pose', act=lambda: node.send_pose(NEAR))

@@ -276,7 +276,8 @@ def test_a_fault_of_ours_is_answered_and_the_next_request_too(tracking, monkeypa
 def test_the_end_comes_while_modes_are_searched(bench, other_context, namespace, monkeypatch):
     """Wherever the thread of the search is when the context ends, it ends without a word."""
     node = StewartPoseNode(context=other_context, namespace=namespace)
-    thread, = (thread for thread in enumerate_threads() if thread.name == 'assembly_modes')
+    thread, = (thread for thread in enumerate_threads()
+               if thread.name == 'stewart_pose_slow_services')
     search, failures = AssemblyModeSolver.solve, []
 
     def interrupted(solver, lengths):
