@@ -53,9 +53,10 @@ class Model:
     warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Return the name and the sizes."""
-        return (f'<Model {self.name}: {len(self.body_list)} bodies, '
-                f'nq={self.nq}, nv={self.nv}>')
+        """Return the name, the sizes, and whether the base is fixed or floats."""
+        floats = bool(self.joint_list) and self.joint_list[0].type_name == 'free'
+        return (f'<Model {self.name}: {len(self.body_list)} bodies on a '
+                f'{"floating" if floats else "fixed"} base, nq={self.nq}, nv={self.nv}>')
 
     @cached_property
     def bodies(self) -> tuple[str, ...]:

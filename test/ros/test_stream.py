@@ -16,12 +16,14 @@
 
 from threading import current_thread, Event, main_thread
 
+from diagnostic_msgs.msg import DiagnosticArray
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import Float64, Int64
 from std_srvs.srv import Trigger
 
 from liedyn_ros.ros import stream
+from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.stream import Stream
 
@@ -222,3 +224,42 @@ def test_a_stream_without_the_lock_serves_while_another_callback_holds_it(bench)
     node = bench.start(Slow)
     with node.lock:
         assert bench.call(Trigger, 'slow').message == 'here'
+
+
+class Picky(ManagedNode):
+    """A node that takes the newest number of each publisher."""
+
+    def __init__(self, **options):
+        """Start; nothing comes yet."""
+        self.taken = []
+        super().__init__('picky', (), **options)
+
+    def configure(self):
+        """Open the stream."""
+        self.stream = Stream(self)
+        self.stream.subscribe(
+            Int64, 'numbers', lambda message: self.taken.append(message.data), 10,
+            newest_only=True)
+        StreamDiagnostics(self, self.stream, 'numbers')
+        self.stream.start()
+
+
+def test_the_newest_of_each_publisher_and_the_rest_counted(bench):
+    node = bench.start(Picky)
+    publishers = [bench.publisher(Int64, 'numbers') for _ in range(2)]
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    for publisher in publishers:
+        bench.until(publisher.get_subscription_count, 'its subscription')
+    with node.lock:
+        publishers[0].publish(Int64(data=0))
+        bench.until(lambda: node.stream.taken == 1, 'the first')
+        for number in range(1, 7):
+            publishers[number % 2].publish(Int64(data=number))
+    bench.until(lambda: node.stream.taken == 7, 'the others')
+    bench.until(lambda: len(node.taken) == 3, 'the newest of each')
+    assert (node.taken[0], set(node.taken[1:]), node.stream.passed_over) == (0, {5, 6}, 4)
+    status = bench.until(lambda: next((
+        status for report in reports for status in report.status
+        if status.name == node.status_name('numbers') and status.level == status.WARN), None),
+        'a warning')
+    assert status.message == 'too slow: of 7 messages 4 were passed over and 0 lost'

@@ -37,6 +37,7 @@ from liedyn_ros.nodes.aerial.jump_detector import JumpDetector
 from liedyn_ros.nodes.aerial.parameters import (
     aerial_manipulator_of, CONTROLLER, EFFORT_RATES, MODEL)
 from liedyn_ros.ros import conversions
+from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters import ParameterSet
@@ -100,6 +101,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._start_over()
         for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states')):
             stream.subscribe(message_type, topic, self._take, sensor_data(1))
+        StreamDiagnostics(self, stream, 'states')
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
         stream.open_timer(REPORT_RATE, self._report)
         self.parameters_changed()

@@ -33,6 +33,7 @@ from liedyn_ros.nodes.aerial.parameters import (
     aerial_manipulator_of, MODEL, SIMULATOR, start_of)
 from liedyn_ros.nodes.aerial.simulated_time import SimulatedTime
 from liedyn_ros.ros import conversions
+from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.input_gate import ClockMonitor, InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process import run
@@ -98,6 +99,7 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         stream.open_service(Trigger, '~/reset', self._reset)
         self._ticks = stream.open_timer(0.0, self._tick)
         self.parameters_changed()
+        StreamDiagnostics(self, stream, 'commands')
         stream.start()
 
     def activate(self) -> None:

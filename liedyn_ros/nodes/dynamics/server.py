@@ -28,6 +28,7 @@ from std_msgs.msg import String
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_model, SOURCES
+from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import DEPTH, LATCHED
@@ -46,7 +47,8 @@ class DynamicsServerNode(ManagedNode):
 
     The services are there in every state, so that a caller is told why there is no answer; the
     topics as long as the node is configured. Queries are answered in streams of their own, and
-    what is asked seldom in the executor.
+    what is asked seldom in the executor. Of queries on topics that wait, the newest of each
+    publisher is answered.
     """
 
     warm_up = staticmethod(warm_up)
@@ -74,6 +76,7 @@ class DynamicsServerNode(ManagedNode):
         self._adopt(self._read({}, self._description))
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
         stream = Stream(self, name='topics')
+        StreamDiagnostics(self, stream, 'queries')
         for name, fill in ALGORITHMS.items():
             self._open_topics(stream, name, fill)
         stream.start()
@@ -87,7 +90,7 @@ class DynamicsServerNode(ManagedNode):
         self._answers = self._description = None
 
     def _open_topics(self, stream: Stream, name: str, fill: Fill) -> None:
-        """Open the topics of one algorithm; every query that waits is answered, in its order."""
+        """Open the topics of one algorithm; of each publisher's queries that wait, the newest."""
         publisher = self.open_publisher(DynamicsAnswer, f'~/{name}/answer')
 
         def take(query: DynamicsQuery) -> None:
@@ -96,7 +99,7 @@ class DynamicsServerNode(ManagedNode):
             else:  # a publisher that is not active either
                 self.complain(f'{name}/query: no answer; {self._why_inactive()}')
 
-        stream.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH)
+        stream.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH, newest_only=True)
 
     def _serve_query(self, fill: Fill, request: Dynamics.Request,
                      response: Dynamics.Response) -> Dynamics.Response:

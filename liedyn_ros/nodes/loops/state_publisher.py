@@ -28,6 +28,7 @@ from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.nodes.loops.machine import LoopedMachine, Sample
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.ros.conversions import nanoseconds, stamp_of
+from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.process import run
@@ -62,7 +63,8 @@ class LoopStatePublisherNode(ManagedNode):
         self._joints = self.open_publisher(JointState, 'joint_states')
         self._status = self.open_publisher(LoopStatus, '~/status')
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
-        stream = Stream(self, self._publish_newest)
+        self._stream = stream = Stream(self, self._publish_newest)
+        StreamDiagnostics(self, stream, 'measured joints')
         self._input = stream.subscribe(JointState, 'measured_joint_states', self._take,
                                        sensor_data(self.parameters['queue_depth']))
         self.open_timer(SILENCE_RATE, self._look_for_silence)
@@ -140,6 +142,7 @@ class LoopStatePublisherNode(ManagedNode):
         self._newest, self._fault, self._taken = None, None, 0
         machine = self._machine
         passed_over = max(0, taken - (sample is not None) - (fault is not None))
+        self._stream.passed_over += passed_over
         completed = False
         if sample is not None and machine is not None:
             try:

@@ -22,7 +22,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.parameters import PLATFORM
 from liedyn_ros.ros import conversions
 from liedyn_ros.stewart import (
-    AssemblyModeSolver, GaussNewton, leg_lengths, LegSimulation, LengthSensor,
+    AssemblyModeSolver, GaussNewton, leg_lengths, LegActuators, LegSimulation, LengthSensor,
     LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,
     PathProver, PlatformMeter, PoseCertifier, SmoothTrajectory, StewartGeometry)
 
@@ -33,7 +33,9 @@ DEFAULTS = {parameter.name: parameter.default for parameter in PLATFORM}
 def warm_up_tracking() -> None:
     """Call the kernels of the pose node."""
     geometry, home = _platform()
-    lengths = leg_lengths(geometry, home)
+    names = geometry.leg_names
+    lengths = LegActuators(names, np.ones(6), np.zeros(6)).lengths(
+        names, leg_lengths(geometry, home))
     estimator = MotionEstimator(geometry, NOISE)
     for method, sensor, reading in (
             (LevenbergMarquardt(), OrientationSensor(NOISE), home[:3, :3]),
@@ -50,6 +52,7 @@ def warm_up_tracking() -> None:
     PoseCertifier(geometry).certify(home, lengths)
     PathProver(geometry).prove([home, home])
     conversions.to_pose(home, Pose())
+    conversions.pose_numbers(home)
 
 
 def warm_up_simulation() -> None:
