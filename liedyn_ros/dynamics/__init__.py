@@ -18,12 +18,14 @@ from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.dynamics import Dynamics, Kinematics
 from liedyn_ros.dynamics.floating_base import FloatingBase
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
+from liedyn_ros.dynamics.joint_wrenches import joint_wrenches
 from liedyn_ros.dynamics.lagrangian.closed_form import (
     closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
 from liedyn_ros.dynamics.names import JointOrder, Names
 from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
+from liedyn_ros.dynamics.time_derivatives.tree_motion import EquationDerivatives, TreeMotion
 
 __all__ = [
     'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Data', 'Dynamics',
-    'FloatingBase', 'JointOrder', 'Kinematics', 'MAX_ORDER', 'Names',
-    'runge_kutta_munthe_kaas', 'stormer_verlet']
+    'EquationDerivatives', 'FloatingBase', 'joint_wrenches', 'JointOrder', 'Kinematics',
+    'MAX_ORDER', 'Names', 'runge_kutta_munthe_kaas', 'stormer_verlet', 'TreeMotion']

@@ -16,13 +16,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import factorial
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import lsq_linear
 
 from liedyn_ros.common.checks import Array, as_array, as_number
-from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.common.errors import LimitError, ModelError, ShapeError
 from liedyn_ros.model.body import Visual
 from liedyn_ros.model.geometry import checked_pose
 
@@ -161,3 +162,29 @@ class RotorAllocation:
             speeds, given, error,
             bool(np.abs(self._weight * error).max() <= _REACHED * np.abs(self._scaled).max()),
             tuple(name for name, at in zip(self.names, at_limit) if at))
+
+    def speed_derivatives(self, wrench: ArrayLike) -> Array:
+        """
+        Return the speeds and their time derivatives to order r (r + 1, n), as speeds has them.
+
+        wrench (r + 1, 6) is the wanted wrench and its derivatives, in the frame of the body.
+        Raises ShapeError or NotFiniteError, and LimitError naming the rotors where the speeds have
+        no derivative: where the wrench is out of reach, or takes a speed at a bound.
+        """
+        wanted = as_array('wrench', wrench, (-1, 6))
+        if len(wanted) == 0:
+            raise ShapeError('wrench: expected a row for each order, shape (r + 1, 6), got none')
+        now = self.speeds(wanted[0])
+        if not now.reached or now.at_limit:
+            raise LimitError(
+                'wrench: expected one within the limits of the rotors, got one '
+                + (f'that takes {", ".join(now.at_limit)} to a bound' if now.at_limit
+                   else f'out of reach by {now.error.tolist()}'))
+        scale = np.array([float(factorial(k)) for k in range(len(wanted))])[:, None]
+        square = (wanted / scale * self._weight) @ self._inverse.T * self._max_speed**2
+        speed = np.zeros_like(square)
+        speed[0] = now.speeds
+        for k in range(1, len(speed)):  # of speed speed = square
+            inner = sum((speed[j] * speed[k - j] for j in range(1, k)), np.zeros(len(now.speeds)))
+            speed[k] = (square[k] - inner) / (2.0 * speed[0])
+        return speed * scale

@@ -14,12 +14,14 @@
 
 """Rotor speeds to wrench and back: the machine of theory 8, and rotors at their limits."""
 
+from math import comb
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.common.errors import LimitError, ModelError, ShapeError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model, pose, Rotor, RotorAllocation
 
@@ -102,6 +104,37 @@ def test_flat_quadrotor_cannot_push_sideways() -> None:
     assert not command.reached and command.at_limit == ()
     np.testing.assert_allclose(command.wrench, [0, 0, 0, 0, 0, 20.0], atol=1e-12)
     np.testing.assert_allclose(command.error, [0, 0, 0, 3.0, 0, 0], atol=1e-12)
+
+
+def test_derivatives_of_speeds_are_those_along_a_way_of_wrenches() -> None:
+    rng = np.random.default_rng(5)
+    path = np.vstack([HOVER, rng.normal(size=(3, 6)) * [0.1, 0.1, 0.1, 1.0, 1.0, 1.0]])
+
+    def speeds(t: float) -> Array:
+        """Return the speeds a time later."""
+        return ALLOCATION.speeds(path[0] + t * path[1] + t**2 / 2 * path[2] + t**3 / 6 * path[3]
+                                 ).speeds
+
+    found, h = ALLOCATION.speed_derivatives(path), 1e-2
+    near = np.array([speeds(k * h) for k in range(-2, 3)])
+    np.testing.assert_allclose(found[0], near[2], rtol=1e-13)
+    for k, weights in ((1, [1, -8, 0, 8, -1]), (2, [-1, 16, -30, 16, -1])):
+        np.testing.assert_allclose(
+            found[k], weights @ near / (12.0 * h**k), atol=1e-5 * np.abs(found[k]).max())
+    third = np.array([-1, 2, 0, -2, 1]) @ near / (2.0 * h**3)
+    np.testing.assert_allclose(found[3], third, atol=1e-2 * np.abs(third).max())
+    thrust = [ALLOCATION.matrix @ sum(comb(k, j) * found[j] * found[k - j] for j in range(k + 1))
+              for k in range(4)]
+    np.testing.assert_allclose(thrust, path, atol=1e-12)
+
+
+def test_speeds_at_a_bound_or_out_of_reach_have_no_derivatives() -> None:
+    with pytest.raises(LimitError, match=r'one that takes .* to a bound'):
+        ALLOCATION.speed_derivatives([10.0 * HOVER, HOVER])
+    with pytest.raises(LimitError, match='to a bound'):
+        ALLOCATION.speed_derivatives([np.zeros(6)])
+    with pytest.raises(ShapeError, match='wrench: expected a row for each order'):
+        ALLOCATION.speed_derivatives(np.zeros((0, 6)))
 
 
 def test_refusals() -> None:

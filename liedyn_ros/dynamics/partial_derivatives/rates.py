@@ -87,14 +87,14 @@ class JacobianRates:
         for m in range(self._rows - 1):  # (Ali 61)
             inertia[m + 1] = -sum(inertia[m - i] @ ad[i] + dual[i] @ inertia[m - i]
                                   for i in range(m + 1)) / (m + 1)
-        momentum = convolve(inertia, self._twist, _apply)
-        force = (convolve(inertia, self._acceleration, _apply)
-                 - convolve(dual, momentum, _apply))
+        momentum = convolve(inertia, self._twist, apply)
+        force = (convolve(inertia, self._acceleration, apply)
+                 - convolve(dual, momentum, apply))
         change = -(convolve(inertia, ad, np.matmul) + convolve(dual, inertia, np.matmul)
                    + dual_bracket(momentum))
         if external is not None:
             force -= self._external(external, dual)
-        carries = _descendants(tree)[tree.link]
+        carries = descendants(tree)[tree.link]
         self._inertia = np.einsum('kl,mlab->mkab', carries, inertia)
         self._change = np.einsum('kl,mlab->mkab', carries, change)
         self._force = np.einsum('kl,mla->mka', carries, force)
@@ -112,23 +112,23 @@ class JacobianRates:
             for m in range(self._rows - 1):
                 to_ground[m + 1] = -sum(dual[i, link] @ to_ground[m - i]
                                         for i in range(m + 1)) / (m + 1)
-            result[:, link] += convolve(to_ground, wrenches[:, b], _apply)
+            result[:, link] += convolve(to_ground, wrenches[:, b], apply)
         return result
 
     def _jacobians(self) -> tuple[Array, Array, Array]:
         """Return the Taylor coefficients of the Jacobians (13.11)."""
         tree, s, p, q, r = self._tree, self._s, self._p, self._q, self._r
-        own = convolve(self._inertia, q, _apply) + convolve(self._change, p, _apply)
-        carried = own - convolve(dual_bracket(self._force), s, _apply)
-        z = convolve(self._inertia, r, _apply) + convolve(self._change, s, _apply)
-        g = convolve(self._inertia, s, _apply)
-        k = convolve(np.swapaxes(self._change, -1, -2), s, _apply)
+        own = convolve(self._inertia, q, apply) + convolve(self._change, p, apply)
+        carried = own - convolve(dual_bracket(self._force), s, apply)
+        z = convolve(self._inertia, r, apply) + convolve(self._change, s, apply)
+        g = convolve(self._inertia, s, apply)
+        k = convolve(np.swapaxes(self._change, -1, -2), s, apply)
         before, together, after = tree.before, tree.together, tree.before.T
-        by_q = (before * convolve(s, carried, _outer) + together * convolve(s, own, _outer)
-                + after * (convolve(g, q, _outer) + convolve(k, p, _outer)))
-        by_v = ((before | together) * convolve(s, z, _outer)
-                + after * (convolve(g, r, _outer) + convolve(k, s, _outer)))
-        by_a = (before | together) * convolve(s, g, _outer) + after * convolve(g, s, _outer)
+        by_q = (before * convolve(s, carried, outer) + together * convolve(s, own, outer)
+                + after * (convolve(g, q, outer) + convolve(k, p, outer)))
+        by_v = ((before | together) * convolve(s, z, outer)
+                + after * (convolve(g, r, outer) + convolve(k, s, outer)))
+        by_a = (before | together) * convolve(s, g, outer) + after * convolve(g, s, outer)
         return by_q, by_v, by_a
 
 
@@ -144,11 +144,13 @@ def bracket(x: Array, y: Array) -> Array:
         np.cross(x[..., 3:], y[..., :3]) + np.cross(x[..., :3], y[..., 3:])], axis=-1)
 
 
-def _apply(matrix: Array, vector: Array) -> Array:
+def apply(matrix: Array, vector: Array) -> Array:
+    """Return the products of matrices (..., n, m) and vectors (..., m)."""
     return np.einsum('...ab,...b->...a', matrix, vector)
 
 
-def _outer(x: Array, y: Array) -> Array:
+def outer(x: Array, y: Array) -> Array:
+    """Return the products of all rows of two matrices."""
     return x @ y.T
 
 
@@ -160,7 +162,7 @@ def dual_bracket(wrench: Array) -> Array:
     return result
 
 
-def _descendants(tree: ScrewTree) -> Array:
+def descendants(tree: ScrewTree) -> Array:
     """Return (N, N): 1 where the first link carries the second, or is it."""
     parent = tree.model.link_table.parent
     result = np.eye(len(parent))

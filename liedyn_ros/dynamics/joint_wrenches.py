@@ -1,0 +1,63 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What every joint transmits: its motor's force, and the reactions that it is built to bear."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.screw_tree import inertia_matrices
+from liedyn_ros.lie import se3
+from liedyn_ros.model import Model
+
+
+def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                   external: ArrayLike | None = None) -> Array:
+    """
+    Return the wrench (J, 6) that each joint transmits from its parent to its child body.
+
+    Joints are those of model.joints, fixed ones too: links that the recursions merge are taken
+    apart. Moment (N m), then force (N), in the frame of the child body about its origin; its part
+    along the screws of the joint is the force of the joint, less damping and friction. external
+    is (B, 6). Raises what the methods of Dynamics raise.
+    """
+    model = dynamics.model
+    poses, twists, accelerations = dynamics.kinematics(q, v, a)
+    applied = (np.zeros((len(poses), 6)) if external is None
+               else as_array('external', external, (len(poses), 6)))
+    ad, inertia = se3.ad(twists), _inertias(model)
+    accelerations[:, 3:] -= np.swapaxes(poses[:, :3, :3], 1, 2) @ model.gravity  # (3.0)
+    momentum = _products(inertia, twists)
+    wrenches = (_products(inertia, accelerations)
+                - _products(np.swapaxes(ad, 1, 2), momentum) - applied)  # (1.19)
+    for b in range(len(wrenches) - 1, -1, -1):
+        parent = model.joint_list[b].parent
+        if parent is not None:
+            p = model.body_index(parent)
+            to_child = se3.adjoint(se3.inverse(poses[b]) @ poses[p])
+            wrenches[p] += to_child.T @ wrenches[b]
+    return wrenches
+
+
+def _inertias(model: Model) -> Array:
+    """Return the inertia (B, 6, 6) of each body in its frame (1.17)."""
+    return inertia_matrices(np.array([
+        np.zeros(10) if body.inertia is None else body.inertia.parameters()
+        for body in model.body_list]).reshape(-1, 10))
+
+
+def _products(matrices: Array, vectors: Array) -> Array:
+    return np.einsum('bij,bj->bi', matrices, vectors)

@@ -1,0 +1,143 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The motion of a whole tree to any order in time (Ali, Algorithm 1), in the ground frame.
+
+All is a Taylor series: products of quantities are convolutions, and the rates of screws are
+brackets with the twist of their link.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import factorial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.dynamics.partial_derivatives.rates import (
+    apply, bracket, convolve, descendants, outer)
+from liedyn_ros.dynamics.screw_tree import ScrewTree, unpacked
+from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
+from liedyn_ros.lie import se3
+from liedyn_ros.lie.derivatives import SPATIAL, Twists
+from liedyn_ros.model import Model
+
+
+class EquationDerivatives(NamedTuple):
+    """
+    M, C (r + 1, nv, nv) and g (r + 1, nv) of tau = M a + C v + g with their time derivatives.
+
+    C is the admissible one of Ali et al., Lemma 1; damping and friction are left out.
+    """
+
+    mass: Array
+    coriolis: Array
+    gravity: Array
+
+
+class TreeMotion:
+    """
+    Poses, twists and screws of a model along a motion, with time derivatives to order r.
+
+    motion (r + 1, nv) is v and its derivatives. poses (B, 4, 4) in the ground; twists
+    (r + 1, B, 6) are the spatial twists of the bodies and their derivatives (7.3); screws
+    (r + 1, nv, 6) the spatial screws S of the coordinates and theirs (7.2). Raises ShapeError,
+    NotFiniteError, NotInGroupError, or LimitError for r > 30.
+    """
+
+    poses: Array
+    twists: Array
+    screws: Array
+
+    def __init__(self, model: Model, q: ArrayLike, motion: ArrayLike) -> None:
+        """Compute the series."""
+        self.model, self._tree = model, ScrewTree(model, q)
+        rates = as_array('motion', motion, (-1, model.nv))
+        if not 0 < len(rates) <= MAX_ORDER + 1:
+            raise (LimitError if len(rates) else ShapeError)(
+                f'motion: expected 1 to {MAX_ORDER + 1} rows, v and its derivatives, '
+                f'got {len(rates)}')
+        self._scale = np.array([float(factorial(k)) for k in range(len(rates) + 1)])
+        self._set_series(rates / self._scale[:-1, None])
+        links, table = list(model.link_table.body_link), model.link_table
+        ground = np.concatenate([self._twist, np.zeros((len(rates), 1, 6))], axis=1)  # link -1
+        self.twists = ground[:, links] * self._scale[:-1, None, None]
+        self.screws = self._s[:-1] * self._scale[:-1, None, None]
+        carriers = np.concatenate([self._tree.poses, np.eye(4)[None]])
+        self.poses = np.array([carriers[link] @ unpacked(row) for link, row in zip(
+            links, table.body_placement)]).reshape(-1, 4, 4)
+
+    def _set_series(self, v: Array) -> None:
+        """Write the Taylor coefficients of spatial screws and twists (7.2), (7.3)."""
+        tree, rows = self._tree, len(v)
+        self._s = np.zeros((rows + 1, *tree.screws.shape))
+        self._twist = np.zeros((rows, len(tree.poses), 6))
+        self._s[0] = tree.screws
+        for k in range(rows):
+            own = sum(v[j][:, None] * self._s[k - j] for j in range(k + 1))
+            self._twist[k] = tree.moves @ own
+            self._s[k + 1] = sum(bracket(self._twist[j, tree.link], self._s[k - j])
+                                 for j in range(k + 1)) / (k + 1)
+
+    def body(self, name: str) -> Twists:
+        """
+        Return the motion of a body; its to(BODY) has body twists, its poses() those of the pose.
+
+        Raises ModelError for a name that is not in the model.
+        """
+        b = self.model.body_index(name)
+        return Twists(self.poses[b], self.twists[:, b], SPATIAL)
+
+    def spatial_jacobian(self, name: str) -> Array:
+        """Return the spatial Jacobian of a body with its derivatives (r + 1, 6, nv)."""
+        link = self.model.link_table.body_link[self.model.body_index(name)]
+        moves = self._tree.moves[link] if link >= 0 else np.zeros(self.model.nv)
+        return np.swapaxes(self.screws * moves[:, None], 1, 2)
+
+    @cached_property
+    def equations(self) -> EquationDerivatives:
+        """Return the matrices of the equations of motion with their derivatives."""
+        tree, s, rows = self._tree, self._s, len(self._twist)
+        inertia, pushed = self._composites()
+        own = inertia[:, tree.link], pushed[:, tree.link]
+        momentum = convolve(own[0], s[:-1], apply)
+        rate = s[1:] * np.arange(1.0, rows + 1.0)[:, None, None]  # S'
+        force = convolve(own[0], rate, apply) - convolve(own[1], s[:-1], apply)
+        dual = convolve(np.swapaxes(own[1], -1, -2), s[:-1], apply)
+        inner, after = tree.before | tree.together, tree.before.T
+        mass = inner * convolve(s[:-1], momentum, outer) + after * convolve(
+            momentum, s[:-1], outer)
+        coriolis = inner * convolve(s[:-1], force, outer) + after * (
+            convolve(momentum, rate, outer) - convolve(dual, s[:-1], outer))
+        gravity = -momentum[:, :, 3:] @ self.model.gravity
+        scale = self._scale[:-1, None, None]
+        return EquationDerivatives(mass * scale, coriolis * scale, gravity * scale[:, 0])
+
+    def _composites(self) -> tuple[Array, Array]:
+        """Return the series of M and of ad_V^T M, summed over each link and all it carries."""
+        ad = se3.ad(self._twist)
+        dual = np.swapaxes(ad, -1, -2)
+        inertia = np.zeros((len(ad), len(self._tree.poses), 6, 6))
+        inertia[0] = self._tree.inertias
+        for k in range(len(ad) - 1):  # (Ali 61)
+            inertia[k + 1] = -sum(inertia[k - j] @ ad[j] + dual[j] @ inertia[k - j]
+                                  for j in range(k + 1)) / (k + 1)
+        both: Sequence[Array] = (inertia, convolve(dual, inertia, np.matmul))
+        carries = descendants(self._tree)
+        composite, pushed = (np.einsum('kl,mlab->mkab', carries, x) for x in both)
+        return composite, pushed
