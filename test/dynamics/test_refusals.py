@@ -26,7 +26,7 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.kernels.aba import forward
 from liedyn_ros.dynamics.kernels.rnea import rnea
-from liedyn_ros.model import ModelBuilder, SpatialInertia
+from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
 
 @pytest.fixture
@@ -220,3 +220,36 @@ def test_rounding_does_not_pass_for_inertia(seed: int) -> None:
 def test_a_machine_without_mass_has_no_center() -> None:
     with pytest.raises(SingularError, match=r'^mass: expected moving bodies with mass'):
         rod(('tip', 'revolute', X), inertia=None).center_of_mass([0.0])
+
+
+@pytest.mark.parametrize('spin', [1e-3, 1e-9, 1e-12])
+def test_coaxial_joints_turn_a_load_far_along_the_axis(spin: float) -> None:
+    dynamics = Dynamics(coaxial(SpatialInertia(1e-6, [0, 0, 0], spin * np.eye(3))))
+    state = np.array([0.3, -0.2]), np.array([2.0, 5.0]), np.array([1e-2, 0.5])
+    relative = 0.5 / 0.1  # of the load, whose moment about the axis is 0.1 kg m^2
+    first = (1e-2 - 0.5) / spin  # the rest turns the first ring, which bears the reaction
+    wanted = [first, relative - first]
+    rtol = 1e-15 / spin + 1e-12  # rounding of 0.1 kg m^2 stands in the pivot
+    np.testing.assert_allclose(dynamics.forward(*state), wanted, rtol=rtol)
+    many = dynamics.forward.batch(*(np.tile(x, (40, 1)) for x in state))
+    np.testing.assert_allclose(many, [wanted] * 40, rtol=rtol)
+    rows = dynamics.forward.time_derivatives(*state[:2], [state[2], np.zeros(2)])
+    np.testing.assert_allclose(rows, [wanted, [0, 0]], rtol=rtol)
+
+
+def test_coaxial_joints_without_inertia_between_them_are_refused() -> None:
+    dynamics = Dynamics(coaxial(None))
+    with pytest.raises(SingularError, match='ring'):
+        dynamics.forward(np.zeros(2), np.zeros(2), np.ones(2))
+    with pytest.raises(SingularError, match='ring'):
+        dynamics.forward.batch(np.zeros((3, 2)), np.zeros((3, 2)), np.ones((3, 2)))
+
+
+def coaxial(inertia: SpatialInertia | None) -> Model:
+    """Return a ring that turns on the ground, and a load 100 m along the axis that turns on it."""
+    builder = ModelBuilder('coaxial')
+    builder.add_body('ring', inertia)
+    builder.add_body('load', SpatialInertia(1000.0, [0, 0, 100.0], np.diag([1.0, 1.0, 0.1])))
+    builder.add_joint('ring_joint', 'revolute', None, 'ring', axis=[0, 0, 1])
+    builder.add_joint('load_joint', 'revolute', 'ring', 'load', axis=[0, 0, 1])
+    return builder.build()

@@ -22,7 +22,7 @@ the pivots are those of the Cholesky factor of S^T Ihat S, and any of them may b
 
 import math
 
-from liedyn_ros.dynamics.kernels import articulated, joints, motion, rigid, symmetric
+from liedyn_ros.dynamics.kernels import articulated, joints, motion, pivots, rigid, symmetric
 from liedyn_ros.dynamics.kernels.tables import (
     ACCELERATION, ACCELERATIONS, add3, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED, coordinate_row,
     GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH, POSES, POSITION,
@@ -36,7 +36,6 @@ from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 DONE = 0
 REFUSED = -1
-MIN_PIVOT = 1e-13  # of the trace of the inertia it is a part of: below lies rounding
 
 
 @kernel
@@ -118,7 +117,7 @@ def reduce(model, data, i, v, prescribed, a, tau):
     kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
     body = articulated.load(data, i)  # (3.7)
     m, f = load3(data, i, BIAS_WRENCH), load3(data, i, BIAS_WRENCH + 3)  # (3.8)
-    smallest = MIN_PIVOT * scale(kind, pitch, body)
+    smallest = pivots.MIN_PIVOT * scale(kind, pitch, body)
     for k in range(joints.degrees(kind) - 1, -1, -1):
         j = get_int(model, i, VI) + k
         row = coordinate_row(model, j)
@@ -128,7 +127,9 @@ def reduce(model, data, i, v, prescribed, a, tau):
             residual, step = along, a[j]  # (3.9)
         else:
             pivot = joints.along(kind, pitch, k, gm, gf)  # S^T Ihat S
-            if pivot <= smallest:
+            if pivot <= smallest and not (
+                    pivots.is_principal(gm, gf)
+                    and pivots.exceeds_rounding(model, data, i, k, pivot)):
                 return j + 1
             residual = tau[j] - motion.dissipation(model, j, v[j]) - along
             inverse_pivot = 1.0 / pivot

@@ -59,7 +59,8 @@ GAIN = 3  # Ihat S
 COMPUTED = 91
 POSES, TWISTS, ACCELERATIONS, WRENCHES, ARTICULATED_INERTIAS, COMPOSITE_INERTIAS = (
     1, 2, 4, 8, 16, 32)
-DATA_WIDTH = 93  # odd, so that rows of LANES states do not fall on the same lines of a cache
+SEEN_SCREW = 92  # of links: a screw of another link in their axes, see pivots.py
+DATA_WIDTH = 99  # odd, so that rows of LANES states do not fall on the same lines of a cache
 
 
 @inlined

@@ -18,7 +18,7 @@ Articulated inertias of a configuration: what kernels/aba.py finds at order zero
 They, the gains and the pivots depend on the pose alone and serve every order (Lemma 2).
 """
 
-from liedyn_ros.dynamics.kernels import aba, articulated, joints, rigid
+from liedyn_ros.dynamics.kernels import aba, articulated, joints, pivots, rigid
 from liedyn_ros.dynamics.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.kernels.tables import (
     coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
@@ -41,7 +41,7 @@ def factor(model, data, series, prescribed, size):
         kind, parent, pitch = (
             get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH))
         body = articulated.load(data, i)  # (3.7)
-        smallest = aba.MIN_PIVOT * aba.scale(kind, pitch, body)
+        smallest = pivots.MIN_PIVOT * aba.scale(kind, pitch, body)
         for k in range(joints.degrees(kind) - 1, -1, -1):
             j = get_int(model, i, VI) + k
             if not is_prescribed(prescribed, j):
@@ -63,7 +63,11 @@ def factor(model, data, series, prescribed, size):
 
 @inlined
 def singular(model, data, prescribed, lane):
-    """Return k + 1 for a coordinate k of one state that moves no inertia, 0 if all do."""
+    """
+    Return k + 1 for a coordinate k of one state whose pivot is too small, 0 if there is none.
+
+    Whether it is an inertia all the same, aba tells, of that state alone.
+    """
     for j in range(get_int(model, 0, NV) - 1, -1, -1):
         if not is_prescribed(prescribed, j) and not get_lane(
                 data, coordinate_row(model, j), PIVOT_MARGIN, lane) > 0.0:
