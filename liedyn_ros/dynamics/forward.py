@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.hybrid import Hybrid
 from liedyn_ros.dynamics.inputs import output, require_own_memory, stop
 from liedyn_ros.dynamics.kernels.aba import DONE, forward
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardPartialDerivatives
-from liedyn_ros.dynamics.time_derivatives.errors import ForwardOrders, with_error
+from liedyn_ros.dynamics.time_derivatives.errors import ForwardOrders
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid as hybrid_series
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
@@ -88,21 +88,20 @@ class Forward(Algorithm):
         return a
 
     def with_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                   external: ArrayLike | None = None, *, max_error: float = math.inf
-                   ) -> ForwardOrders:
+                   external: ArrayLike | None = None, *, extended: bool = False,
+                   max_error: float = math.inf) -> ForwardOrders:
         """
-        Return what time_derivatives returns, and an estimate of the error of each order (r + 1,).
+        Return what time_derivatives returns, and the error of each order (r + 1,).
 
-        Four runs tell it: what last bits of the inputs change. It is relative to the largest
-        entry of an order. Raises LimitError for the first order whose error exceeds max_error.
+        An error is relative to the largest entry of an order. With extended, the recursion runs
+        in as many digits as all orders need, and a is right to rounding. Raises LimitError for
+        the first order whose error exceeds max_error. It takes a thousand times as long as
+        time_derivatives.
         """
-        def run(q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                external: ArrayLike | None = None) -> tuple[Array]:
-            return (self.time_derivatives(q, v, tau, external),)
-
-        wrenches = () if external is None else (external,)
-        (a,), error = with_error(run, (q, v, tau, *wrenches), max_error)
-        return ForwardOrders(a, error)
+        unknown = np.zeros((order_of_rows('tau', tau, 0) + 1, self._nv))
+        orders = self._hybrid.with_error(q, v, self._none, unknown, tau, external,
+                                         extended=extended, max_error=max_error)
+        return ForwardOrders(orders.a, orders.error)
 
     @cached_property
     def partial_derivatives(self) -> ForwardPartialDerivatives:

@@ -90,24 +90,21 @@ class Hybrid(Algorithm):
         return a, tau
 
     def with_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
-                   tau: ArrayLike, external: ArrayLike | None = None, *,
+                   tau: ArrayLike, external: ArrayLike | None = None, *, extended: bool = False,
                    max_error: float = math.inf) -> HybridOrders:
         """
-        Return what time_derivatives returns, and an estimate of the error of each order (r + 1,).
+        Return what time_derivatives returns, and the error of each order (r + 1,).
 
-        Four runs tell it: what last bits of the inputs change. It is relative to the largest
-        entry of a or of tau in an order. Raises LimitError for the first order whose error
-        exceeds max_error.
+        An error is relative to the largest entry of a or of tau in an order. With extended, the
+        recursion runs in as many digits as all orders need, and a and tau are right to rounding.
+        Raises LimitError for the first order whose error exceeds max_error. It takes a thousand
+        times as long as time_derivatives.
         """
         which = self._mask(prescribed)
-
-        def run(q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
-                external: ArrayLike | None = None) -> tuple[Array, Array]:
-            return self.time_derivatives(q, v, which, a, tau, external)
-
-        wrenches = () if external is None else (external,)
-        (a, tau), error = with_error(run, (q, v, a, tau, *wrenches), max_error)
-        return HybridOrders(a, tau, error)
+        found = self.time_derivatives(q, v, which, a, tau, external)
+        wrenches = self._wrench_rows(external, len(found[0]) - 1)
+        return with_error(self._constants, self._position(q), self._rate('v', v), which, found,
+                          wrenches, extended, max_error)
 
     def partial_derivatives(
             self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
@@ -164,7 +161,22 @@ class Hybrid(Algorithm):
             return tables.hybrid(which, *arrays)
 
         s, code = self._lanes.run(task, (q, v, a, tau, wrenches))
+        if code > aba.DONE:  # a pivot is small: more is known of a state alone
+            s, code = self._run_singly(q, v, which, a, tau, wrenches)
         if code != aba.DONE:
             rows = (a[s], tau[s]) if a.shape[1] > 1 else (a[s, 0], tau[s, 0])
             stop(self.model, code, f'[{s}]', q[s], v=v[s], **known(which, *rows),
                  **of_state(wrenches, s))
+
+    def _run_singly(self, q: Array, v: Array, which: NDArray[np.bool_], a: Array, tau: Array,
+                    wrenches: Array) -> tuple[int, int]:
+        """Return the first state that is refused, their number if none, and the code."""
+        data = Data(self._constants)
+        kernel = BoundKernel(
+            aba_series.hybrid, self._constants.table, data.table, data.room(a.shape[1] - 1))
+        for s in range(len(q)):
+            external = wrenches[s] if len(wrenches) else self._no_wrench_rows
+            code = kernel(q[s], v[s], which, a[s], tau[s], external)
+            if code != aba.DONE:
+                return s, code
+        return len(q), aba.DONE

@@ -13,31 +13,35 @@
 # limitations under the License.
 
 """
-What rounding leaves of each order of forward and hybrid dynamics.
+What rounding leaves of each order of forward and hybrid dynamics, and the digits it takes.
 
-Each order multiplies the rounding of the one before (theory 7.7). Runs on inputs that differ in
-their last bits differ by what rounding does: their scatter estimates the error.
+Each order multiplies the rounding of the one before (theory 7.7). So the same recursion runs in
+extended precision, on decimals: in as many digits as all orders need, which doubling them shows.
+What has been computed in double precision is compared with that.
 """
 
-from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.time_derivatives.decimals import Decimals, decimals
+from liedyn_ros.dynamics.time_derivatives.extended import hybrid
 
-RUNS = 3
-LAST_BIT = 2.0**-52  # relative change of an input
-SCALE = 0.5  # of the scatter, as rounding changes an input by less; found against 200 digits
+DIGITS = 50, 100, 200, 400, 800  # of doubles there are 16
+AGREEMENT = 0.1  # of two runs: then the one with twice the digits has digits to spare
+NOTHING = Decimal('1e-300')  # of the numbers of an order: what extended precision leaves of a zero
 
 
 class ForwardOrders(NamedTuple):
     """
     Accelerations with their time derivatives (r + 1, nv), and the error of each order (r + 1,).
 
-    An error is the largest of its order over the largest entry, an estimate within a factor of 10.
+    An error is the largest of its order over the largest true entry; inf where all are zero.
     """
 
     a: Array
@@ -52,35 +56,46 @@ class HybridOrders(NamedTuple):
     error: Array
 
 
-def with_error(run: Callable[..., Sequence[Array]], inputs: Sequence[ArrayLike],
-               max_error: float) -> tuple[Sequence[Array], Array]:
+def with_error(constants: Constants, q: Array, v: Array, prescribed: NDArray[np.bool_],
+               found: tuple[Array, Array], external: Array, extended: bool, max_error: float
+               ) -> HybridOrders:
     """
-    Return what a run returns, arrays with a row for each order, and the error of each order.
+    Return all of a and tau with the error of each order, of what double precision found of them.
 
-    Raises LimitError for the first order whose error exceeds a limit.
+    With extended they are those of extended precision, rounded. Raises LimitError for the first
+    order whose error exceeds a limit.
     """
-    result, rng = run(*inputs), np.random.default_rng(0)
-    squares = np.zeros(len(result[0]))
-    for _ in range(RUNS):
-        others = run(*(_changed(x, rng) for x in inputs))
-        squares += np.max([_difference(*pair) for pair in zip(result, others)], axis=0)**2
-    error = SCALE * np.sqrt(squares / RUNS)
+    true = _true(constants, q, v, prescribed, found, external)
+    a, tau = (x.astype(np.float64) for x in true) if extended else found
+    error = np.maximum(*(_error(decimals(x), y) for x, y in zip((a, tau), true)))
     lost = np.flatnonzero(~(error <= max_error))
     if len(lost):
+        advice = '' if extended else '; lower the order, or ask for extended=True'
         raise LimitError(f'order {lost[0]}: expected a relative error of {max_error:g} at most, '
-                         f'got an estimate of {error[lost[0]]:.2g}')
-    return result, error
+                         f'got {error[lost[0]]:.2g}{advice}')
+    return HybridOrders(a, tau, error)
 
 
-def _changed(x: ArrayLike, rng: np.random.Generator) -> Array:
-    """Return numbers with other last bits."""
-    numbers = np.asarray(x, dtype=np.float64)
-    return numbers * (1.0 + LAST_BIT * rng.choice((-1.0, 1.0), numbers.shape))
+def _true(constants: Constants, q: Array, v: Array, prescribed: NDArray[np.bool_],
+          found: tuple[Array, Array], external: Array) -> tuple[Decimals, Decimals]:
+    """Return a and tau as decimals, right to more digits than a double has."""
+    before: tuple[Decimals, ...] = tuple(decimals(x) for x in found)
+    for digits in DIGITS:
+        after = hybrid(constants, q, v, prescribed, *found, external, digits)
+        error = np.maximum(*(_error(x, y) for x, y in zip(before, after)))
+        if (error <= AGREEMENT).all():
+            return after
+        before = after
+    raise LimitError(f'order {np.argmax(error > AGREEMENT)}: expected that {DIGITS[-1]} digits '
+                     'suffice, got none that is right')
 
 
-def _difference(x: Array, y: Array) -> Array:
-    """Return by how much rows differ, over the largest entry of each row."""
+def _error(x: Decimals, y: Decimals) -> Array:
+    """Return the largest error of each row of x over the largest entry of that row of y."""
     if not x.size:
         return np.zeros(len(x))
-    apart, largest = np.abs(x - y).max(axis=1), np.abs(x).max(axis=1)
-    return np.divide(apart, largest, out=np.where(apart > 0.0, np.inf, 0.0), where=largest > 0.0)
+    apart, largest = abs(x - y).max(axis=1), abs(y).max(axis=1)
+    nonzero = largest > NOTHING
+    error = np.where(apart > NOTHING, np.inf, 0.0)
+    error[nonzero] = (apart[nonzero] / largest[nonzero]).astype(np.float64)
+    return error

@@ -12,13 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The errors that forward and hybrid dynamics tell of each order, beside 200 digits."""
+"""The errors of each order of forward and hybrid dynamics, and extended precision."""
 
 import numpy as np
 import pytest
-from support.dynamics_cases import Case
-from support.motion_witness import witness
+from support import forward_witness
+from support.dynamics_cases import Case, make_case
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
@@ -41,24 +42,52 @@ def chain(count: int) -> Model:
     return builder.build()
 
 
-@pytest.mark.parametrize('seed, speed, order', [(0, 4.0, 8), (3, 0.5, 8)])
-def test_errors_are_right_within_a_factor_of_ten(seed: int, speed: float, order: int) -> None:
-    model, rng = chain(10), np.random.default_rng(seed)
-    dynamics, q = Dynamics(model), model.random(rng)
-    paths = speed * rng.normal(size=(order + 2, model.nv))
-    motion, tau = witness(model, q, paths, np.zeros((order + 1, len(model.bodies), 6)))
-    v, wanted = motion[0], motion[1:]
-    got = dynamics.forward.with_error(q, v, tau)
-    np.testing.assert_array_equal(got.a, dynamics.forward.time_derivatives(q, v, tau))
-    true = np.abs(got.a - wanted).max(axis=1) / np.abs(wanted).max(axis=1)
-    assert ((got.error < 10.0 * true) & (got.error > 0.1 * true)).all()
-    assert got.error[order] > 1e3 * got.error[0]
+def light_arm() -> Model:
+    """Return ten links, each a third of the one before."""
+    builder, placement = ModelBuilder('arm'), np.eye(4)
+    placement[0, 3] = LENGTH
+    for i in range(10):
+        mass = MASS / 3.0**i
+        builder.add_body(f'link_{i}', SpatialInertia(
+            mass, [LENGTH / 2, 0, 0], np.eye(3) * mass * LENGTH**2 / 12))
+        builder.add_joint(f'joint_{i}', 'revolute', f'link_{i - 1}' if i else None, f'link_{i}',
+                          placement=placement, axis=[[0, 0, 1], [0, 1, 0]][i % 2])
+    return builder.build()
 
-    which = np.arange(model.nv) % 3 == 0
-    mixed = dynamics.hybrid.with_error(q, v, which, wanted, tau)
-    true = np.maximum(*(np.abs(x - y).max(axis=1) / np.abs(y).max(axis=1) for x, y in (
-        (mixed.a, wanted), (mixed.tau, tau))))
-    assert ((mixed.error < 10.0 * true) & (mixed.error > 0.1 * true)).all()
+
+MACHINES = {'equal links, free base': lambda: chain(10), 'lighter and lighter': light_arm,
+            'every joint': lambda: make_case(0, True).model,
+            'every joint, fixed base': lambda: make_case(1, False).model}
+
+
+def true_error(found: Array, true: Array) -> Array:
+    """Return the largest error of each order over the largest entry of it."""
+    return (abs(found - true).max(axis=1) / abs(true).max(axis=1)).astype(float)
+
+
+@pytest.mark.parametrize('name', MACHINES)
+def test_errors_are_those_of_sixty_digits(name: str) -> None:
+    model, rng = MACHINES[name](), np.random.default_rng(0)
+    order = 3 if name.startswith('every') else 6
+    dynamics, q = Dynamics(model, dissipation=False), model.random(rng)
+    v, tau = rng.normal(size=model.nv), rng.normal(size=(order + 1, model.nv))
+    true = forward_witness.forward(model, q, v, tau)
+    found = dynamics.forward.with_error(q, v, tau)
+    np.testing.assert_array_equal(found.a, dynamics.forward.time_derivatives(q, v, tau))
+    np.testing.assert_allclose(found.error, true_error(found.a, true), rtol=1e-6)
+    exact = dynamics.forward.with_error(q, v, tau, extended=True)
+    np.testing.assert_array_equal(exact.a, true.astype(float))
+    np.testing.assert_allclose(exact.error, true_error(exact.a, true), rtol=1e-6)
+    assert (exact.error < 2.0**-53).all()
+
+    which, a = np.arange(model.nv) % 3 == 0, rng.normal(size=tau.shape)
+    true_a, true_tau = forward_witness.hybrid(model, q, v, which, a, tau)
+    mixed = dynamics.hybrid.with_error(q, v, which, a, tau)
+    wanted = np.maximum(true_error(mixed.a, true_a), true_error(mixed.tau, true_tau))
+    np.testing.assert_allclose(mixed.error, wanted, rtol=1e-6)
+    mixed = dynamics.hybrid.with_error(q, v, which, a, tau, extended=True)
+    np.testing.assert_array_equal(mixed.a, true_a.astype(float))
+    np.testing.assert_array_equal(mixed.tau, true_tau.astype(float))
 
 
 @pytest.mark.parametrize('seed', [0, 3])
@@ -67,15 +96,35 @@ def test_orders_without_a_digit_are_refused(seed: int) -> None:
     dynamics, q, v = Dynamics(model), model.random(rng), rng.normal(size=model.nv)
     wanted = rng.normal(size=(11, model.nv))
     tau = dynamics.inverse.time_derivatives(q, v, wanted)
-    a, error = dynamics.forward.with_error(q, v, tau)
-    true = np.abs(a - wanted).max(axis=1) / np.abs(a).max(axis=1)
-    assert ((error < 10.0 * true) & (error > 0.1 * true)).all()
+    error = dynamics.forward.with_error(q, v, tau).error
     assert error[0] < 1e-11 and error[10] > 0.1  # all digits are lost
     lost = int(np.argmax(error > 0.01))
-    with pytest.raises(LimitError, match=rf'order {lost}: expected a relative error of 0\.01 at'):
+    with pytest.raises(LimitError, match=rf'order {lost}: expected a relative error of 0\.01 at '
+                       'most, got .*; lower the order, or ask for extended=True'):
         dynamics.forward.with_error(q, v, tau, max_error=0.01)
     few = dynamics.forward.with_error(q, v, tau[:lost], max_error=0.01)
-    np.testing.assert_array_equal(few.a, a[:lost])
+    assert (few.error <= 0.01).all()
+    exact = dynamics.forward.with_error(q, v, tau, extended=True, max_error=2e-16)
+    again = dynamics.inverse.time_derivatives(q, v, exact.a)
+    np.testing.assert_allclose(again, tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+
+
+def test_numbers_are_zero_where_they_are_zero() -> None:
+    dynamics = Dynamics(chain(3))
+    still = np.zeros(dynamics.model.nv)
+    falling = dynamics.forward.with_error(
+        dynamics.model.neutral(), still, np.zeros((4, dynamics.model.nv)), extended=True)
+    np.testing.assert_array_equal(falling.a[1:], 0.0)
+    np.testing.assert_array_equal(falling.error[1:], 0.0)
+    assert falling.error[0] < 1e-14
+
+
+def test_dissipation_is_part_of_it() -> None:
+    case = make_case(2, True, dissipation=True)
+    a, tau = case.rng.normal(size=(2, 4, case.model.nv))
+    which = np.arange(case.model.nv) % 2 == 0
+    error = case.dynamics.hybrid.with_error(case.q, case.v, which, a, tau).error
+    assert (error < 1e-9).all()
 
 
 def test_wrenches_and_prescribed_motion_are_passed_on(case: Case) -> None:
