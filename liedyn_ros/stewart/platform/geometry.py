@@ -123,10 +123,15 @@ class StewartGeometry:
         """
         Return how far one unit of a leg's reading moves the end of its drive, m, and its name.
 
-        It is rad where all legs are cranks, else m.
+        It is rad where all legs are cranks, their mean radius, else m.
         """
-        radii = [form.radius for form in self.forms if isinstance(form, Crank)]
-        return (sum(radii) / 6, 'rad') if len(radii) == 6 else (1.0, 'm')
+        cranks = all(isinstance(form, Crank) for form in self.forms)
+        return (float(self.drive_scales.mean()), 'rad') if cranks else (1.0, 'm')
+
+    @property
+    def drive_scales(self) -> Array:
+        """Return how far one unit of each leg's reading moves the end of its drive, (6,), m."""
+        return np.array([form.radius if isinstance(form, Crank) else 1.0 for form in self.forms])
 
     @property
     def with_offsets(self) -> tuple[str, ...]:

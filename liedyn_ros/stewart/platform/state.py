@@ -26,7 +26,6 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
-from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import forms
@@ -48,6 +47,9 @@ class PlatformState:
     where a path crosses a singularity; of rods that a drive moves, J is here that of their
     lengths. slope: the change of signed_value along the null twist; two poses of the same lengths
     lie about 2 signed_value / slope apart.
+
+    Its limits, flags and dead centres are computed when they are asked for, by any thread: by one
+    kernel each, which holds Python's lock and leaves nothing in the meter that another reads.
     """
 
     def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:
@@ -118,7 +120,7 @@ class PlatformState:
         flags, warning = NONE, self._meter.singularity_warning
         if abs(self.signed_value) <= warning:
             flags = Flag.NEAR_SINGULARITY
-        if self._meter.driven and self._meter.least_transmission(self.pose) <= warning:
+        if self._meter.driven and min(self._meter.transmissions(self.pose)) <= warning:
             flags |= Flag.NEAR_DEAD_CENTRE
         margins = self.margins
         if self._kept:
@@ -141,7 +143,7 @@ class PlatformState:
 
 
 class PlatformMeter:
-    """Measures poses of one platform; owns its workspace, so use one in each thread."""
+    """Measures poses of one platform; owns its workspace: measure in one thread only."""
 
     def __init__(
             self, geometry: StewartGeometry,
@@ -189,15 +191,9 @@ class PlatformMeter:
         It is 0 at a dead centre, where the drive holds no force, and negative beyond. pose:
         (4, 4), m.
         """
-        r, p = motion.split(pose)
-        forms.follow(self._joints, r, p)
-        return [forms.transmission(self._joints, i, r, p) for i in range(6)]
-
-    def least_transmission(self, pose: Array) -> float:
-        """Return the least of the transmissions of rails and cranks at a pose (4, 4), m."""
-        r, p = motion.split(pose)
-        forms.follow(self._joints, r, p)
-        return float(forms.least_drive(self._joints, r, p))
+        cosines = np.empty(6)
+        forms.transmissions(self._joints, pose, cosines)
+        return cosines.tolist()
 
     def margins(self, poses_base_platform: ArrayLike) -> Margins:
         """Return what is left at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""

@@ -38,8 +38,8 @@ MEMORY = 0.5  # s, for which the sharpness of the motion is judged
 SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
 BINS = 128  # that the passage of a singularity is kept in
 LOOK_EVERY = 4  # bins
-FAR = 0.3  # signed value, and
-MAX_CHANGE = 0.6  # share of it between two samples, that keep a singularity out of reach
+FAR = 0.3  # signed value, six times where a warning is given: nearer, the filters know more
+MAX_INCREASE = 3.0  # of the greatest rate lately, from one sample to the next
 EXACT = 1e-12  # least noise, in characteristic lengths: what rounding leaves
 
 
@@ -86,10 +86,11 @@ class BranchMonitor:
         """Forget the motion: the next pose is believed."""
         self._started = False
         self._stamp_ns = self._seen_ns = self._gate_ns = 0
-        self._seen = 0.0  # the signed value of the last pose
+        self._seen = 0.0  # the smallest singular value of the last pose
+        self._fastest = kernels.UNKNOWN_RATE ** 0.5  # 1/s, its greatest mean rate lately
         self._best = 0  # index of the filter that is believed
         self._value = self._rate = 0.0  # that filter's
-        self._told = 0  # the expected sign as it is told
+        self._told = 0  # told_sign
         self._entered = 0  # the sign before noise mixed the branches, 0 while it does not
         self._left_ns: int | None = None  # when the value last came out of the noise
         self._doubt = False
@@ -109,9 +110,9 @@ class BranchMonitor:
     @property
     def told_sign(self) -> int:
         """
-        Return the expected sign as it is told, 0 before the first pose.
+        Return the expected sign to report, 0 before the first pose.
 
-        While noise mixes the branches it changes once at most.
+        While noise hides the branch it changes at most once.
         """
         return self._told
 
@@ -129,29 +130,36 @@ class BranchMonitor:
         left in the lengths. Both are in characteristic lengths.
         """
         value, slope = state.signed_value, abs(state.slope)
+        seen, dt = self._seen, 1e-9 * (stamp_ns - self._seen_ns)
+        self._seen, self._seen_ns = abs(value), stamp_ns
         # Of a regular pose the value follows the lengths about one to one.
         variance = (2.0 * max(noise, EXACT)) ** 2 * (slope * slope + value * value)
         if not self._started:
             self._begin(stamp_ns, value, variance)
             return Branch(state.determinant_sign, 0.0, 0.0, False, False)
         slope = max(slope, EXACT)
-        if self._lost(stamp_ns):
-            self._restart(stamp_ns, abs(value), variance)
+        if dt > PREDICTION_LIMIT:
+            self._restart(stamp_ns, abs(value), variance, dt)
             return self._branch(value, (value - self._value) / slope)
-        before, far = self._value, self._stays_far(value)
-        near = self._advance(stamp_ns)
-        self._seen_ns, self._seen = stamp_ns, value
-        if far and (near or self._value * before < 0.0):  # too fast a motion for the filters
-            self._begin(stamp_ns, math.copysign(value, before), variance)
-            return self._branch(value, (value - self._value) / slope)
+        before, near = self._value, self._advance(stamp_ns)
         gap = (value - self._value) / slope
-        self._judge(value * value - 2.0 * slope * shortfall, variance, near)
-        self._tell()
+        rate, reach = (abs(value) - seen) / dt, MAX_INCREASE * self._fastest * dt
+        self._fastest = max(abs(rate), self._fastest * math.exp(-dt / MEMORY))
+        far = self._stays_far(seen, abs(value), reach)
+        lost = far and (near or self._value * before < 0.0)
+        if not lost:
+            self._judge(value * value - 2.0 * slope * shortfall, variance, near)
+            lost = far and self._value * before < 0.0
+        if lost:  # too fast a motion for the filters
+            side = math.copysign(1.0, before)
+            self._begin(stamp_ns, side * abs(value), variance, side * rate)
+        else:
+            self._tell()
         return self._branch(value, gap)
 
     def coast(self, stamp_ns: int) -> None:
         """Go on to a time (ns) without a pose, as far as the motion before says anything."""
-        if self._started and not self._lost(stamp_ns):
+        if self._started and 1e-9 * (stamp_ns - self._seen_ns) <= PREDICTION_LIMIT:
             self._advance(stamp_ns)
             self._tell()
 
@@ -164,13 +172,23 @@ class BranchMonitor:
         kernels.passage_odds(self._bank, JERKS, self._bins, count, self._work, self._weights)
         kernels.mirror(self._bank, 1)
 
-    def _begin(self, stamp_ns: int, value: float, variance: float) -> None:
+    def _begin(
+            self, stamp_ns: int, value: float, variance: float, rate: float | None = None
+    ) -> None:
+        """
+        Start all filters from a signed value, and from its mean rate since the last, if given.
+
+        Where the acceleration is constant the rate now is further from that than the rate before
+        by as much: half their difference is how far it may be from the mean.
+        """
         of_value = min(variance / (4.0 * value * value), 1.0) if value else 1.0
         for row in self._bank:
             kernels.begin(row, value, of_value)
-        self._started, self._value, self._rate = True, value, 0.0
-        self._seen = value
-        self._stamp_ns = self._seen_ns = stamp_ns
+        if rate is not None:
+            self._bank[:, 1] = rate
+            self._bank[:, 6] += 0.25 * (rate - self._rate) ** 2
+        self._started, self._value, self._rate = True, value, rate or 0.0
+        self._stamp_ns = stamp_ns
         self._open_gate()
         self._told = self.expected_sign
 
@@ -178,20 +196,19 @@ class BranchMonitor:
         return Branch(self.expected_sign, self._rate, gap, self._doubt or self._entered != 0,
                       value * self._value < 0.0)
 
-    def _stays_far(self, value: float) -> bool:
-        """Return whether no singularity can lie between two samples: both are far from one."""
-        nearer = min(abs(value), abs(self._seen))
-        return (not self._entered and nearer > FAR
-                and abs(value - self._seen) < MAX_CHANGE * nearer)
+    def _stays_far(self, before: float, now: float, reach: float) -> bool:
+        """
+        Return whether no singularity was passed between two singular values.
 
-    def _lost(self, stamp_ns: int) -> bool:
-        return 1e-9 * (stamp_ns - self._seen_ns) > PREDICTION_LIMIT
+        Their squares are the same on both branches. A passage takes the value down from one to
+        zero and on to the other, which is further than the motion reaches in the time.
+        """
+        return not self._entered and min(before, now) > FAR and before + now > reach
 
-    def _restart(self, stamp_ns: int, size: float, variance: float) -> None:
-        """Restart on the last reported branch; mark it unsure if a singularity was near."""
+    def _restart(self, stamp_ns: int, size: float, variance: float, dt: float) -> None:
+        """Restart on the last reported branch; mark it unsure if a singularity was in reach."""
         fastest = abs(self._rate) + kernels.NEAR * math.sqrt(self._bank[self._best, 6])
-        reach = fastest * 1e-9 * (stamp_ns - self._seen_ns)
-        self._doubt |= self._entered != 0 or abs(self._value) < reach
+        self._doubt |= self._entered != 0 or abs(self._value) < fastest * dt
         self._entered = 0
         self._begin(stamp_ns, self._told * size, variance)
 

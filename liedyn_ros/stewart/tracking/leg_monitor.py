@@ -45,7 +45,8 @@ class LegFaults(NamedTuple):
     a bias does. frozen: legs whose reading stands while the others move, or all six where noise
     should move them. jumped: whether three legs or more jumped, as no machine moves. doubted:
     whether a given parameter is too small, so that outliers are none. plausible: (6,), m, the
-    readings, those of outliers replaced by their predictions where that is safe.
+    readings, those of outliers replaced by their predictions. noise_known: whether these are
+    safe to solve for, as the gate is right.
     """
 
     residuals: Array
@@ -55,6 +56,7 @@ class LegFaults(NamedTuple):
     jumped: bool
     doubted: bool
     plausible: Array
+    noise_known: bool
 
     @property
     def flags(self) -> int:
@@ -126,7 +128,7 @@ class LegMonitor:
         seconds = 1e-9 * (stamp_ns - self._origin_ns)
         noise, residuals = self.noise, np.empty(6)
         plausible: Array = np.empty(6)
-        outliers, stepped, frozen, jumped, grown = kernels.examine(
+        outliers, stepped, frozen, jumped, grown, taken = kernels.examine(
             seconds, lengths, self._history, self._legs, self._since, self._numbers,
             (noise.factor, noise.acceleration, self._frozen_time, noise.repetitions,
              not self._resolution), residuals, plausible, noise.state, noise.gate)
@@ -134,14 +136,14 @@ class LegMonitor:
         self._before = outliers
         if grown and (self._wrong or not jumped):
             noise.learn(grown)
-        noise.taken()
+        if taken:
+            noise.taken()
         if self._wrong:
             self._legs[:, kernels.STEPPED] = 0.0
             outliers, stepped, jumped = 0, 0, False
-        if self._wrong or (outliers and not noise.known):
             plausible = lengths
         return LegFaults(residuals, LEGS[outliers], LEGS[stepped], LEGS[frozen], jumped,
-                         self._wrong or noise.understated, plausible)
+                         self._wrong or noise.understated, plausible, noise.known)
 
     def restart(self) -> None:
         """Predict nothing from the readings so far, of which the last had no pose."""

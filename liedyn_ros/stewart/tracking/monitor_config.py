@@ -28,7 +28,8 @@ class MonitorConfig:
     """
     What a MonitoredTracker looks for.
 
-    Where all legs are cranks, rad stands for m. leg_noise: m, standard deviation of a length;
+    Where all legs are cranks, rad stands for m; where cranks and other legs are mixed, m is of
+    the ends of the drives, the cranks' pins. leg_noise: m, standard deviation of a length;
     0 where it is not known, then it is estimated. leg_resolution: m, of a reading, 0 for the
     smallest step that it makes. leg_acceleration: m/s^2, the greatest of a leg; 0 where it is
     not known, then 25 and more where more is measured. frozen_time: s, 0 for never.

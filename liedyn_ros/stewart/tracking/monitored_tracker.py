@@ -88,6 +88,9 @@ class MonitoredTracker:
         self._meter = PlatformMeter(geometry, config.singularity_warning)
         self._gate = SampleGate(geometry)
         self._unit, _ = geometry.reading_unit
+        # Noise and faults are judged in one unit, also where cranks and other legs are mixed.
+        relative = geometry.drive_scales / self._unit
+        self._relative: Array | None = relative if (relative != 1.0).any() else None
         self._leg_monitor = LegMonitor(
             config.leg_noise, config.leg_acceleration, config.frozen_time, config.leg_resolution,
             geometry.reading_unit,
@@ -98,7 +101,7 @@ class MonitoredTracker:
             geometry, home, method, self._meter) if config.hold_hypotheses else None
         self._sensor_monitor = None if config.sensor is None else SensorMonitor(
             config.sensor, config.sensor_time)
-        self._motion_filter = MotionFilter()
+        self._motion_filter = MotionFilter(geometry.drive_scales)
         self._motion: LegMotion | None = None
         self._last: MonitoredPose | None = None
         self._sign = 0  # of the determinant, reported with the last sample
@@ -135,12 +138,12 @@ class MonitoredTracker:
             self._lost |= self._tracker.last is not None
             self._tracker.continue_from(None)
             self._forget()
-        faults = self._leg_monitor.judge(sample.stamp_ns, sample.lengths)
-        if self.config.replace_outliers and faults.outliers:
+        faults = self._judge(sample)
+        if faults.outliers and faults.noise_known and self.config.replace_outliers:
             sample = sample._replace(lengths=faults.plausible)
         noise = self._leg_monitor.noise
-        self._motion = self._motion_filter.take(
-            sample.stamp_ns, sample.lengths, noise.total, noise.jitter)
+        self._motion = self._motion_filter.take(  # an outlier is no motion, replaced or not
+            sample.stamp_ns, faults.plausible, self._unit * noise.total, noise.jitter)
         started = self._tracker.last is not None
         tracked = self._tracker.advance(sample, not self._branch_monitor.near(KEPT_BRANCH))
         flags = faults.flags
@@ -155,6 +158,14 @@ class MonitoredTracker:
         choice = self._choose(tracked, sample, sensed)
         self._last = self._report(choice, flags, faults.legs, sensed, started, rates is not None)
         return self._last
+
+    def _judge(self, sample: Sample) -> LegFaults:
+        """Return the faults of a sample's readings."""
+        if self._relative is None:
+            return self._leg_monitor.judge(sample.stamp_ns, sample.lengths)
+        faults = self._leg_monitor.judge(sample.stamp_ns, sample.lengths * self._relative)
+        return faults._replace(residuals=faults.residuals / self._relative,
+                               plausible=faults.plausible / self._relative)
 
     def _unsolved(
             self, tracked: TrackedPose, flags: int, faults: LegFaults, started: bool
@@ -207,8 +218,10 @@ class MonitoredTracker:
             flags |= Flag.APPROACHING_SINGULARITY.value
         fit = None
         if self._sensor_monitor is not None and sensed is not None:
+            deviation = self._leg_monitor.noise.deviation
             fit = self._sensor_monitor.compare(
-                tracked, *sensed, self._leg_monitor.noise.deviation)
+                tracked, *sensed,
+                deviation if self._relative is None else deviation / self._relative)
         if fit is not None and not fit.consistent:
             flags |= Flag.SENSOR_DISAGREES.value
             if fit.leg is not None:

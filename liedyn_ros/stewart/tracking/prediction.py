@@ -28,7 +28,7 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 from liedyn_ros.stewart.tracking.covariance import of_measured
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose
 
-MAX_DEVIATION = 0.1  # characteristic lengths, of a predicted length: beyond it nothing is known
+MAX_DEVIATION = 0.1  # characteristic lengths, of a drive's end: beyond it nothing is known
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class MotionEstimator:
     """
 
     def __init__(self, geometry: StewartGeometry, rate_noise: float = 0.0) -> None:
-        """Take the standard deviation of a measured rate (m/s); 0 where it is not known."""
+        """Take the deviation of a measured rate, m/s or rad/s; 0 where it is not known."""
         self._geometry, self._rate_noise = geometry, rate_noise
         self._meter, self._solver = PlatformMeter(geometry), PoseSolver(geometry)
 
@@ -79,7 +79,10 @@ class MotionEstimator:
         motion = monitored.motion
         if motion is None or not monitored.noise_known:
             return None
-        return self._of_lengths(monitored.state, monitored.twist, motion.noise, motion.jitter)
+        of_pose = motion.noise ** 2 * _square(monitored.state, motion.scales)
+        if motion.jitter and monitored.twist is not None:  # (14.28)
+            of_pose += motion.jitter ** 2 * np.outer(monitored.twist, monitored.twist)
+        return of_pose
 
     def of(self, monitored: MonitoredPose) -> MotionEstimate:
         """
@@ -97,11 +100,14 @@ class MotionEstimator:
         if monitored.rates_measured:
             if not self._rate_noise:
                 return MotionEstimate(pose, twist)
+            inverse = monitored.state.inverse
+            of_rates = self._rate_noise ** 2 * inverse @ inverse.T
             return MotionEstimate(pose, twist, self._joint(
-                monitored.state, twist, of_pose, self._rate_noise ** 2, 0.0))
+                pose, twist, of_pose, of_rates, np.zeros((6, 6))))
         legs = motion.at()
+        square = _square(monitored.state, legs.scales)
         return MotionEstimate(pose, twist, self._joint(
-            monitored.state, twist, of_pose, legs.rate_variance, legs.covariance))
+            pose, twist, of_pose, legs.rate_variance * square, legs.covariance * square))
 
     def predict(self, monitored: MonitoredPose, seconds: float) -> MotionEstimate:
         """
@@ -130,25 +136,20 @@ class MotionEstimator:
         twist = state.inverse @ legs.rates
         if not monitored.noise_known:
             return MotionEstimate(solution.pose, twist)
-        of_pose = legs.length_variance * state.inverse @ state.inverse.T
+        square = _square(state, legs.scales)
         return MotionEstimate(solution.pose, twist, self._joint(
-            state, twist, of_pose, legs.rate_variance, legs.covariance))
-
-    @staticmethod
-    def _of_lengths(
-            state: PlatformState, twist: Array | None, noise: float, jitter: float) -> Array:
-        """Return the covariance of a pose by the noise of its lengths and its stamp (14.28)."""
-        inverse = state.inverse
-        of_pose = noise ** 2 * inverse @ inverse.T
-        if jitter and twist is not None:
-            of_pose += jitter ** 2 * np.outer(twist, twist)
-        return np.asarray(of_pose)
+            solution.pose, twist, legs.length_variance * square, legs.rate_variance * square,
+            legs.covariance * square))
 
     def _joint(
-            self, state: PlatformState, twist: Array, of_pose: Array, rate_variance: float,
-            shared: float) -> Array:
-        """Return (12, 12) of pose and twist. shared: covariance of a length with its rate."""
-        square = state.inverse @ state.inverse.T
-        of_twist, cross = of_measured(
-            self._geometry, state.pose, twist, of_pose, rate_variance * square, shared * square)
+            self, pose: Array, twist: Array, of_pose: Array, of_rates: Array,
+            shared: Array) -> Array:
+        """Return (12, 12) of pose and twist; see of_measured."""
+        of_twist, cross = of_measured(self._geometry, pose, twist, of_pose, of_rates, shared)
         return joint_covariance(of_pose, of_twist, cross)
+
+
+def _square(state: PlatformState, scales: Array) -> Array:
+    """Return the covariance (6, 6) of a pose by errors of variance 1 m^2 of the drives' ends."""
+    inverse = state.inverse / scales
+    return np.asarray(inverse @ inverse.T)

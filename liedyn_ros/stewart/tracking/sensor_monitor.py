@@ -151,12 +151,12 @@ class SensorMonitor:
         self._stamp_ns = 0
 
     def compare(
-            self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int, noise: float
+            self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int, noise: float | Array
     ) -> SensorFit | None:
         """
         Return how a reading at its time (ns) fits a tracked pose, moved there at its twist.
 
-        noise: m, standard deviation of a leg's length.
+        noise: m or rad, standard deviation of a leg's reading, or of each (6,).
 
         None where there is no twist to move it with, or one that is a jump.
         """
@@ -174,12 +174,13 @@ class SensorMonitor:
 
     def update(
             self, stamp_ns: int, pose: Array, reading: ArrayLike, state: PlatformState,
-            noise: float, spread: float = 1.0) -> SensorFit:
+            noise: float | Array, spread: float = 1.0) -> SensorFit:
         """
         Return how a reading fits the pose of the lengths at the same time (ns).
 
-        state: the platform's at the pose, or at that of the lengths. noise: m, standard
-        deviation of a leg's length. spread: the pose's variance in units of what that makes.
+        state: the platform's at the pose, or at that of the lengths. noise: m or rad, standard
+        deviation of a leg's reading, or of each (6,). spread: the pose's variance in units of what
+        that makes.
         """
         residual = self.sensor.residual(pose, reading)
         if self._mean is None or stamp_ns <= self._stamp_ns:
@@ -224,9 +225,11 @@ class SensorMonitor:
         return float(np.linalg.norm(seconds * self.sensor.derivative(pose) @ twist))
 
     def _judge(
-            self, pose: Array, state: PlatformState, noise: float, residual: Array) -> SensorFit:
+            self, pose: Array, state: PlatformState, noise: float | Array, residual: Array
+    ) -> SensorFit:
         effect = self.sensor.derivative(pose) @ state.inverse  # (n, 6), by a length
-        covariance = (self._share * noise ** 2 * effect @ effect.T
+        by_noise = effect * noise
+        covariance = (self._share * by_noise @ by_noise.T
                       + self.sensor.variance * np.eye(len(residual)))
         weighted = np.asarray(np.linalg.solve(covariance, residual), dtype=float)
         statistic = float(residual @ weighted)

@@ -14,7 +14,9 @@
 
 """Legs of every form, against root finders, differences and each other."""
 
+from concurrent.futures import ThreadPoolExecutor
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
@@ -284,3 +286,24 @@ def test_bad_forms_are_named(make, message):
 def test_a_form_is_needed_for_each_leg(geometry):
     with pytest.raises(GeometryError, match='forms: expected the form of each'):
         dataclasses.replace(geometry, forms=(Strut(),) * 5)
+
+
+def test_threads_that_share_a_meter_do_not_mix_poses():
+    geometry, home = example('cranks')
+    meter, poses = PlatformMeter(geometry), [home.copy(), home.copy()]
+    poses[1][:3, 3] += [0.02, 0.01, -0.01]
+    states = [meter.measure(pose) for pose in poses]
+    wanted = [(meter.transmissions(pose), meter.margins(pose[None]).travel[0]) for pose in poses]
+
+    def ask(k):
+        return all(
+            meter.transmissions(states[k].pose) == wanted[k][0]
+            and np.array_equal(meter.margins_at(states[k].pose)[0].travel, wanted[k][1])
+            for _ in range(5000))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            assert all(pool.map(ask, range(2)))
+    finally:
+        sys.setswitchinterval(interval)

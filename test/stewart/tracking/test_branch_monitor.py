@@ -18,6 +18,8 @@ Paths through singularities: a plain tracker is fooled, the guard says so where 
 The true sign of the determinant (numpy's) and the true pose are the witnesses.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from support.crossings import Crossing, CROSSINGS, FIRST_NS
@@ -266,3 +268,39 @@ def test_reset_forgets_the_doubt(geometry, home):
     pose = pose_of((0.0, 0.0, 0.5), (5.0, 0.0, 0.0))
     safe = tracker.update(said[-1].stamp_ns + 1, leg_lengths(geometry, pose))
     assert not safe.flags and np.abs(safe.pose - pose).max() < 1e-12
+
+
+def watch(values, dt):
+    """Return what a monitor says of signed values at a period (s), as a solver may give them."""
+    monitor = BranchMonitor()
+    return [monitor.update(FIRST_NS + round(1e9 * k * dt), SimpleNamespace(
+        signed_value=float(value), determinant_sign=1 if value > 0.0 else -1, slope=1.0), 1e-6)
+        for k, value in enumerate(values)]
+
+
+@pytest.mark.parametrize('amplitude', [0.12, 0.15])
+def test_a_motion_too_fast_for_the_filters_has_a_rate_and_a_gap(amplitude):
+    dt = 0.05
+    values = 0.62 + amplitude * np.cos(40.0 * dt * np.arange(60) + 0.3)  # 6 Hz, sampled at 20 Hz
+    said = watch(values, dt)
+    assert not any(branch.unsure or branch.wrong for branch in said)
+    rates = np.array([branch.rate for branch in said])
+    assert np.corrcoef(rates[2:], np.diff(values)[1:])[0, 1] > 0.7, 'that of the change'
+    assert np.count_nonzero(rates == 0.0) == 1, 'of the first sample alone'
+    gaps = np.array([branch.prediction_gap for branch in said])
+    assert np.count_nonzero(gaps == 0.0) == 1 and np.abs(gaps).max() > 0.1
+
+
+@pytest.mark.parametrize('dt', [0.05, 0.1, 0.5])
+@pytest.mark.parametrize('step', [0.4, 0.6, 0.7])
+def test_a_crossing_between_two_samples_far_from_singular_is_not_hidden(dt, step):
+    values = step * (2.5 - np.arange(6.0))  # zero is between the third and the fourth
+    said = watch(np.abs(values), dt)  # of the poses of a solver that stays on its branch
+    assert all(branch.unsure or branch.wrong for branch in said[3:])
+
+
+@pytest.mark.parametrize('dt', [0.02, 0.1, 0.2])
+def test_a_motion_far_from_singular_at_a_low_rate_raises_no_doubt(dt):
+    times = dt * np.arange(200)
+    said = watch(0.7 + 0.2 * np.sin(2.0 * times) + 0.05 * np.sin(7.0 * times), dt)
+    assert not any(branch.unsure or branch.wrong for branch in said)

@@ -275,3 +275,17 @@ def test_settings_out_of_range_are_refused(settings):
 def test_config_and_sensors_refuse_what_cannot_be(refused, error, message):
     with pytest.raises(error, match=message):
         refused()
+
+
+def test_stale_readings_change_no_estimate():
+    monitor, rng = LegMonitor(0.0, 0.0, 0.05), np.random.default_rng(1)
+    for k in range(1000):
+        reading = 0.5 + 1e-5 * rng.normal(size=6)
+        monitor.judge(k * 1_000_000, reading)
+    monitor.noise.learn(100.0)
+    before, report = monitor.noise.acceleration, monitor.report()
+    for k in range(1000, 4000):
+        faults = monitor.judge(k * 1_000_000, reading)
+    assert faults.frozen == tuple(range(6))
+    assert monitor.noise.acceleration > 0.999 * before
+    assert monitor.report().noise == pytest.approx(report.noise, rel=0.02)

@@ -14,14 +14,19 @@
 
 """Twist at its stamp and predictions, whose errors are as large as their covariances say."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from support.leg_forms import example
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, SmoothTrajectory)
+from liedyn_ros.stewart.platform.forms import Crank, Strut
 from liedyn_ros.stewart.tracking.kernels import motion_bank
+from liedyn_ros.stewart.tracking.motion_filter import MotionFilter
 
 FIRST_NS, SKIPPED = 1_000_000_000, 100
 
@@ -133,3 +138,91 @@ def test_a_member_of_the_bank_is_a_kalman_filter():
     assert np.allclose(row[:24].reshape(6, 4), legs, atol=1e-9)
     assert np.allclose(row[motion_bank.COVARIANCE:motion_bank.EVIDENCE].reshape(4, 4),
                        covariance, rtol=1e-5, atol=1e-8)
+
+
+def forms(kind):
+    """Return a platform of cranks, of cranks of two sizes, or of cranks and struts, and home."""
+    geometry, home = example('cranks')
+    own = list(geometry.forms)
+    for i in (1, 4):
+        if kind == 'two sizes':
+            own[i] = dataclasses.replace(own[i], radius=0.03)
+        elif kind == 'mixed':
+            own[i] = Strut()
+    limits = [[-1.2, 1.2] if isinstance(form, Crank) else [0.0, 1.0] for form in own]
+    return dataclasses.replace(geometry, forms=tuple(own), length_limits=limits), home
+
+
+@pytest.mark.parametrize('kind', ['cranks', 'two sizes', 'mixed'])
+def test_cranks_have_honest_twists_and_predictions(kind):
+    geometry, home = forms(kind)
+    motion = SmoothTrajectory(
+        home, 0.4 * np.array([0.2, 0.2, 0.3, 0.03, 0.03, 0.03]),
+        [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], np.arange(6.0))
+    metres, deviation = geometry.drive_scales, 6e-6  # m, of the ends of the drives
+    unit, _ = geometry.reading_unit
+    assert unit == pytest.approx({'cranks': 0.06, 'two sizes': 0.05, 'mixed': 1.0}[kind])
+    rng, times = np.random.default_rng(3), 2.0 + 0.01 * np.arange(500)
+    readings = leg_lengths(geometry, motion.pose(times))
+    readings += deviation / metres * rng.normal(size=readings.shape)
+    tracker = MonitoredTracker(
+        geometry, home, config=MonitorConfig(leg_noise=deviation / unit))
+    estimator, poses, twists, ahead = MotionEstimator(geometry), [], [], []
+    for k, (time, reading) in enumerate(zip(times, readings)):
+        monitored = tracker.update(round(1e9 * time), reading)
+        assert not monitored.flags
+        if k < SKIPPED:
+            continue
+        estimate = estimator.of(monitored)
+        error = se3.log(se3.compose(se3.inverse(motion.pose(time)), monitored.pose))
+        poses.append(square(error, estimate.pose_covariance))
+        twists.append(square(estimate.twist - motion.twist(time), estimate.twist_covariance))
+        if k % 10 == 0:
+            later = estimator.predict(monitored, 0.01)
+            error = se3.log(se3.compose(se3.inverse(motion.pose(time + 0.01)), later.pose))
+            ahead.append(square(error, later.pose_covariance))
+    assert 5.0 < np.mean(poses) < 7.0
+    assert 2.5 < np.mean(twists) < 9.0 and 2.0 < np.mean(ahead) < 11.0
+
+
+def test_an_angle_that_is_not_known_is_no_length():
+    """A prediction is refused by the way of the cranks' pins, not by their angles in rad."""
+    geometry, home = forms('cranks')
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=1e-3))
+    rng, readings = np.random.default_rng(1), leg_lengths(geometry, home)
+    for k in range(300):
+        monitored = tracker.update(k * 10_000_000, readings + 1e-3 * rng.normal(size=6))
+    estimator = MotionEstimator(geometry)
+    estimator.predict(monitored, 1.0)  # 13 mm, 0.2 rad; 0.1 characteristic lengths are 15 mm
+    with pytest.raises(LimitError, match='characteristic lengths'):
+        estimator.predict(monitored, 2.0)
+
+
+@pytest.mark.parametrize('noise', [0.0, 1e-5])  # 0: not known yet, so nothing is replaced
+def test_an_outlier_that_is_not_replaced_does_not_bend_the_twist(geometry, home, motion, noise):
+    times = 2.0 + 1e-3 * np.arange(170)
+    readings = leg_lengths(geometry, motion.pose(times))
+    readings += 1e-5 * np.random.default_rng(2).normal(size=readings.shape)
+    hit, config = readings.copy(), MonitorConfig(leg_noise=noise, replace_outliers=noise == 0.0)
+    hit[150, 2] += 5e-3
+    clean, bent = (MonitoredTracker(geometry, home, config=config) for _ in range(2))
+    for k, time in enumerate(times):
+        stamp = round(1e9 * time)
+        one, other = clean.update(stamp, readings[k]), bent.update(stamp, hit[k])
+        assert bool(other.legs) == (k == 150)
+        if k == 150:
+            assert np.abs(other.pose - one.pose).max() > 1e-3, 'it is not replaced'
+        elif k > 150:
+            assert other.twist == pytest.approx(one.twist, abs=2e-3)
+
+
+def test_noise_beyond_all_members_widens_their_covariance():
+    """Readings a hundred times as noisy as is told: the errors are still as told, within 2."""
+    rng, filter_of_legs, squares = np.random.default_rng(1), MotionFilter(np.ones(6)), []
+    for k in range(600):
+        motion = filter_of_legs.take(k * 1_000_000, 0.5 + 1e-4 * rng.normal(size=6), 1e-6, 0.0)
+        if k > 100:
+            assert (motion.bank[:, motion_bank.MISFIT] > 2.0).all()
+            legs = motion.at()
+            squares.append((legs.rates ** 2).mean() / legs.rate_variance)
+    assert 0.25 < np.mean(squares) < 4.0

@@ -181,6 +181,19 @@ def least_drive(table, r, p):
 
 
 @kernel
+def transmissions(table, pose, out):
+    """
+    Write the transmissions (6,) of the legs at a pose (4 by 4).
+
+    One kernel follows the pose and reads the ends: threads that share a table do not mix poses.
+    """
+    r, p = split(pose)
+    follow(table, r, p)
+    for i in range(6):
+        out[i] = 1.0 if len(table) == ENDS else transmission(table, i, r, p)
+
+
+@kernel
 def transmission(table, i, r, p):
     """
     Return the cosine of the angle between the rod of a rail or a crank and its driven end's way.

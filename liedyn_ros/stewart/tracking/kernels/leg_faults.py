@@ -39,9 +39,9 @@ DWELL = 6.0
 
 # Numbers of the platform.
 COUNT, SAME_SAMPLES, NUMBERS = 0, 1, 2
-# Numbers of a leg.
-(SIGMA, STEP, OFF, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR, ANCHOR_TIME,
- ANCHORED, AMPLITUDE, LEG) = range(15)
+# Numbers of a leg. OUTLYING: s, for which it has been an outlier.
+(SIGMA, STEP, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
+ ANCHOR_TIME, ANCHORED, AMPLITUDE, LEG) = range(15)
 
 
 @kernel
@@ -65,18 +65,20 @@ def examine(time, lengths, history, legs, since, numbers, settings, residuals, p
     Judge six readings as `judge` does, then let the estimates of their noise take them.
 
     noise: what the kernel `noise.take` is given. gate: deviation (m) that a leg has at least,
-    share of the measured one, step (m; 0: as seen). Returns what `judge` returns.
+    share of the measured one, step (m; 0: as seen). Returns what `judge` returns, and whether
+    the estimates took the readings: those that all repeat are stale, and say nothing of noise.
     """
     window, squares, noise_legs, noise_numbers, work = noise
     least, share, step = gate
     readings.gates(noise_legs, noise_numbers, least, share, step, legs)
     found = judge(time, lengths, history, legs, since, numbers, settings, residuals, plausible)
-    outliers, _, frozen, jumped, _ = found
+    outliers, stepped, frozen, jumped, grown = found
     if outliers != 0 or jumped:  # no acceleration is measured from it
         noise_numbers[readings.QUIET] = 0.0
-    if not (frozen == 63 and numbers[SAME_SAMPLES] > 0.0):
+    taken = not (frozen == 63 and numbers[SAME_SAMPLES] > 0.0)
+    if taken:
         readings.take(window, squares, noise_legs, noise_numbers, work, time, lengths)
-    return found
+    return outliers, stepped, frozen, jumped, grown, taken
 
 
 @kernel
@@ -104,14 +106,14 @@ def judge(time, lengths, history, legs, since, numbers, settings, residuals, pla
             frozen = 63
     if numbers[COUNT] > 1.0:
         points, spread, bend = line(time, history, legs, numbers, factor, bound)
-        off = predict(time, history, legs, points, lengths, residuals, factor * spread,
-                      bound * bend)
-        if off > MAX_OUTLIERS:  # (14.21)
+        count = predict(time, history, legs, points, lengths, residuals, factor * spread,
+                        bound * bend)
+        if count > MAX_OUTLIERS:  # (14.21)
             jumped = True
             for i in range(6):
                 grown = max(grown, abs(residuals[i]) / bend)
             restart(legs, numbers)
-        elif off > 0:
+        elif count > 0:
             outliers, grown = follow(
                 history, legs, numbers, residuals, plausible, dt, factor * spread, bound, bend)
     for i in range(6):
@@ -134,7 +136,7 @@ def restart(legs, numbers):
     """Predict from the next reading on: what a step was measured from is gone."""
     numbers[COUNT] = 0.0
     for i in range(6):
-        legs[i, OFF] = legs[i, STEPPED] = 0.0
+        legs[i, OUTLYING] = legs[i, STEPPED] = 0.0
 
 
 @kernel
@@ -168,7 +170,7 @@ def predict(time, history, legs, points, lengths, residuals, noise, bend):
         mean += (time - history[k, 0]) / points
     for k in range(points):
         square += (time - history[k, 0] - mean) ** 2
-    off = 0
+    count = 0
     for i in range(6):
         value = 0.0
         for k in range(points):
@@ -176,8 +178,8 @@ def predict(time, history, legs, points, lengths, residuals, noise, bend):
                       ) * history[k, i + 1]
         residuals[i] = lengths[i] - value
         gate = noise * legs[i, SIGMA] + bend + 2.0 * legs[i, STEP]
-        off += abs(residuals[i]) > gate or legs[i, OFF] > 0.0
-    return off
+        count += abs(residuals[i]) > gate or legs[i, OUTLYING] > 0.0
+    return count
 
 
 @kernel
@@ -187,22 +189,22 @@ def follow(history, legs, numbers, residuals, plausible, dt, noise, bound, bend)
     for i in range(6):
         leg, error = legs[i], residuals[i]
         gate = noise * leg[SIGMA] + bound * bend + 2.0 * leg[STEP]
-        if leg[OFF] == 0.0:
+        if leg[OUTLYING] == 0.0:
             if not abs(error) > gate:
                 continue
             leg[FIRST] = leg[BEFORE] = error
-            leg[OFF] = dt
+            leg[OUTLYING] = dt
         else:
-            leg[OFF] += dt
-            wide = gate + bound * leg[OFF] ** 2
+            leg[OUTLYING] += dt
+            wide = gate + bound * leg[OUTLYING] ** 2
             if abs(error) < wide and abs(error) < 0.5 * abs(leg[FIRST]):
-                leg[OFF] = 0.0
+                leg[OUTLYING] = 0.0
                 continue
             if (error * leg[FIRST] > 0.0 and abs(error) > GROWTH * abs(leg[FIRST])
                     and abs(error) > 1.2 * abs(leg[BEFORE])):
-                grown = max(grown, abs(error) / (bend + 0.5 * leg[OFF] ** 2))
+                grown = max(grown, abs(error) / (bend + 0.5 * leg[OUTLYING] ** 2))
         leg[BEFORE] = error
-        if leg[OFF] <= max(TIMEOUT, 1.01 * dt):
+        if leg[OUTLYING] <= max(TIMEOUT, 1.01 * dt):
             outliers |= 1 << i
             plausible[i] -= error
         else:
@@ -221,7 +223,7 @@ def accept(history, leg, i, error):
     """Go on from where an outlier has stayed; it is a step if it kept to one place."""
     for k in range(POINTS):
         history[k, i + 1] += error
-    leg[OFF] = 0.0
+    leg[OUTLYING] = 0.0
     if abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
         total = leg[STEPPED] + error
         leg[STEPPED] = total if abs(total) > 0.5 * abs(error) else 0.0

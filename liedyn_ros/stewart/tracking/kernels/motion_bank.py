@@ -13,21 +13,26 @@
 # limitations under the License.
 
 """
-Six leg lengths with three derivatives, filtered for several sharpnesses of the motion (14.24).
+Six drives with three derivatives, filtered for several sharpnesses of the motion (14.24).
 
-A member of the bank is a row: four numbers of each leg (m, m/s, m/s^2, m/s^3), their common
-covariance (4, 4), row by row, the evidence for the member, and the mean of its errors squared.
+Lengths here are the positions of the drives' ends, m: of struts and rails the readings, of cranks
+their arcs. A member of the bank is a row: four numbers of each leg (m, m/s, m/s^2, m/s^3), their
+common covariance (4, 4), row by row, the evidence for the member, and the mean of its errors
+squared over their variance, its misfit: 1 where the member fits its own covariance.
 """
 
 import math
 
 from liedyn_ros.jit.decorators import kernel
 
-LEGS, COVARIANCE, EVIDENCE, ERRORS, ROW = 0, 24, 40, 41, 42
+LEGS, COVARIANCE, EVIDENCE, MISFIT, ROW = 0, 24, 40, 41, 42
 SPECTRA = 11  # of the fourth derivative, each RATIO times the one before
 FIRST, RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
 MEMORY, MEMORY_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
 UNKNOWN = (1e2, 1e4, 1e6)  # variances of rate, acceleration and jerk before the first sample
+FIT = 4.0  # deviations of a mean misfit, beyond which a member does not fit
+MIN_WEIGHT = 1e-6  # of a member that counts in a mixture
+MIN_LOG_WEIGHT = -700.0  # whose exponential is still a normal number
 LEG, RATE, LENGTHS, RATES, MIXTURE = 0, 6, 12, 13, 15  # of a mixture: values; p11, p12, p22
 
 
@@ -49,7 +54,19 @@ def start(bank, lengths, variance):
 def step(bank, dt, lengths, variance, jitter, count, work, mixture):
     """Take six lengths as `take` does and write the mixture at their time as `mix` does."""
     take(bank, dt, lengths, variance, jitter, count)
-    mix(bank, dt, count + 1.0, 0.0, work, mixture)
+    mix(bank, dt, count, 0.0, work, mixture)
+
+
+@kernel
+def memory(dt):
+    """Return the time, s, over which evidence is kept of samples that come every dt (s)."""
+    return max(MEMORY, MEMORY_SAMPLES * dt)
+
+
+@kernel
+def samples_kept(dt, count):
+    """Return over how many samples a mean misfit is taken, of so many that came every dt (s)."""
+    return min(float(count), memory(dt) / dt)
 
 
 @kernel
@@ -57,10 +74,9 @@ def take(bank, dt, lengths, variance, jitter, count):
     """
     Move all members on by a time (s) and correct them with six lengths (6,), m.
 
-    variance: m^2, of a length. jitter: s^2, of the stamps. count: samples so far.
+    variance: m^2, of a length. jitter: s^2, of the stamps. count: samples with this one.
     """
-    span = max(MEMORY, MEMORY_SAMPLES * dt)
-    kept, samples = math.exp(-dt / span), min(count + 1.0, span / dt)
+    kept, samples = math.exp(-dt / memory(dt)), samples_kept(dt, count)
     spectrum = FIRST
     for m in range(SPECTRA):
         row = bank[m]
@@ -122,7 +138,7 @@ def correct(row, lengths, variance, jitter, kept, share):
         row[k + 3] += g3 * error
     joseph(p, g0, g1, g2, g3, noise)
     row[EVIDENCE] = kept * row[EVIDENCE] - 0.5 * (misfit + 6.0 * math.log(total))
-    row[ERRORS] += share * (misfit / 6.0 - row[ERRORS])
+    row[MISFIT] += share * (misfit / 6.0 - row[MISFIT])
 
 
 @kernel
@@ -147,24 +163,25 @@ def mix(bank, dt, count, seconds, work, out):
     """
     Write the mixture (MIXTURE,) of all members at a time (s) after the last sample (14.25).
 
-    dt: s, between samples. work: (ROW + SPECTRA,). It holds lengths (6,), rates (6,), and of each
-    leg the variance of its length, its covariance with the rate, and the variance of that.
+    dt: s, between samples, of which count came. work: (ROW + SPECTRA,). It holds lengths (6,),
+    rates (6,), and of each leg the variance of its length, its covariance with the rate, and the
+    variance of that. Where no member fits, the covariance of each is taken times its misfit: the
+    motion or the noise is beyond all of them.
     """
     row, weights = work[0:ROW], work[ROW:ROW + SPECTRA]
-    samples = min(count, max(MEMORY, MEMORY_SAMPLES * dt) / dt)
-    limit = 1.0 + 4.0 * (2.0 / (6.0 * samples)) ** 0.5
+    limit = 1.0 + FIT * (2.0 / (6.0 * samples_kept(dt, count))) ** 0.5
     passing = False
     for m in range(SPECTRA):
-        passing |= bank[m, ERRORS] <= limit
+        passing |= bank[m, MISFIT] <= limit
     top = -math.inf
     for m in range(SPECTRA):
-        if not passing or bank[m, ERRORS] <= limit:
+        if not passing or bank[m, MISFIT] <= limit:
             top = max(top, bank[m, EVIDENCE])
     total = 0.0
     for m in range(SPECTRA):
         weights[m] = 0.0
-        if not passing or bank[m, ERRORS] <= limit:
-            weights[m] = math.exp(max(bank[m, EVIDENCE] - top, -700.0))
+        if not passing or bank[m, MISFIT] <= limit:
+            weights[m] = math.exp(max(bank[m, EVIDENCE] - top, MIN_LOG_WEIGHT))
         total += weights[m]
     for k in range(MIXTURE):
         out[k] = 0.0
@@ -172,7 +189,7 @@ def mix(bank, dt, count, seconds, work, out):
         spectrum = FIRST
         for m in range(SPECTRA):
             weight = weights[m] / total
-            if weight > 1e-6:
+            if weight > MIN_WEIGHT:
                 for k in range(ROW):
                     row[k] = bank[m, k]
                 if seconds != 0.0:
@@ -180,7 +197,7 @@ def mix(bank, dt, count, seconds, work, out):
                 if turn == 0:
                     add_means(row, weight, out)
                 else:
-                    add_spreads(row, weight, out)
+                    add_spreads(row, weight, 1.0 if passing else row[MISFIT], out)
             spectrum *= RATIO
 
 
@@ -193,10 +210,10 @@ def add_means(row, weight, out):
 
 
 @kernel
-def add_spreads(row, weight, out):
-    """Add a member's covariance, and how far its means are from the mixture's."""
+def add_spreads(row, weight, scale, out):
+    """Add a member's covariance times a scale, and how far its means are from the mixture's."""
     p = row[COVARIANCE:EVIDENCE]
-    p11, p12, p22 = p[0], p[1], p[5]
+    p11, p12, p22 = scale * p[0], scale * p[1], scale * p[5]
     for i in range(6):
         length, rate = row[4 * i] - out[LEG + i], row[4 * i + 1] - out[RATE + i]
         p11 += length * length / 6.0
