@@ -49,6 +49,10 @@ INTERNAL_FAULT = 'internal fault'  # a kind of fault
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
 
 
+class NotCompiledError(LiedynError):
+    """Kernels are still being compiled."""
+
+
 def no_kernels() -> None:
     """Do nothing: the warm-up of a node without kernels."""
 
@@ -89,7 +93,7 @@ class ManagedNode(LifecycleNode):
         self._starter: Timer | None = None
         self.parameters = ParameterSet(
             self, (AUTOSTART, *parameters), lambda: self.configured, self.parameters_changed)
-        self._warm = self._start_warm_up()
+        self._warm = self._warming = self._start_warm_up()
         if self.parameters['autostart']:
             self._start_when_warm()
 
@@ -102,10 +106,19 @@ class ManagedNode(LifecycleNode):
     def parameters_changed(self) -> None:
         """Take over parameters that were set at run time."""
 
+    def require_kernels(self, warm_up: Callable[[], None]) -> None:
+        """
+        Compile, for `configure`, what this configuration needs besides `warm_up`.
+
+        Raises NotCompiledError while that takes its time: the node starts itself after it.
+        """
+        self._warming = start_warm_up(warm_up)
+        _require_warm(self._warming)
+
     @property
     def starting(self) -> bool:
         """Return whether kernels are being compiled, or the node is to start by itself."""
-        return self._starter is not None or not self._warm.done()
+        return self._starter is not None or not self._warming.done()
 
     def open_publisher(
             self, message_type: Any, topic: str, qos: QoSProfile | int = DEPTH) -> Publisher:
@@ -191,11 +204,15 @@ class ManagedNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure, or say why not and stay unconfigured."""
         try:
-            self._require_warm()
+            _require_warm(self._warm)
             self._stop_starting()
             self.parameters.require_valid()
             self._scopes.append(ExitStack())
             self.configure()
+        except NotCompiledError as error:
+            self.get_logger().warning(f'not configured yet: {error}')
+            self._close(UNCONFIGURED)
+            return TransitionCallbackReturn.FAILURE
         except Exception as error:  # any error is logged, and the node stays alive
             self._tell('not configured', error)
             self._close(UNCONFIGURED)
@@ -262,21 +279,14 @@ class ManagedNode(LifecycleNode):
             self.get_logger().info('compiling kernels, or loading them from the cache ...')
         return start_warm_up(warm_up)
 
-    def _require_warm(self) -> None:
-        wait([self._warm], WARM_TIMEOUT)
-        if not self._warm.done():
-            raise LiedynError('expected compiled kernels, got a request while they are being '
-                              'compiled; configure the node again in half a minute')
-        self._warm.result()
-
     def _start_when_warm(self) -> None:
         """Configure and activate once the kernels are warm, unless a manager does so before."""
         def look() -> None:
-            if self._warm.done():
+            if self._warming.done():
                 self._stop_starting()
                 self._start()
 
-        if self._warm.done():
+        if self._warming.done():
             self._start()
         else:
             self._starter = self.create_timer(
@@ -285,12 +295,22 @@ class ManagedNode(LifecycleNode):
     def _start(self) -> None:
         if self.trigger_configure() is TransitionCallbackReturn.SUCCESS:
             self.trigger_activate()
+        elif not self._warming.done():
+            self._start_when_warm()
 
     def _stop_starting(self) -> None:
         """Cancel the automatic start."""
         if self._starter is not None:
             self.destroy_timer(self._starter)
             self._starter = None
+
+
+def _require_warm(kernels: Future[None]) -> None:
+    wait([kernels], WARM_TIMEOUT)
+    if not kernels.done():
+        raise NotCompiledError('expected compiled kernels, got a request while they are being '
+                               'compiled; configure the node again in half a minute')
+    kernels.result()
 
 
 def set_rate(timer: Timer, rate: float) -> None:

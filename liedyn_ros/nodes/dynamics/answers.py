@@ -60,8 +60,8 @@ class DynamicsAnswers:
         """
         self.model, self._stamp = model, stamp or Time()
         self._dynamics = Dynamics(model, dissipation=dissipation)
-        self._looped = bool(model.closures or (hold_couplings and model.couplings))
-        self._solver: Solver = (LoopSolver(model, dissipation=dissipation) if self._looped
+        self.with_loops = bool(model.closures or (hold_couplings and model.couplings))
+        self._solver: Solver = (LoopSolver(model, dissipation=dissipation) if self.with_loops
                                 else TreeSolver(self._dynamics))
         self._messages = TreeMessages(model)
         self._zero = np.zeros(model.nv)
@@ -128,7 +128,7 @@ class DynamicsAnswers:
         response.closure_types = [closure.type_name for closure in model.closures]
         response.closure_bodies_a = [closure.body_a or '' for closure in model.closures]
         response.closure_bodies_b = [closure.body_b or '' for closure in model.closures]
-        couplings = model.couplings if self._looped else ()
+        couplings = model.couplings if self.with_loops else ()
         response.coupled_joints = [coupling.joint for coupling in couplings]
         response.coupled_leaders = [coupling.leader for coupling in couplings]
         response.degrees_of_freedom = mobility.freedom

@@ -28,6 +28,7 @@ from std_msgs.msg import String
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_model, SOURCES
+from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process import run
@@ -73,7 +74,10 @@ class DynamicsServerNode(ManagedNode):
     def configure(self) -> None:
         """Read the model if there is one yet, open the topics."""
         self.on_close(self._forget)
-        self._adopt(self._read({}, self._description))
+        answers = self._read({}, self._description)
+        if answers is not None and answers.with_loops:
+            self.require_kernels(warm_up_loops)
+        self._adopt(answers)
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
         stream = Stream(self, name='topics')
         StreamDiagnostics(self, stream, 'queries')

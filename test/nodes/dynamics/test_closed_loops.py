@@ -14,11 +14,14 @@
 
 """Closed loops through the services: the answers are those of ConstrainedDynamics."""
 
+from threading import Event
+
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 from liedyn_interfaces.srv import DescribeModel
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from rclpy.logging import LoggingSeverity
 from support.dynamics_bench import Motion, ServerBench
 
 from liedyn_ros.common.errors import DescriptionWarning
@@ -27,6 +30,7 @@ from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, LEAST_FORCE,
     LEAST_TORQUE)
 from liedyn_ros.model import load_model
+from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.ros.conversions import from_wrench
 
@@ -158,3 +162,15 @@ def test_mimic_joints_are_held_when_asked(bench, tmp_path):
     assert_allclose(a, ConstrainedDynamics(x.model).forward(x.q, x.v, x.tau).a, rtol=1e-9)
     assert_allclose(a[0], -a[1], rtol=1e-9)
     assert answer.constraints == DynamicsAnswer.REGULAR
+
+
+def test_the_kernels_of_loops_are_compiled_before_the_node_is_active(bench, monkeypatch):
+    gate = Event()
+    monkeypatch.setattr('liedyn_ros.ros.lifecycle.WARM_TIMEOUT', 0.01)
+    monkeypatch.setattr('liedyn_ros.nodes.dynamics.server.warm_up_loops', gate.wait)
+    node = bench.add(DynamicsServerNode, model_file=str(FIVE_BAR))
+    bench.until_logged(node, 'not configured yet', LoggingSeverity.WARN)
+    assert node.starting and not node.active
+    gate.set()
+    bench.until(lambda: node.active, 'an active node')
+    assert not node.starting
