@@ -15,14 +15,14 @@
 """Every benchmark, one after the other: python -m benchmarks."""
 
 from benchmarks import (
-    assembly_modes, dynamics, freshness, higher_order, partial_derivatives, services,
+    assembly_modes, constrained, dynamics, freshness, higher_order, partial_derivatives, services,
     stewart_certificates, stewart_safety)
 
 
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
-    for benchmark in (dynamics, higher_order, partial_derivatives, services, assembly_modes,
-                      stewart_certificates, stewart_safety, freshness):
+    for benchmark in (dynamics, higher_order, partial_derivatives, constrained, services,
+                      assembly_modes, stewart_certificates, stewart_safety, freshness):
         print(f'\n{benchmark.__name__}')
         benchmark.main()
 

@@ -33,7 +33,7 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'dynamics': ('algorithms on models', ('jit', 'lie', 'model')),
     'identification': ('inertial parameters: regressors, base parameters, consistency',
                        ('jit', 'lie', 'model', 'dynamics')),
-    'stewart': ('the Stewart platform', ('jit', 'lie')),
+    'stewart': ('the Stewart platform', ('jit', 'lie', 'model', 'dynamics')),
     'aerial': ('the aerial manipulator: vehicle, controller, simulation',
                ('jit', 'lie', 'model', 'dynamics')),
     'ros': ('what all nodes share', ('jit', 'lie', 'model', 'dynamics')),

@@ -59,6 +59,15 @@ class TreeMessages:
             v[:6] = conversions.from_twist(message.base_twist)
         return q, v, order
 
+    def read_base(self, message: TreeState) -> tuple[Array, Array]:
+        """Return the pose (4, 4) and the body twist (6,) of the floating base alone."""
+        self._require_frame(message.child_frame_id)
+        try:
+            pose = conversions.from_pose(message.base_pose)
+        except LiedynError as error:
+            raise type(error)(f'base_pose: {error}') from error
+        return pose, np.array(conversions.from_twist(message.base_twist))
+
     def read_accelerations(
             self, messages: Sequence[TreeAcceleration], order: JointOrder, entries: int) -> Array:
         """Return a (nv,) of the only entry, or (entries, nv) of several."""

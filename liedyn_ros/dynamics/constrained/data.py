@@ -71,6 +71,7 @@ class ConstrainedData:
     def __init__(self, model: Model, dissipation: bool = True) -> None:
         """Fill in the constants."""
         constants = machine(model, dissipation)
+        self._closures = len(model.closures)
         self._links, self._nv = len(constants['kind']), model.nv
         self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
         self.m = self._rows + len(constants['coupling'])
@@ -91,6 +92,7 @@ class ConstrainedData:
             effort=np.zeros((nv, k)), screw=np.zeros((nv, k, 6)), twist=np.zeros((n + 1, k, 6)),
             wrench=np.zeros((n + 1, k, 6)), moments=np.zeros((n, k, 9)),
             frame=np.zeros((self._frames, k, 12)), row=np.zeros((self._rows, k, 6)),
+            pull=np.zeros((self._closures, k, 6)),
             multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
             jacobian=np.zeros((k, m, nv)), composite=np.zeros((n, 10)),
             change=np.zeros((n + 1, 12)))

@@ -26,12 +26,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+import scipy.linalg
 
-from liedyn_ros.common.checks import Array, as_array, listed
+from liedyn_ros.common.checks import Array, as_array, as_positive, listed
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.assembly import assemble
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.floating_base import base_joint
 from liedyn_ros.model import JOINT_TYPES
 
 ATTEMPTS = 10  # starts of the first assembly
@@ -44,6 +46,9 @@ CLOSED = 1e-13  # correction that is none, rad or m
 ROUNDING = 1e-9  # residual that is none where steps no longer lessen it
 ITERATIONS = 50
 DIFFERENCE = 1e-6  # s, of the rate of the quality
+AGREEMENT = 0.05  # rad or m by which redundant measurements may be off; noise is far below it
+REDUNDANT = 1e-6  # part of a closure that measured joints alone move, rows of length one
+INDEPENDENT = 1e-9  # smallest singular value, over the largest, of what is decided at all
 
 
 class LoopState(NamedTuple):
@@ -68,14 +73,17 @@ class LoopTracker:
     Completes samples of the measured joints, on the branch of the first one.
 
     measured are names of joints of one coordinate, the actuated ones by default. start (nq,) is a
-    rough configuration that says which assembly is meant; by default that of zeros. Where more
-    joints are measured than can move, they have to agree.
+    rough configuration that says which assembly is meant; by default that of zeros. A floating
+    base that is not measured stays where start has it.
 
-    Raises ModelError for a name that is not such a joint. An object is for one thread.
+    Where more joints are measured than can move, the state is the one on the loops with the least
+    sum of squares of their errors; agreement (rad or m) is the largest error that is no fault.
+
+    Raises ModelError for a name that is not such a joint, LimitError. An object is for one thread.
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
-                 start: ArrayLike | None = None) -> None:
+                 start: ArrayLike | None = None, agreement: float = AGREEMENT) -> None:
         """Take a machine."""
         self._dynamics = dynamics
         model = dynamics.model
@@ -95,6 +103,10 @@ class LoopTracker:
         self._turns = np.array([joint.type_name == 'continuous' for joint in joints], dtype=bool)
         self._known = np.zeros(model.nv, dtype=bool)
         self._known[self._at_v] = True
+        self._agreement = as_positive('agreement', agreement)
+        base = base_joint(model)
+        if base is not None:
+            self._known[base.v_slice] = True
         self._others = np.flatnonzero(~self._known)
         self._start = model.neutral() if start is None else model.check_configuration(start)
         self._near: _Linearized | None = None
@@ -121,6 +133,7 @@ class LoopTracker:
             raise LiedynError('accelerations: expected velocities with them, got none')
         near = (self._assemble(positions) if self._near is None
                 else self._follow(self._near, positions))
+        self._require_agreement(near, positions)
         if near.quality < MIN_QUALITY:
             raise SingularError(
                 f'expected measured joints {listed(self.measured)} that decide the others, got a '
@@ -131,9 +144,13 @@ class LoopTracker:
         v = near.motion(rates)
         a = None
         if accelerations is not None:
-            given = np.zeros(self._dynamics.model.nv)
+            given, known = np.zeros(self._dynamics.model.nv), self._known
             given[self._at_v] = as_array('accelerations', accelerations, size)
-            a = complete_acceleration(self._dynamics, near.q, v, given, self._known)
+            if near.redundant:  # of as many joints as can move
+                known = known.copy()
+                known[self._at_v] = False
+                known[self._at_v[near.deciding]] = True
+            a = complete_acceleration(self._dynamics, near.q, v, given, known)
         return LoopState(near.q.copy(), v, a, near.quality, self._time_left(near, v))
 
     def time_to_singularity(self, velocities: ArrayLike) -> float:
@@ -146,18 +163,45 @@ class LoopTracker:
     def _assemble(self, positions: Array) -> '_Linearized':
         start = self._start.copy()
         start[self._at_q] = positions
-        q = assemble(self._dynamics, start, held=dict(zip(self.measured, positions.tolist())),
-                     attempts=ATTEMPTS)
-        rows = self._dynamics.jacobian(q)
+        dynamics = self._dynamics
+        held: NDArray[np.int64] = np.arange(len(positions))
+        if len(held) > 1 and self._redundant():
+            q = assemble(dynamics, start, attempts=ATTEMPTS)
+            held = self._linearize(q, dynamics.jacobian(q)).deciding
+        q = assemble(dynamics, start, attempts=ATTEMPTS, held={
+            self.measured[i]: float(positions[i]) for i in held})
+        rows = dynamics.jacobian(q)
         sizes = np.linalg.norm(rows, axis=1)
         self._scale = 1.0 / np.where(sizes > 1e-9, sizes, 1.0)
-        return self._linearize(q, rows)
+        near = self._linearize(q, rows)
+        return self._follow(near, positions) if near.redundant else near
+
+    def _redundant(self) -> bool:
+        """Return whether more joints are measured than can move."""
+        return len(self.measured) > self._dynamics.mobility.freedom - (
+            0 if base_joint(self._dynamics.model) is None else 6)
+
+    def _require_agreement(self, near: '_Linearized', positions: Array) -> None:
+        """Raise ConvergenceError where redundant measurements are too far from the loops."""
+        if not near.redundant:
+            return
+        errors = self._way(near, positions)
+        if np.abs(errors).max() > self._agreement:
+            worst = int(np.abs(errors).argmax())
+            raise ConvergenceError(
+                f'expected measured joints that agree within {self._agreement:g}, got '
+                f'{self.measured[worst]} off by {abs(errors[worst]):.3g} from what all of them '
+                'say together')
+
+    def _way(self, near: '_Linearized', positions: Array) -> Array:
+        """Return how far the measured joints are from the positions."""
+        way = positions - near.q[self._at_q]
+        turns = np.remainder(way + math.pi, 2.0 * math.pi) - math.pi
+        return np.where(self._turns, turns, way)  # whose encoders may start again
 
     def _follow(self, near: '_Linearized', positions: Array) -> '_Linearized':
         """Return where the motion of the measured joints leads, by steps as long as they can."""
-        way = positions - near.q[self._at_q]
-        turns = np.remainder(way + math.pi, 2.0 * math.pi) - math.pi
-        way = np.where(self._turns, turns, way)  # encoders of a continuous joint may start again
+        way = self._way(near, positions)
         done, step = 0.0, 1.0
         while done < 1.0:
             step = min(step, 1.0 - done)
@@ -220,27 +264,47 @@ class _Linearized:
                  scale: Array) -> None:
         self.q, self.rows = q, rows
         self._at, self._others, self._scale = at, others, scale
-        left, sizes, right = np.linalg.svd(rows[:, others], full_matrices=False)
-        decided = len(others) <= len(rows)
-        self._left, self._right = left[:, -1:], right[-1:]
+        left, sizes, right = np.linalg.svd(rows[:, others])
         self._largest = sizes.max(initial=0.0)
+        rank = int((sizes > INDEPENDENT * self._largest).sum())
+        decided = len(others) <= len(rows)
+        self._left, self._right = left[:, len(sizes) - 1:len(sizes)], right[len(sizes) - 1:][:1]
         self.quality = (1.0 if not len(others) else float(sizes[-1] / self._largest)
                         if decided and self._largest else 0.0)
-        inverse = np.divide(1.0, sizes, where=sizes > 1e-12 * self._largest,
-                            out=np.zeros_like(sizes))
-        self._inverse = (right.T * inverse) @ left.T
+        self._inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
+        # What no motion of the others closes, the measured joints have to: least squares of that.
+        self._unclosed = left[:, rank:].T
+        self._among = self._unclosed @ rows[:, at]
+        self.redundant = bool((np.abs(self._among) > REDUNDANT).any())
+        self._repair = (np.linalg.pinv(self._among, rcond=INDEPENDENT) @ self._unclosed
+                        if self.redundant else np.zeros((len(at), len(rows))))
+
+    @property
+    def deciding(self) -> NDArray[np.int64]:
+        """Return which of the measured joints decide the others, the rest left out."""
+        if not self.redundant:
+            return np.arange(len(self._at))
+        _, sizes, right = np.linalg.svd(self._among)
+        free = right[int((sizes > INDEPENDENT * sizes.max()).sum()):]
+        _, _, order = scipy.linalg.qr(free, pivoting=True)
+        chosen: NDArray[np.int64] = np.sort(order[:len(free)])
+        return chosen
 
     def motion(self, rates: Array) -> Array:
-        """Return how all coordinates (nv,) move with the measured ones."""
-        v = np.zeros(self.rows.shape[1])
-        v[self._at] = rates
-        v[self._others] = -self._inverse @ (self.rows[:, self._at] @ rates)
-        return v
+        """Return how all coordinates (nv,) move with the measured ones, on the loops."""
+        return self._closing(rates, self.rows[:, self._at] @ rates)
 
     def correction(self, f: Array) -> Array:
-        """Return how the others (nv,) move to close a residual."""
+        """Return how all (nv,) move to close a residual, the measured ones where they must."""
+        return self._closing(np.zeros(len(self._at)), self._scale * f)
+
+    def _closing(self, rates: Array, left: Array) -> Array:
         v = np.zeros(self.rows.shape[1])
-        v[self._others] = -self._inverse @ (self._scale * f)
+        if self.redundant:
+            change = -self._repair @ left
+            rates, left = rates + change, left + self.rows[:, self._at] @ change
+        v[self._at] = rates
+        v[self._others] = -self._inverse @ left
         return v
 
     def rate_of_quality(self, rates: Array) -> float:

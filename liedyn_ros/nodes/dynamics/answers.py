@@ -183,19 +183,24 @@ class DynamicsAnswers:
                                f'hybrid, got {len(query.prescribed)}')
         return self._all if accelerations else self._none
 
-    def _spatial(self, query: DynamicsQuery, x: Question) -> FloatingBase | None:
+    def _spatial_base(self, query: DynamicsQuery) -> FloatingBase | None:
         """Return the base if its accelerations are those of the spatial twist."""
         convention = query.base_derivatives
         if convention not in (DynamicsQuery.BODY, DynamicsQuery.SPATIAL):
             raise LimitError(f'base_derivatives: expected BODY = {DynamicsQuery.BODY} or SPATIAL '
                              f'= {DynamicsQuery.SPATIAL}, got {convention}')
-        if convention == DynamicsQuery.BODY or self._messages.base is None:
+        return None if convention == DynamicsQuery.BODY else self._messages.base
+
+    def _spatial(self, query: DynamicsQuery, x: Question) -> FloatingBase | None:
+        """Return the base as above, where it is prescribed as a whole or not at all."""
+        base = self._spatial_base(query)
+        if base is None:
             return None
         count = int(np.count_nonzero(x.prescribed[:6]))
         if 0 < count < 6:
             raise NameSetError('prescribed: expected all coordinates of the base or none, as '
                                f'base_derivatives is SPATIAL, got {count}')
-        return self._messages.base
+        return base
 
     def _solve_spatial(
             self, base: FloatingBase, solve: Solve, x: Question) -> Solved:

@@ -16,19 +16,23 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+import re
 import shlex
 from typing import Any
 import warnings
 
+from liedyn_ros.common.description import read_file
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
 from liedyn_ros.model import annotate, load_model, load_urdf, Model
 from liedyn_ros.ros.parameters import Parameter
+from liedyn_ros.stewart import platform_model, StewartGeometry
 
 MODEL = (
-    Parameter('model_file', '', 'the model: path of a .yaml, .urdf or .xacro file; a bare name is '
-              "one of the package's config folder; empty for none", run_time=True),
+    Parameter('model_file', '', 'the model: path of a .yaml, .urdf or .xacro file, or '
+              'the geometry file of a Stewart platform with masses; a bare name is one of the '
+              "package's config folder; empty for none", run_time=True),
     Parameter('robot_description', '', 'the model: text of a URDF; empty for none. Without either '
               'the model comes from the topic `robot_description`', run_time=True),
     Parameter('floating', False, 'free the root link of a URDF from the ground', run_time=True),
@@ -51,6 +55,7 @@ DYNAMICS_SERVER = MODEL + (
 )
 SOURCES = ('model_file', 'robot_description')
 _URDF_OPTIONS = ('floating', 'strict', 'gravity')
+_LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
 _DEFAULTS = {parameter.name: parameter.default for parameter in MODEL}
 
 
@@ -58,8 +63,19 @@ def read_model(values: Mapping[str, Any], description: str | None) -> Model | No
     """
     Return the model that parameters of these values name, else that of the topic's description.
 
-    Return None where there is neither. Raises LiedynError where the model cannot be read, and
-    where an option of URDFs is set for a YAML file. What a reader warns of is in the model.
+    A Stewart platform is the one with its loops. Raises and returns None as read_machine does.
+    """
+    machine = read_machine(values, description)
+    return platform_model(machine) if isinstance(machine, StewartGeometry) else machine
+
+
+def read_machine(
+        values: Mapping[str, Any], description: str | None) -> Model | StewartGeometry | None:
+    """
+    Return what parameters of these values name, else the model of the topic's description.
+
+    Return None where there is neither. Raises LiedynError where it cannot be read, and where an
+    option of URDFs is set for a YAML file. What a reader warns of is in the model.
     """
     file, text = (values[name] for name in SOURCES)
     if file and text:
@@ -68,7 +84,10 @@ def read_model(values: Mapping[str, Any], description: str | None) -> Model | No
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', DescriptionWarning)
         if file:
-            model = load_model(_path(file), arguments=named_values(
+            path = _path(file)
+            if _of_platform(path) and not (options or values['loops_file']):
+                return StewartGeometry.from_yaml(path)
+            model = load_model(path, arguments=named_values(
                 'xacro_arguments', values['xacro_arguments']), **options)
             return _annotated(model, values['loops_file'])
         urdf = text or description
@@ -78,6 +97,14 @@ def read_model(values: Mapping[str, Any], description: str | None) -> Model | No
             raise DescriptionError('robot_description: expected the text of a URDF, which starts '
                                    f"with '<', got {urdf[:40]!r}")
         return _annotated(load_urdf(urdf, **options), values['loops_file'])
+
+
+def _of_platform(path: str | Path) -> bool:
+    """Return whether a file is the geometry of a platform: a YAML file with legs."""
+    try:
+        return Path(path).suffix in ('.yaml', '.yml') and bool(_LEGS.search(read_file(path)))
+    except DescriptionError:  # which the reader of models tells with the path
+        return False
 
 
 def _annotated(model: Model, loops_file: str) -> Model:

@@ -27,7 +27,8 @@ from std_msgs.msg import String
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_model, SOURCES
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_machine, SOURCES
+from liedyn_ros.nodes.dynamics.platform_answers import answers_about
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
@@ -144,9 +145,9 @@ class DynamicsServerNode(ManagedNode):
         """
         values = {p.name: changed.get(p.name, self.parameters[p.name]) for p in DYNAMICS_SERVER}
         try:
-            model = read_model(values, description)
-            return None if model is None else DynamicsAnswers(
-                model, dissipation=values['dissipation'],
+            machine = read_machine(values, description)
+            return None if machine is None else answers_about(
+                machine, dissipation=values['dissipation'],
                 hold_couplings=values['hold_couplings'], stamp=self.get_clock().now().to_msg())
         except LiedynError:
             raise

@@ -15,6 +15,7 @@
 """What a dynamics server computes with: the tree alone, or the tree with its loops closed."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from threading import Lock
 from typing import NamedTuple, Protocol
@@ -132,12 +133,17 @@ class LoopSolver:
     @contextmanager
     def ready(self) -> Iterator[ConstrainedDynamics]:
         """Hold the dynamics for a thread, or raise LiedynError while they are being compiled."""
-        if not self._warm.done():
-            raise LiedynError('expected compiled kernels of closed loops, got a request while '
-                              'they are being compiled; ask again in half a minute')
-        self._warm.result()
+        require_warm(self._warm)
         with self._lock:
             yield self._dynamics
+
+
+def require_warm(warm: 'Future[None]') -> None:
+    """Raise LiedynError while kernels are being compiled."""
+    if not warm.done():
+        raise LiedynError('expected compiled kernels of closed loops, got a request while '
+                          'they are being compiled; ask again in half a minute')
+    warm.result()
 
 
 def _solved(solution: Solution) -> Solved:

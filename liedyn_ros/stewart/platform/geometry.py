@@ -31,6 +31,7 @@ from liedyn_ros.common.errors import (
     DescriptionWarning, GeometryError, LiedynError, LimitError, NameSetError)
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, row, Strut
+from liedyn_ros.stewart.platform.masses import PlatformMasses, read_masses
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +49,9 @@ class StewartGeometry:
     along its leg in the middle of the range, in the frame that holds the joint, and the largest
     angle (rad) of the leg from it; pi where there is no limit.
     leg_diameter: m, of the legs as cylinders; 0 where it is not known.
-    forms: what the drive of each leg moves, in leg order. characteristic_length: m, the platform
-    joints' radius of gyration, which turns radians into metres.
+    forms: what the drive of each leg moves, in leg order. masses: None where they are not known;
+    only dynamics needs them. characteristic_length: m, the platform joints' radius of gyration,
+    which turns radians into metres.
 
     Raises GeometryError, ShapeError, NotFiniteError or NameSetError.
     """
@@ -63,6 +65,7 @@ class StewartGeometry:
     platform_cones: Array = field(default_factory=lambda: _any_direction(-1.0))
     leg_diameter: float = 0.0
     forms: tuple[LegForm, ...] = (Strut(),) * 6
+    masses: PlatformMasses | None = None
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -294,10 +297,11 @@ def _described(root: Node) -> StewartGeometry:
                 cone.finish()
         leg.finish()
     name, diameter = root.take('name', 'stewart_platform'), root.take('leg_diameter', 0.0)
+    names, masses = tuple(leg_name for leg_name, _ in named), root.optional('masses')
     root.finish()
     return StewartGeometry(
-        tuple(leg_name for leg_name, _ in named), base, platform, limits, name.text(),
-        cones['base_cone'], cones['platform_cone'], diameter.number(), tuple(forms))
+        names, base, platform, limits, name.text(), cones['base_cone'], cones['platform_cone'],
+        diameter.number(), tuple(forms), None if masses is None else read_masses(masses, names))
 
 
 def _form(leg: Node) -> tuple[LegForm, list[float]]:

@@ -15,7 +15,7 @@
 """The rows of closures and couplings, their rates and Jacobians, and their wrenches (12.1)."""
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, AXES, axpy6, dot6, get3, get6, ORIGIN, put6, START)
+    add6, AXES, axpy6, dot6, get3, get6, ORIGIN, put3, put6, START)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import (
@@ -140,16 +140,16 @@ def write_wrenches(machine, motion, k, factor, out):
     """Write factor times coefficient k of the wrenches (C, 6) on bodies b, in frames b."""
     for c in range(len(machine.closure_kind)):
         b = 2 * c + 1
+        m, f = wrench(machine, motion, c, k, START)
+        put6(motion.pull, c, k, m, f)
+        for h in range(k + 1):  # about the origin of frame b
+            m = vec3.sub(m, vec3.cross(get3(motion.frame, b, h, ORIGIN),
+                                       get3(motion.pull, c, k - h, 3)))
+        put3(motion.pull, c, k, 0, m)
         for axis in range(3):
             force, moment = 0.0, 0.0
-            for g in range(k + 1):
-                m, f = wrench(machine, motion, c, g, START)
-                force += vec3.dot(f, get3(motion.frame, b, k - g, AXES + 3 * axis))
-                moment += vec3.dot(m, get3(motion.frame, b, k - g, AXES + 3 * axis))
-                lever = vec3.ZERO  # coefficient k - g of P x axis
-                for h in range(k - g + 1):
-                    lever = vec3.add(lever, vec3.cross(
-                        get3(motion.frame, b, h, ORIGIN),
-                        get3(motion.frame, b, k - g - h, AXES + 3 * axis)))
-                moment += vec3.dot(f, lever)  # -(P x f) . x = f . (P x x)
+            for h in range(k + 1):
+                x = get3(motion.frame, b, k - h, AXES + 3 * axis)
+                moment += vec3.dot(get3(motion.pull, c, h, 0), x)
+                force += vec3.dot(get3(motion.pull, c, h, 3), x)
             out[c, axis], out[c, 3 + axis] = factor * moment, factor * force

@@ -23,14 +23,14 @@ from liedyn_ros.lie.kernels import vec3
 
 
 @kernel
-def begin(machine, motion, sought, free, q, v, a, tau):
+def begin(machine, motion, sought, free, frames, q, v, a, tau):
     """
     Write what a state decides, and what is given of motion and forces.
 
     Given are, where sought, accelerations of coordinates that are not free and forces of those
-    that are; else all of both.
+    that are; else all of both. The first frames are those of closures, which all tasks need.
     """
-    series.begin(machine, motion, q)
+    series.begin(machine, motion, q, frames)
     scale = 1.0
     for j in range(len(v)):
         motion.rate[j, 0] = v[j]
@@ -45,13 +45,12 @@ def begin(machine, motion, sought, free, q, v, a, tau):
 
 
 @kernel
-def advance(machine, motion, room, external, pressed, k, out):
+def advance(machine, motion, room, external, frames, pressed, k, out):
     """
     Write the forces (nv,) that the motion needs at order k, with lam_k = 0, and gamma (12.14).
 
     What lam of lower orders gives at this order is counted where pressed.
     """
-    frames = len(machine.frame_link) if len(external) else 2 * len(machine.closure_kind)
     series.grow(machine, motion, k, frames)
     closures.write_rows(machine, motion, k + 1)
     series.move(machine, motion, k + 1)

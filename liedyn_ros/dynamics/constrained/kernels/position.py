@@ -39,7 +39,7 @@ def residual(constants, motions, q, turns, f, jacobian):
     machine, motion = machine_of(constants), motion_of(motions)
     if not series.acceptable(machine, q):
         return False
-    series.begin(machine, motion, q)
+    series.begin(machine, motion, q, 2 * len(machine.closure_kind))
     jacobian[:] = 0.0
     for c in range(len(machine.closure_kind)):
         write(machine, motion, c, turns, f, jacobian)

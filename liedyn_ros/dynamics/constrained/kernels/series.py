@@ -38,8 +38,8 @@ def acceptable(machine, q):
 
 
 @kernel
-def begin(machine, motion, q):
-    """Write what the configuration alone decides: poses, screws, inertias, frames."""
+def begin(machine, motion, q, frames):
+    """Write what the configuration alone decides: poses, screws, inertias, so many frames."""
     count = len(machine.kind)
     center = vec3.ZERO
     for i in range(count):
@@ -66,7 +66,7 @@ def begin(machine, motion, q):
             w, v = joints.screw(machine.kind[i], machine.pitch[i], k)
             w, v = se3.adjoint(r, p, w, v)  # (0.5)
             put6(motion.screw, machine.vi[i] + k, START, w, v)
-    for f in range(len(machine.frame_link)):
+    for f in range(frames):
         link = machine.frame_link[f]
         r, p = se3.compose(load9(motion.pose, link), load3(motion.pose, link, 9),
                            load9(machine.frame_placement, f), load3(machine.frame_placement, f, 9))

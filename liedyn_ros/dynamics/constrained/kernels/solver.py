@@ -49,7 +49,8 @@ def solve(constants, series, by_row, by_column, space, task, free, chosen, weigh
     if not (acceptable(machine, q) and finite(v) and finite(a.reshape(-1))
             and finite(tau.reshape(-1))):
         return REFUSED
-    order.begin(machine, motion, task == HYBRID, free, q, v, a, tau)
+    frames = len(machine.frame_link) if len(external) else 2 * len(machine.closure_kind)
+    order.begin(machine, motion, task == HYBRID, free, frames, q, v, a, tau)
     code = prepare(machine, motion, room, freedom, task, free, chosen, weight)
     if code != DONE:
         return code
@@ -64,7 +65,7 @@ def solve(constants, series, by_row, by_column, space, task, free, chosen, weigh
         need = room.x if task == HYBRID else room.y
         if task == LEAST_TORQUE:
             need = freedom.need[k]
-        order.advance(machine, motion, room, external, task != LEAST_TORQUE, k, need)
+        order.advance(machine, motion, room, external, frames, task != LEAST_TORQUE, k, need)
         if task != HYBRID:
             order.note_defect(machine, motion, room, k + 1)
         if task == HYBRID:

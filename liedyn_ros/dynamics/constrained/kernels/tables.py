@@ -66,6 +66,7 @@ MOTION = Bundle(
     moments=CUBE,  # (N, K, 9)
     frame=CUBE,  # (2 C + B, K, 12)
     row=CUBE,  # (rows, K, 6) unit wrenches on body b
+    pull=CUBE,  # (C, K, 6) wrenches of closures on body b, about the origin of frame b
     multiplier=MATRIX,  # (m, K)
     potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
     jacobian=CUBE,  # (K, m, nv) A and its coefficients

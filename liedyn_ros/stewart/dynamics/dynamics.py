@@ -1,0 +1,182 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Leg forces of a platform's motion, and its motion under leg forces, in closed form."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
+from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, SingularError
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.dynamics.kernels import platform
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.masses import LegMasses, PlatformMasses
+
+MAX_ORDER = 30
+
+
+class Energy(NamedTuple):
+    """Kinetic and potential energy of platform and legs, J; the latter up to a constant."""
+
+    kinetic: float
+    potential: float
+
+
+class StewartMotion(NamedTuple):
+    """
+    Accelerations of the body twist, leg forces and second derivatives of the leg lengths.
+
+    Each is (6,), or (order + 1, 6) with time derivatives; N, and m/s^2 for the lengths.
+    """
+
+    acceleration: Array
+    forces: Array
+    stretch: Array
+
+
+class StewartDynamics:
+    """
+    The dynamics M_x V' + h = J^T F + F_ext of a platform on six struts (12.39) to (12.43).
+
+    V is the body twist (w, v), rad/s and m/s, and V' its derivative, component by component; F are
+    the forces of the drives along the legs, N, positive where they push the platform away, in the
+    geometry's leg order. What takes V' or F takes one row (6,), or (order + 1, 6) with a row for
+    each time derivative from 0 on, to order 30, and then returns as many. external (6,), or as
+    many rows, is a wrench (moment, force), N m and N, on the platform in its frame.
+
+    The geometry must have masses and struts alone. An object works in tables of its own: use one
+    per thread. Raises GeometryError; the methods ShapeError, NotFiniteError, NotInGroupError,
+    LimitError for an order that is too high, and SingularError.
+    """
+
+    def __init__(self, geometry: StewartGeometry) -> None:
+        """Lay out the tables of a geometry."""
+        if geometry.masses is None:
+            raise GeometryError(f'{geometry.name}: expected masses, got none; '
+                                'docs/conventions.md shows the key masses of a geometry file')
+        if not geometry.plain:
+            raise GeometryError(f'{geometry.name}: expected legs that are struts between joints '
+                                'whose axes meet, got others')
+        self.geometry = geometry
+        self._constants = _constants(geometry.masses, geometry.characteristic_length)
+        self._legs = np.array([_leg(masses, base, tip) for masses, base, tip in zip(
+            geometry.masses.legs, geometry.base_joints, geometry.platform_joints)])
+        self._matrix, self._pivots = np.zeros((6, 6)), np.zeros(12)
+        self._nothing = np.zeros((0, 6))
+        self._make_room(0)
+
+    def inverse(self, pose_base_platform: ArrayLike, twist: ArrayLike, acceleration: ArrayLike, *,
+                external: ArrayLike | None = None) -> StewartMotion:
+        """Return the leg forces of a motion; SingularError where J is singular."""
+        a = self._rows('acceleration', acceleration)
+        forces, stretch = np.empty(a.shape), np.empty(a.shape)
+        self._run(platform.INVERSE, pose_base_platform, twist, a, forces, external, stretch)
+        return _motion(acceleration, a, forces, stretch)
+
+    def forward(self, pose_base_platform: ArrayLike, twist: ArrayLike, forces: ArrayLike, *,
+                external: ArrayLike | None = None) -> StewartMotion:
+        """Return the motion under leg forces; SingularError for a massless platform."""
+        given = self._rows('forces', forces)
+        a, stretch = np.empty(given.shape), np.empty(given.shape)
+        self._run(platform.FORWARD, pose_base_platform, twist, a, given, external, stretch)
+        return _motion(forces, a, given, stretch)
+
+    def mass_matrix(self, pose_base_platform: ArrayLike) -> Array:
+        """Return M_x (6, 6), the inertia of platform and legs that the body twist moves."""
+        self._examine(pose_base_platform, np.zeros(6))
+        return self._matrix.copy()
+
+    def energy(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
+        """Return the energy; its rate is F . Ldot + F_ext . V (12.44)."""
+        return self._examine(pose_base_platform, twist)
+
+    def _examine(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
+        a, out, stretch = np.zeros((3, 1, 6))
+        self._run(platform.MASS_MATRIX, pose_base_platform, twist, a, out, None, stretch)
+        return Energy(*out[0, :2].tolist())
+
+    def _run(self, task: int, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array,
+             forces: Array, external: ArrayLike | None, stretch: Array) -> None:
+        pressed = self._nothing if external is None else self._outside(external, a)
+        code = self._kernel.attempt(
+            task, pose_base_platform, twist, a, forces, pressed, stretch)
+        if code == platform.DONE:
+            return
+        # Of another type, or refused: what is wrong is found here, not at every call.
+        pose = np.array(se3.require_pose('pose_base_platform', as_array(
+            'pose_base_platform', pose_base_platform, (4, 4))))
+        given = forces if task == platform.FORWARD else a
+        require_finite('forces' if task == platform.FORWARD else 'acceleration', given)
+        require_finite('external', pressed)
+        code = self._kernel(task, pose, np.array(as_array('twist', twist, (6,))), a, forces,
+                            pressed, stretch)
+        if code == platform.SINGULAR:
+            what = ('a platform and legs with mass' if task == platform.FORWARD
+                    else 'legs that hold the platform in all directions')
+            raise SingularError(
+                f'pose_base_platform: expected {what}, got a singular pose\n{pose}')
+        if code == platform.REFUSED:
+            raise LimitError(
+                'expected numbers whose results are finite, and no leg along the first axis of '
+                f'its universal joint, got twist {twist!r} at\n{pose}')
+
+    def _outside(self, external: ArrayLike, a: Array) -> Array:
+        array = as_numbers('external', external)
+        if array.shape != a.shape and (array.shape, len(a)) != ((6,), 1):
+            raise ShapeError(f'external: expected shape {a.shape}, got {array.shape}')
+        return np.array(array.reshape(a.shape))
+
+    def _rows(self, name: str, value: ArrayLike) -> Array:
+        """Return a copy (orders, 6), with room for as many."""
+        array = as_numbers(name, value)
+        if array.ndim not in (1, 2) or array.shape[-1] != 6 or not len(array):
+            raise ShapeError(f'{name}: expected shape (6,), or a row for each order of '
+                             f'differentiation, got {array.shape}')
+        orders = array.size // 6
+        if orders > MAX_ORDER + 1:
+            raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {orders - 1}')
+        if orders > self._series.shape[1] - 1:
+            self._make_room(orders - 1)
+        return array.reshape(orders, 6).copy()
+
+    def _make_room(self, order: int) -> None:
+        self._series = np.zeros((platform.ROWS, order + 2))
+        self._kernel = BoundKernel(
+            platform.solve, self._constants, self._legs, self._series, self._matrix, self._pivots)
+
+
+def _motion(like: ArrayLike, a: Array, forces: Array, stretch: Array) -> StewartMotion:
+    row = 0 if np.ndim(like) == 1 else slice(None)
+    return StewartMotion(a[row], forces[row], stretch[row])
+
+
+def _constants(masses: PlatformMasses, size: float) -> Array:
+    mass, *moments = masses.spatial_inertia().parameters().tolist()
+    x, y, z, xx, xy, xz, yy, yz, zz = moments
+    return np.array([mass, x, y, z, xx, xy, xz, xy, yy, yz, xz, yz, zz, size, *masses.gravity])
+
+
+def _leg(masses: LegMasses, base: Array, tip: Array) -> Array:
+    """Return the constants of a leg (12.41)."""
+    cylinder, rod = masses.cylinder, masses.rod
+    moment = rod.mass * rod.center
+    about_joints = (cylinder.transverse + cylinder.mass * cylinder.center**2
+                    + rod.transverse + moment * rod.center)
+    return np.array([*base, *tip, *masses.base_axis, rod.mass, moment,
+                    cylinder.mass * cylinder.center - moment, about_joints,
+                    cylinder.axial + rod.axial])
