@@ -77,6 +77,23 @@ class ModelBuilder:
         raise ModelError(f'passive: expected one of the joints {listed(sorted(self._joint_names))}'
                          f', got {joint!r}')
 
+    def replace_joint(self, joint: str, type_name: str, *, axis: ArrayLike | None = None,
+                      second_axis: ArrayLike | None = None) -> None:
+        """
+        Make a joint one of another type at its place, without limits, damping and friction.
+
+        Raises ModelError for one that is not there, and what add_joint raises.
+        """
+        for child, each in list(self._joints.items()):
+            if each.name == joint:
+                del self._joints[child]
+                self._joint_names.remove(joint)
+                self.add_joint(joint, type_name, each.parent, child, placement=each.placement,
+                               axis=axis, second_axis=second_axis, actuated=each.actuated)
+                return
+        raise ModelError(f'joint: expected one of {listed(sorted(self._joint_names))}, '
+                         f'got {joint!r}')
+
     def add_body(self, name: str, inertia: SpatialInertia | None,
                  visuals: Sequence[Visual] = ()) -> None:
         """Add a body; inertia None says that it is massless. Raises ModelError on a known name."""
@@ -131,9 +148,15 @@ class ModelBuilder:
             raise ModelError(f'rotor {rotor.name}: expected a name not yet used, got it twice')
         self._rotors.append(rotor)
 
-    def add_coupling(self, joint: str, leader: str, multiplier: float, offset: float) -> None:
-        """Note that q_joint = multiplier * q_leader + offset, for joints of one coordinate."""
-        self._couplings.append(Coupling(joint, leader, multiplier, offset))
+    def add_coupling(self, joint: str, leader: str, multiplier: float, offset: float,
+                     further: Mapping[str, float] | None = None) -> None:
+        """
+        Note that q_joint = multiplier * q_leader + offset, for joints of one coordinate.
+
+        further are other leaders with their multipliers, whose products are added.
+        """
+        self._couplings.append(Coupling(
+            joint, leader, multiplier, offset, tuple((further or {}).items())))
 
     def add_warning(self, text: str) -> None:
         """Keep a remark on what a description says, for those who use the model."""
@@ -186,7 +209,8 @@ class ModelBuilder:
                                      f'{listed(list(self._bodies))}, got {body!r}')
         single = {j.name: None for j in self._joints.values() if JOINT_TYPES[j.type_name].nv == 1}
         for coupling in self._couplings:
-            for role, name in (('one', coupling.joint), ('a leader', coupling.leader)):
+            for role, name in (('one', coupling.joint),
+                               *(('a leader', leader) for leader, _ in coupling.terms)):
                 if name not in single:
                     raise ModelError(f'coupling of joint {coupling.joint}: expected {role} of the '
                                      f'joints of one coordinate, {listed(list(single))}, '

@@ -91,12 +91,22 @@ class Closure:
 
 @dataclass(frozen=True)
 class Coupling:
-    """A mimic joint or a gear: q_joint = multiplier * q_leader + offset."""
+    """
+    A mimic joint or a gear: q_joint = multiplier * q_leader + offset.
+
+    further holds other leaders with their multipliers, as a differential has them.
+    """
 
     joint: str
     leader: str
     multiplier: float
     offset: float
+    further: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """Return all leaders with their multipliers."""
+        return ((self.leader, self.multiplier), *self.further)
 
 
 def make_closure(name: str, type_name: str, body_a: str | None, body_b: str | None, *,

@@ -60,7 +60,8 @@ class Constraints:
         """Return a name for each constraint, e.g. 'knee_loop/force_x', couplings last."""
         rows = [f'{closure.name}/{_ROW_NAMES[kind]}' for closure in self.model.closures
                 for kind in CLOSURE_TYPES[closure.type_name].rows]
-        return (*rows, *(f'{each.joint}={each.leader}' for each in self.model.couplings))
+        return (*rows, *('='.join((each.joint, *(leader for leader, _ in each.terms)))
+                         for each in self.model.couplings))
 
     def residual(self, q: ArrayLike) -> Array:
         """Return how far each constraint is open (m,), rad and m (12.2)."""

@@ -160,7 +160,8 @@ def _couplings(model: Model) -> tuple[Array, Array]:
     offsets = np.zeros(len(model.couplings))
     for r, coupling in enumerate(model.couplings):
         rows[r, model.joint(coupling.joint).vi] += 1.0
-        rows[r, model.joint(coupling.leader).vi] -= coupling.multiplier
+        for leader, multiplier in coupling.terms:
+            rows[r, model.joint(leader).vi] -= multiplier
         offsets[r] = coupling.offset
     return rows, offsets
 

@@ -12,12 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a URDF cannot say: closures, couplings and passive joints, in a file beside it."""
+"""
+What a URDF cannot say: closures, couplings and passive joints, in a file beside it.
+
+The file is one of this package, or a robot.yaml of example-parallel-robots.
+"""
 
 import os
 
+import numpy as np
+
 from liedyn_ros.common.errors import DescriptionError, LiedynError
-from liedyn_ros.common.yaml_reader import read
+from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.yaml_reader import add_loops, require_format
 from liedyn_ros.model.model import Model
@@ -28,11 +34,16 @@ def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
     Return a model with the closures, couplings and passive joints that a YAML file adds to it.
 
     `closures` and `couplings` are as in a model file; `passive` lists the joints that no actuator
-    drives. Raises DescriptionError naming the file, the place in it, what was expected and what
-    came.
+    drives. A robot.yaml of example-parallel-robots is known by its key closed_loop: it names pairs
+    of links that coincide (6d) or whose origins do (3d), the motors, and joints that are of
+    another type than the URDF can say.
+
+    Raises DescriptionError naming the file, the place in it, what was expected and what came.
     """
     try:
         root, builder = read(path, 'loops'), ModelBuilder.of(model)
+        if root.optional('closed_loop') is not None:
+            return _with_pairs(model, builder, root)
         require_format(root)
         for joint in root.take('passive', []).sequence():
             builder.make_passive(joint.text())
@@ -41,3 +52,37 @@ def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
         return builder.build()
     except LiedynError as error:
         raise DescriptionError(f'{path}: {error}') from error
+
+
+_PAIRS = {'3d': 'spherical', '6d': 'weld'}
+_AXES = {'X': np.eye(3)[0], 'Y': np.eye(3)[1], 'Z': np.eye(3)[2]}
+
+
+def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
+    """Return a model with what a robot.yaml of example-parallel-robots says."""
+    replaced = [node.text() for node in root.take('joint_name', []).sequence()]
+    for name, node in zip(replaced, root.take('joint_type', []).sequence(len(replaced))):
+        kind, _, axes = node.text().upper().partition('_')
+        if kind == 'SPHERICAL':
+            builder.replace_joint(name, 'spherical')
+        elif kind == 'FIXED':
+            builder.replace_joint(name, 'fixed')
+        elif kind == 'UJOINT' and len(axes) == 2 and set(axes) <= set(_AXES):
+            builder.replace_joint(
+                name, 'universal', axis=_AXES[axes[0]], second_axis=_AXES[axes[1]])
+        else:
+            node.fail('SPHERICAL, FIXED or UJOINT_ with two of X, Y and Z')
+    motors = root.optional('name_mot')
+    if motors is not None:
+        driven = {motor.text() for motor in motors.sequence()}
+        for joint in model.joints:
+            if joint not in driven:
+                builder.make_passive(joint)
+    pairs = root.take('closed_loop').sequence()
+    for pair, node in zip(pairs, root.take('type').sequence(len(pairs))):
+        kind = node.text().lower()
+        if kind not in _PAIRS:
+            node.fail(f'a type of {list(_PAIRS)}')
+        first, second = (each.text() for each in pair.sequence(2))
+        builder.add_closure(f'{first}={second}', _PAIRS[kind], first, second)
+    return builder.build()

@@ -20,17 +20,16 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, listed, require_finite
+from liedyn_ros.common.checks import listed, require_finite
 from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, InertiaError, LiedynError)
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.geometry import pose
 from liedyn_ros.model.inertia import SpatialInertia, unphysical
+from liedyn_ros.model.io.urdf_loops import add_loops, origin
 from liedyn_ros.model.model import Model
 
 ROOT_JOINT = 'root_joint'
-_ZERO = (0.0, 0.0, 0.0)
 
 URDF_TYPES = {  # to the types of this package
     'fixed': 'fixed', 'revolute': 'revolute', 'continuous': 'continuous',
@@ -45,7 +44,8 @@ def load_urdf(
 
     A joint named root_joint holds the root link on the ground, or leaves it free if floating. An
     element virtual_joint, as SRDF has it and to_urdf writes it, names that joint and says whether
-    it is fixed or floating. Mimic joints become couplings of the model. Mass properties that no
+    it is fixed or floating. Mimic joints become couplings of the model. Elements that others
+    close loops with are read too, see urdf_loops. Mass properties that no
     rigid body has are used as they are, with a DescriptionWarning that names the links; strict
     refuses them. Limits and dynamics are read where URDF defines them: not for fixed, planar and
     floating joints, where dynamics other than zero are refused. Other elements are left alone, as
@@ -64,8 +64,10 @@ def load_urdf(
             _add_links(robot, builder, strict)
         followers = _add_couplings(robot, builder, strict)
         for joint in robot.each('joint'):
-            _add_joint(joint, builder, joint.text('name') not in followers)
+            _add_joint(joint, builder, joint.text('name') not in followers
+                       and joint.value.get('independent', '').lower() != 'false')
         _add_root(robot, builder, floating)
+        add_loops(robot, builder)
         model = builder.build()
     except DescriptionError:
         raise
@@ -111,7 +113,7 @@ def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
     inertia = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     if mass == 0.0 and not inertia.any():
         return None
-    placement = _origin(inertial)
+    placement = origin(inertial)
     rotation = placement[:3, :3]
     inertia = rotation @ inertia @ rotation.T
     inertia = 0.5 * inertia + 0.5 * inertia.T
@@ -177,7 +179,7 @@ def _add_joint(joint: Element, builder: ModelBuilder, actuated: bool) -> None:
     builder.add_joint(
         joint.text('name'), URDF_TYPES[urdf_type],
         joint.take('parent').text('link'), joint.take('child').text('link'),
-        placement=_origin(joint),
+        placement=origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,
         limits=_limits(joint, urdf_type), damping=damping, friction=friction, actuated=actuated)
 
@@ -202,10 +204,3 @@ def _dynamics(joint: Element, urdf_type: str) -> tuple[float, float]:
     if any(values) and urdf_type in ('planar', 'floating'):
         dynamics.fail(f'no damping and friction for type {urdf_type}', str(values))
     return values
-
-
-def _origin(element: Element) -> Array:
-    origin = element.optional('origin')
-    if origin is None:
-        return pose()
-    return pose(origin.numbers('xyz', 3, _ZERO), origin.numbers('rpy', 3, _ZERO))

@@ -43,9 +43,10 @@ def to_urdf(model: Model) -> str:
     A single root that is free, or fixed at the origin, becomes the root link, and an element
     virtual_joint, as SRDF has it, says which of the two; otherwise there is a root link world.
     URDF cannot describe, so these are left out: gravity; rotors, whose visuals are drawn
-    on their body; limits, damping and friction at planar and floating joints. Raises
-    DescriptionError for joints that URDF lacks: helical, universal, cylindrical and spherical
-    joints, and planar joints with another second axis than the default.
+    on their body; closures, and couplings to several leaders; limits, damping and friction at
+    planar and floating joints. Raises DescriptionError for joints that URDF lacks: helical,
+    universal, cylindrical and spherical joints, and planar joints with another second axis than
+    the default.
     """
     robot = Element('robot', name=model.name)
     roots = [joint for joint in model.joint_list if joint.parent is None]
@@ -59,7 +60,8 @@ def to_urdf(model: Model) -> str:
         _add_link(robot, body, [
             (rotor.placement @ visual.placement, visual)
             for rotor in model.rotors if rotor.body == body.name for visual in rotor.visuals])
-    couplings = {coupling.joint: coupling for coupling in model.couplings}
+    couplings = {coupling.joint: coupling for coupling in model.couplings
+                 if not coupling.further}
     for joint in model.joint_list:
         if grounded or joint.parent is not None:
             _add_joint(robot, joint, couplings.get(joint.name))

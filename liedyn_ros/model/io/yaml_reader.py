@@ -154,7 +154,9 @@ def _add_coupling(builder: ModelBuilder, name: str, coupling: Node) -> None:
     """Couple a joint, which gives the entry its name, to a leader."""
     builder.add_coupling(name, coupling.take('leader').text(),
                          coupling.take('multiplier', 1.0).number(),
-                         coupling.take('offset', 0.0).number())
+                         coupling.take('offset', 0.0).number(),
+                         {other: value.number()
+                          for other, value in coupling.take('further', {}).items()})
     coupling.finish()
 
 

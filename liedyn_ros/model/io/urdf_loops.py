@@ -1,0 +1,116 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Loops in a URDF, as others write them: URDF itself has none.
+
+<loop> and <coupling> are of URDF+ (Chignoli et al., 2024), where joints that are not independent
+count as passive. <constraint> is what urdfdom may come to have (its pull request 264).
+"""
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.xml_reader import Element
+from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.constraints import CLOSURE_TYPES
+from liedyn_ros.model.geometry import axis_frame, perpendicular, pose, unit_axis
+
+_ZERO, _X = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)
+_TYPES = {name: name for name, spec in CLOSURE_TYPES.items()
+          if not (spec.has_pitch or spec.has_length)} | {
+    'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical'}
+
+
+def add_loops(robot: Element, builder: ModelBuilder) -> None:
+    """Add what closes loops in a URDF; raises DescriptionError and what add_closure raises."""
+    for loop in robot.each('loop'):
+        sides, axis = (loop.take('predecessor'), loop.take('successor')), loop.optional('axis')
+        kind = _type(loop)
+        turns = CLOSURE_TYPES[kind].axes == 1
+        with loop.context():
+            builder.add_closure(
+                loop.text('name'), kind, *(side.text('link') for side in sides),
+                placement_a=origin(sides[0]), placement_b=origin(sides[1]),
+                axis=(_X if axis is None else axis.numbers('xyz', 3)) if turns else None)
+    for constraint in robot.each('constraint'):
+        kind = _type(constraint)
+        with constraint.context():
+            builder.add_closure(
+                constraint.text('name'), kind,
+                *(constraint.take(side).text('link') for side in ('parent', 'child')),
+                placement_a=_side(constraint, 'parent', kind),
+                placement_b=_side(constraint, 'child', kind))
+    for coupling in robot.each('coupling'):
+        _add_coupling(robot, coupling, builder)
+
+
+def origin(element: Element, tag: str = 'origin') -> Array:
+    """Return the pose (4, 4) of an element origin, the identity where there is none."""
+    found = element.optional(tag)
+    if found is None:
+        return pose()
+    return pose(found.numbers('xyz', 3, _ZERO), found.numbers('rpy', 3, _ZERO))
+
+
+def _type(element: Element) -> str:
+    kind = element.text('type')
+    if kind not in _TYPES:
+        element.fail(f'a type of {sorted(_TYPES)}', kind)
+    return _TYPES[kind]
+
+
+def _side(constraint: Element, side: str, kind: str) -> Array:
+    """Return the frame of one side of a constraint, its axis where the closure has it."""
+    placement, given = origin(constraint, f'{side}_origin'), constraint.optional(f'{side}_axis')
+    if CLOSURE_TYPES[kind].axes:
+        axis = unit_axis(f'{side}_axis', _X if given is None else given.numbers('xyz', 3))
+        beside = perpendicular(axis)
+        if kind != 'universal':
+            turn = axis_frame(axis, beside)  # z along the axis
+        elif side == 'parent':
+            turn = axis_frame(beside, axis)  # x along it
+        else:
+            turn = np.column_stack((beside, axis, np.cross(beside, axis)))  # y along it
+        placement[:3, :3] = placement[:3, :3] @ turn
+    return placement
+
+
+def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> None:
+    """
+    Couple the joints on the way to one link to those on the way to another.
+
+    From the last link that both ways share, the sum of the joints to the successor is the ratio
+    times that to the predecessor.
+    """
+    above = {joint.take('child').text('link'): joint for joint in robot.each('joint')}
+
+    def way(link: str) -> list[str]:
+        names: list[str] = []
+        while link in above and len(names) <= len(above):
+            joint = above[link]
+            if joint.text('type') != 'fixed':
+                names.append(joint.text('name'))
+            link = joint.take('parent').text('link')
+        return names
+
+    first, second = (way(coupling.take(side).text('link')) for side in (
+        'predecessor', 'successor'))
+    leaders = [name for name in first if name not in second]
+    followers = [name for name in second if name not in first]
+    if not leaders or not followers:
+        coupling.fail('links that different joints move', f'{first} and {second}')
+    ratio = coupling.take('ratio').number('value')
+    terms = dict.fromkeys(leaders[1:], ratio) | dict.fromkeys(followers[1:], -1.0)
+    builder.add_coupling(followers[0], leaders[0], ratio, 0.0, terms)

@@ -1,0 +1,135 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Loops as URDF+, the proposal to urdfdom and example-parallel-robots write them."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.model import annotate, load_urdf, load_yaml
+
+INERTIAL = """<inertial><origin xyz="{x} 0 0"/><mass value="1"/>
+<inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>"""
+LIMIT = '<limit lower="-3.2" upper="3.2" velocity="9" effort="9"/>'
+
+
+def four_bar(loop: str, joint: str = '') -> str:
+    """Return crank, coupler and rocker about the y axis, with what closes them."""
+    def link(name: str, x: float) -> str:
+        return f'<link name="{name}">{INERTIAL.format(x=x)}</link>'
+
+    def hinge(name: str, parent: str, child: str, x: float, more: str = '') -> str:
+        return (f'<joint name="{name}" type="revolute"{more}><parent link="{parent}"/>'
+                f'<child link="{child}"/><origin xyz="{x} 0 0"/><axis xyz="0 1 0"/>{LIMIT}'
+                '</joint>')
+
+    return ('<robot name="four_bar"><link name="base"/>' + link('crank', 0.1)
+            + link('coupler', 0.25) + link('rocker', 0.2)
+            + hinge('crank_joint', 'base', 'crank', 0.0)
+            + hinge('coupler_joint', 'crank', 'coupler', 0.2, joint)
+            + hinge('rocker_joint', 'base', 'rocker', 0.45, joint) + loop + '</robot>')
+
+
+URDF_PLUS = """<loop name="tip" type="revolute">
+<predecessor link="coupler"><origin xyz="0.5 0 0"/></predecessor>
+<successor link="rocker"><origin xyz="0.4 0 0"/></successor><axis xyz="0 1 0"/></loop>"""
+CONSTRAINT = """<constraint name="tip" type="revolute">
+<parent link="coupler"/><parent_origin xyz="0.5 0 0"/><parent_axis xyz="0 1 0"/>
+<child link="rocker"/><child_origin xyz="0.4 0 0"/><child_axis xyz="0 1 0"/></constraint>"""
+
+
+@pytest.mark.parametrize('loop', [URDF_PLUS, CONSTRAINT])
+def test_a_loop_is_that_of_the_builder(loop: str) -> None:
+    model = load_urdf(four_bar(loop, ' independent="False"'))
+    closure, = model.closures
+    assert (closure.name, closure.type_name) == ('tip', 'revolute')
+    assert (closure.body_a, closure.body_b) == ('coupler', 'rocker')
+    np.testing.assert_allclose(closure.frame_a[:3, [2, 3]], [[0, 0.5], [1, 0], [0, 0]], atol=1e-15)
+    np.testing.assert_allclose(closure.frame_b[:3, [2, 3]], [[0, 0.4], [1, 0], [0, 0]], atol=1e-15)
+    assert model.actuated.tolist() == [True, False, False]
+    dynamics = ConstrainedDynamics(model)
+    assert dynamics.mobility.freedom == 1
+    q = assemble(dynamics, held={'crank_joint': 0.9})
+    expected = ConstrainedDynamics(load_yaml(config_file('four_bar.yaml')))
+    assert dynamics.m == expected.m
+    # The tip as trigonometry has it: both chains end at one point.
+    for sine in (np.sin, np.cos):
+        base = 0.45 if sine is np.cos else 0.0
+        assert 0.2 * sine(q[0]) + 0.5 * sine(q[0] + q[1]) == pytest.approx(
+            base + 0.4 * sine(q[2]))
+
+
+def test_a_universal_constraint_turns_about_both_axes() -> None:
+    model = load_urdf(four_bar(CONSTRAINT.replace('revolute', 'universal').replace(
+        '<child_axis xyz="0 1 0"/>', '<child_axis xyz="0 0 2"/>')))
+    closure, = model.closures
+    np.testing.assert_allclose(closure.frame_a[:3, 0], [0.0, 1.0, 0.0], atol=1e-15)
+    np.testing.assert_allclose(closure.frame_b[:3, 1], [0.0, 0.0, 1.0], atol=1e-15)
+    for frame in (closure.frame_a, closure.frame_b):
+        np.testing.assert_allclose(frame[:3, :3].T @ frame[:3, :3], np.eye(3), atol=1e-15)
+        assert np.linalg.det(frame[:3, :3]) == pytest.approx(1.0)
+
+
+def test_a_coupling_of_links_is_one_of_the_joints_between_them() -> None:
+    text = """<coupling name="belt"><predecessor link="rocker"/><successor link="coupler"/>
+    <ratio value="2"/></coupling>"""
+    dynamics = ConstrainedDynamics(load_urdf(four_bar(text)))
+    # crank + coupler = 2 rocker: three coordinates.
+    rows = dynamics.jacobian(np.zeros(3))[0]
+    np.testing.assert_allclose(rows, [1.0, 1.0, -2.0])
+    assert dynamics.residual([0.3, 0.1, 0.2])[0] == pytest.approx(0.0, abs=1e-15)
+    q, tau = np.array([0.3, 0.1, 0.2]), np.array([0.5, -1.0, 2.0])
+    solution = dynamics.forward(q, np.zeros(3), tau)
+    need = dynamics.tree.mass_matrix(q) @ solution.a + dynamics.tree.gravity_vector(q) - tau
+    assert rows @ solution.a == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(need, rows * solution.multipliers[0], atol=1e-12)
+
+
+def test_a_file_of_example_parallel_robots(tmp_path) -> None:
+    tips = ''.join(
+        f'<link name="{name}"/><joint name="{name}_fix" type="fixed"><parent link="{parent}"/>'
+        f'<child link="{name}"/><origin xyz="{x} 0 0"/></joint>'
+        for name, parent, x in (('loop_A', 'coupler', 0.5), ('loop_B', 'rocker', 0.4)))
+    path = tmp_path / 'robot.yaml'
+    path.write_text("closed_loop: [['loop_A', 'loop_B']]\ntype: ['3d']\n"
+                    "name_mot: ['crank_joint']\njoint_name: ['coupler_joint']\n"
+                    "joint_type: ['SPHERICAL']\nname_spherical: to_rotule\n")
+    model = annotate(load_urdf(four_bar(tips)), path)
+    assert model.joint('coupler_joint').type_name == 'spherical'
+    closure, = model.closures
+    assert (closure.type_name, closure.body_a, closure.body_b) == ('spherical', 'loop_A', 'loop_B')
+    assert model.actuated.tolist() == [True, False, False, False, False]
+    dynamics = ConstrainedDynamics(model)
+    assert dynamics.mobility.freedom == 2  # the coupler turns about itself
+    assert np.abs(dynamics.residual(assemble(dynamics))).max() < 1e-9
+    path.write_text(path.read_text().replace('SPHERICAL', 'UJOINT_YZ'))
+    assert annotate(load_urdf(four_bar(tips)), path).joint('coupler_joint').type_name == (
+        'universal')
+    path.write_text(path.read_text().replace('UJOINT_YZ', 'UJOINT_Q'))
+    with pytest.raises(DescriptionError, match='expected SPHERICAL, FIXED or UJOINT_'):
+        annotate(load_urdf(four_bar(tips)), path)
+
+
+@pytest.mark.parametrize(('loop', 'reason'), [
+    (URDF_PLUS.replace('revolute', 'floating'), 'expected a type of'),
+    (URDF_PLUS.replace('"rocker"', '"wheel"'), 'expected a body of'),
+    (CONSTRAINT.replace('parent_axis xyz="0 1 0"', 'parent_axis xyz="0 0 0"'), 'direction'),
+    ('<coupling name="belt"><predecessor link="crank"/><successor link="coupler"/>'
+     '<ratio value="2"/></coupling>', 'expected links that different joints move')])
+def test_what_cannot_be_read_is_refused(loop: str, reason: str) -> None:
+    with pytest.raises(DescriptionError, match=reason):
+        load_urdf(four_bar(loop))
