@@ -16,6 +16,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+import math
 import reprlib
 from typing import Any
 
@@ -29,6 +30,7 @@ Array = NDArray[np.float64]
 
 _REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
 
+FEW = 16  # numbers that are looked at sooner one by one than as an array
 MAX_SURPLUS = 1000  # names beyond the wanted ones, of which the faults are still searched
 _SHORT = reprlib.Repr()
 _SHORT.maxlist, _SHORT.maxstring = 50, 100  # names in a message, characters of a name
@@ -56,8 +58,8 @@ def as_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     Raises ShapeError, NotFiniteError, or LiedynError when the value is not real numbers at all.
     """
     array = as_numbers(name, value)
-    if array.ndim != len(shape) or any(
-            want not in (-1, got) for want, got in zip(shape, array.shape)):
+    if array.shape != shape and (array.ndim != len(shape) or any(
+            want not in (-1, got) for want, got in zip(shape, array.shape))):
         raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
     return require_finite(name, array)
 
@@ -77,6 +79,8 @@ def as_trailing(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
 
 def as_number(name: str, value: ArrayLike) -> float:
     """Return one finite number, or raise ShapeError, NotFiniteError or LiedynError."""
+    if type(value) is float and math.isfinite(value):
+        return value
     return float(as_array(name, value, ()))
 
 
@@ -97,6 +101,8 @@ def as_seed(name: str, value: Any) -> int:
 
 def require_finite(name: str, array: Array) -> Array:
     """Return the array, or raise NotFiniteError naming the first bad entry."""
+    if array.size <= FEW and all(map(math.isfinite, array.ravel().tolist())):
+        return array
     finite = np.isfinite(array)
     if not finite.all():
         where = tuple(int(i) for i in np.argwhere(~finite)[0])

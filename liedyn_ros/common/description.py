@@ -16,6 +16,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 import math
 import os
 import re
@@ -106,7 +107,12 @@ def parse_number(text: str) -> float | None:
 
     None as well for a number too large for a double, and for one so small that it becomes zero.
     """
-    if len(text) > MAX_DIGITS or _NUMBER.fullmatch(text) is None:
+    return None if len(text) > MAX_DIGITS else _parse_short(text)
+
+
+@lru_cache(maxsize=4096)
+def _parse_short(text: str) -> float | None:
+    if _NUMBER.fullmatch(text) is None:
         return None
     value = float(text)
     if value == 0.0:

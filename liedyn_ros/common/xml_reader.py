@@ -16,6 +16,7 @@
 
 from collections.abc import Iterator
 import os
+from typing import cast
 from xml.etree import ElementTree
 
 from liedyn_ros.common.description import (
@@ -70,11 +71,10 @@ class Element(Place):
             if default is not None:
                 return default
             self.fail(f'an attribute {attribute}', 'none')
-        values = [parse_number(part) for part in text.split(maxsplit=count)]
-        found = tuple(value for value in values if value is not None)
-        if len(found) != count or len(values) != count:
+        values = tuple(map(parse_number, text.split(maxsplit=count)))
+        if len(values) != count or None in values:
             self.fail(f'{count} finite number{"s" * (count > 1)} as {attribute}', short(text))
-        return found
+        return cast(tuple[float, ...], values)
 
 
 def read(source: str | os.PathLike[str], kind: str) -> Element:

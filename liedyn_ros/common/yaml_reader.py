@@ -44,7 +44,7 @@ class Node(Place):
 
     def __init__(self, value: Any, key: str, parent: Place | None = None) -> None:
         """Wrap a value."""
-        super().__init__(value, key, parent)
+        self.value, self._key, self._parent = value, key, parent
         self._taken: list[str] = []
 
     def items(self) -> list[tuple[str, 'Node']]:
@@ -54,7 +54,8 @@ class Node(Place):
     def take(self, key: str, default: Any = _NEEDED) -> 'Node':
         """Return the value of a key, or the default if one is given."""
         self._taken.append(key)
-        value = self._mapping().get(key, default)
+        value = self.value
+        value = (value if type(value) is dict else self._mapping()).get(key, default)
         if value is _NEEDED:
             self.fail(f'a key {key}', short(list(self.value)))
         return Node(value, f'/{key}', self)
@@ -95,6 +96,8 @@ class Node(Place):
     def number(self, infinite: bool = False) -> float:
         """Return a number, a finite one unless infinity is allowed."""
         value = self.value
+        if type(value) is float and math.isfinite(value):
+            return value
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             self.fail('a number in decimal, without zeros before it')
         if not math.isfinite(value) and (math.isnan(value) or not infinite):
@@ -146,11 +149,20 @@ def read(path: str | os.PathLike[str], name: str) -> Node:
     """
     content = read_file(path)
     try:
-        return Node(_Composer().compose(yaml.parse(content.decode(), Loader=_LOADER)), name)
+        return Node(_Composer().compose(_events(content.decode())), name)
     except UnicodeDecodeError as error:
         raise DescriptionError(f'expected text in UTF-8, got {error}') from error
     except yaml.YAMLError as error:
         raise DescriptionError(f'expected YAML, got {error}') from error
+
+
+def _events(text: str) -> Iterator[Any]:
+    """Return the events of a text; yaml.parse asks twice for each."""
+    loader = _LOADER(text)
+    try:
+        yield from iter(loader.get_event, None)
+    finally:
+        loader.dispose()
 
 
 class _Composer:

@@ -16,6 +16,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,12 +159,22 @@ def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:
 
     Raises ShapeError, LimitError for NaN, or LiedynError for what is no number.
     """
-    array = np.array([value] * nv) if type(value) is float else as_numbers(name, value)
+    if type(value) is float and value == value:
+        return _repeated(value, nv)
+    array = as_numbers(name, value)
     if array.shape not in ((), (nv,)):
         raise ShapeError(f'{name}: expected one number or {nv}, got shape {array.shape}')
     if any(number != number for number in array.ravel().tolist()):
         raise LimitError(f'{name}: expected numbers, got NaN')
     array = np.array(array) if array.ndim else np.full(nv, array)
+    array.setflags(write=False)
+    return array
+
+
+@lru_cache(maxsize=1000)
+def _repeated(value: float, count: int) -> Array:
+    """Return a number repeated, read-only: joints share what most of them have."""
+    array = np.full(count, value)
     array.setflags(write=False)
     return array
 

@@ -47,7 +47,8 @@ def test_derivatives_of_the_reference_are_those_of_time() -> None:
 def test_the_reference_is_recovered(tmp_path, capsys: pytest.CaptureFixture) -> None:
     assert higher_order.fly(tmp_path)
     assert 'The reference was recovered' in capsys.readouterr().out
-    assert {path.name for path in tmp_path.iterdir()} == {'forces.png', 'errors.png'}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        'reference.png', 'forces.png', 'errors.png'}
 
 
 def test_timing_and_its_picture(tmp_path, monkeypatch: pytest.MonkeyPatch,
@@ -59,6 +60,15 @@ def test_timing_and_its_picture(tmp_path, monkeypatch: pytest.MonkeyPatch,
     higher_order.report(timing)
     assert [at for at, _ in timing.by_bodies['inverse']] == [6, 11]
     assert 'forward, us' in capsys.readouterr().out
+
+
+def test_fits_are_polynomials_with_their_worst_error() -> None:
+    fit = higher_order_timing.fit('r', [(r, 3.0 + 2.0 * r + 0.5 * r * r) for r in range(11)], 2)
+    np.testing.assert_allclose(fit.coefficients, [3.0, 2.0, 0.5], rtol=1e-12)
+    assert str(fit) == '0.5 r^2 + 2 r + 3 us, within 0 %'
+    bent = higher_order_timing.fit('N', [(1, 1.0), (2, 2.0), (4, 4.4), (8, 8.0)], 1)
+    assert 0.03 < bent.error < 0.1
+    np.testing.assert_allclose(bent.at(np.array([8.0])), 8.0, rtol=0.1)
 
 
 @pytest.mark.parametrize('name', ['aerial manipulator', 'branches'])

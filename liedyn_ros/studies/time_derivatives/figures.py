@@ -12,78 +12,126 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The figures of the study of derivatives."""
+"""The figures of the study of derivatives: 3 and 4 of Ali et al."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.studies.time_derivatives.timing import Curve, FIXED_ORDER, Timing
+from liedyn_ros.studies.time_derivatives.timing import Curve, Fit, FIXED_ORDER, Timing
 
 matplotlib.use('Agg')
 
 STYLES = ('-', '--', ':', '-.')
+BASE = slice(0, 3), slice(3, 6)  # columns of angular parts and moments; of linear parts, forces
+EVERY = 40  # samples between two marks
+
+
+def draw_reference(times: Array, motion: Array, found: Array, names: tuple[str, ...], path: Path
+                   ) -> None:
+    """
+    Draw the velocity of the reference and its derivatives (T, n, nv).
+
+    Dots mark found (T, n - 1, nv), the accelerations and derivatives of forward dynamics.
+    """
+    figure, axes = _panels(motion.shape[1], ('base, angular, rad/s^n', 'base, linear, m/s^n',
+                                             'joints, rad/s^n'))
+    for k, row in enumerate(axes):
+        for ax, part in zip(row, (*BASE, slice(6, None))):
+            for j, line in enumerate(ax.plot(times, motion[:, k, part], linewidth=1.0)):
+                line.set_label(names[part][j])
+                if k > 0:
+                    ax.plot(times[::EVERY], found[::EVERY, k - 1, part][:, j], 'o',
+                            markersize=2.5, color=line.get_color())
+        row[0].set_ylabel(f'n = {k + 1}', fontsize=8)
+    _finish(figure, axes, path, 'lines: the reference; dots: what forward dynamics gives back')
 
 
 def draw_forces(times: Array, tau: Array, names: tuple[str, ...], path: Path) -> None:
     """Draw base wrench and joint torques (T, orders, nv) with their derivatives."""
-    orders = tau.shape[1]
-    figure, axes = pyplot.subplots(orders, 2, figsize=(11, 2.0 * orders), sharex=True)
-    for k, (left, right) in enumerate(axes):
-        for j, name in enumerate(names):
-            (left if j < 6 else right).plot(
-                times, tau[:, k, j], STYLES[j % 6 % len(STYLES)], linewidth=1.0, label=name)
-        left.set_ylabel(f'derivative {k}' if k else 'N m, N', fontsize=8)
-    axes[0, 0].set_title('wrench on the base, body frame', fontsize=9)
-    axes[0, 1].set_title('joint torques', fontsize=9)
-    for ax in axes.ravel():
-        ax.tick_params(labelsize=7)
-    for ax in axes[0]:
-        ax.legend(fontsize=6, ncols=2, loc='upper right')
-    for ax in axes[-1]:
-        ax.set_xlabel('t, s', fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    figure, axes = _panels(tau.shape[1], (
+        'moment on the base, N m/s^k', 'force on the base, N/s^k', 'joint torques, N m/s^k'))
+    labels = [*(f'm{axis}' for axis in 'xyz'), *(f'f{axis}' for axis in 'xyz'), *names[6:]]
+    for row, k in zip(axes, range(tau.shape[1])):
+        for ax, part in zip(row, (*BASE, slice(6, None))):
+            for j, line in enumerate(ax.plot(times, tau[:, k, part], linewidth=1.0)):
+                line.set_label(labels[part][j])
+        row[0].set_ylabel(f'k = {k}', fontsize=8)
+    _finish(figure, axes, path, 'wrench on the base in its frame, and joint torques')
 
 
 def draw_errors(times: Array, errors: Array, path: Path) -> None:
     """Draw the errors (T, orders) of the recovered reference."""
-    figure, ax = pyplot.subplots(figsize=(8, 4.5))
+    figure, ax = pyplot.subplots(figsize=(8, 4.5), layout='constrained')
     for k in range(errors.shape[1]):
         ax.semilogy(times, np.maximum(errors[:, k], 1e-17), STYLES[k % len(STYLES)],
                     linewidth=0.9, label=f'order {k}')
-    ax.axhline(1e-8, color='0.5', linestyle='--', linewidth=0.9)
+    ax.axhline(1e-8, color='0.5', linestyle='--', linewidth=0.9, label='limit')
     ax.set_xlabel('t, s')
     ax.set_ylabel('error / max(1, largest force derivative)')
-    ax.legend(fontsize=8, ncols=3)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    figure.legend(fontsize=8, ncols=7, loc='outside lower center')
+    _save(figure, path)
 
 
 def draw_timing(timing: Timing, path: Path) -> None:
-    """Draw time against bodies and against order."""
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.5))
-    _draw_curves(left, timing.by_bodies, f'bodies, to order {FIXED_ORDER}')
-    _draw_curves(right, timing.by_order, 'order, 5 branches of 20 bodies')
-    left.set_xscale('log')
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    """Draw time against bodies and against order, with the fits."""
+    figure, panels = pyplot.subplots(1, 2, figsize=(11, 4.8), layout='constrained')
+    for ax, curves, fits, label in (
+            (panels[0], timing.by_bodies, timing.linear, f'bodies N, to order {FIXED_ORDER}'),
+            (panels[1], timing.by_order, timing.quadratic, 'order r, 5 branches of 20 bodies')):
+        _draw_curves(ax, curves, fits, label)
+    panels[0].set_xscale('log')
+    handles = {label: handle for ax in panels
+               for handle, label in zip(*ax.get_legend_handles_labels())}
+    figure.legend(handles.values(), handles.keys(), fontsize=8, ncols=3,
+                  loc='outside lower center')
+    _save(figure, path)
 
 
-def _draw_curves(ax: Axes, curves: Curve, label: str) -> None:
+def _draw_curves(ax: Axes, curves: Curve, fits: dict[str, Fit], label: str) -> None:
     for name, points in curves.items():
-        style = '--' if 'CasADi' in name else '-'
+        marker = 's' if 'CasADi' in name else 'o'
         color = 'tab:blue' if name.startswith('inverse') else 'tab:orange'
-        ax.plot(*zip(*points), style, marker='o', markersize=3, color=color, label=name)
+        line = '--' if 'CasADi' in name else 'none'
+        ax.plot(*zip(*points), linestyle=line, marker=marker, markersize=4, color=color,
+                label=name)
+        if name in fits:
+            x = np.linspace(points[0][0], points[-1][0], 100)
+            ax.plot(x, fits[name].at(x), '-', linewidth=1.0, color=color,
+                    label=f'{name}, fit {"O(N)" if fits[name].degree == 1 else "O(r^2)"}')
     ax.set_yscale('log')
     ax.set_xlabel(label)
     ax.set_ylabel('us a call')
     ax.grid(True, which='both', linewidth=0.3)
-    ax.legend(fontsize=8)
+
+
+def _panels(rows: int, titles: Sequence[str]) -> tuple[Figure, Array]:
+    """Return a figure with a row for each order and a column for each title."""
+    figure, axes = pyplot.subplots(
+        rows, len(titles), figsize=(12, 1.7 * rows + 1.2), sharex=True, layout='constrained')
+    for ax, title in zip(axes[0], titles):
+        ax.set_title(title, fontsize=9)
+    return figure, axes
+
+
+def _finish(figure: Figure, axes: Array, path: Path, title: str) -> None:
+    """Name the axes, set the legend of each column under it, and save."""
+    for ax in axes.ravel():
+        ax.tick_params(labelsize=7)
+    for ax in axes[-1]:
+        ax.set_xlabel('t, s', fontsize=8)
+        ax.legend(fontsize=7, ncols=3, loc='upper center', bbox_to_anchor=(0.5, -0.35),
+                  frameon=False)
+    figure.suptitle(title, fontsize=10)
+    _save(figure, path)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)

@@ -90,6 +90,8 @@ def fly(folder: Path) -> bool:
          f'{scaled[:, k].max():.1e}', f'{mixed[:, k].max():.1e}'] for k in range(ORDER + 1)])
     good = bool(max(scaled.max(), mixed.max()) <= MAX_ERROR)
     print('  The reference was recovered' if good else f'  NOT WITHIN {MAX_ERROR:g}')
+    figures.draw_reference(
+        times, motion, a, dynamics.model.coordinate_names, folder / 'reference.png')
     figures.draw_forces(
         times, tau, dynamics.model.coordinate_names, folder / 'forces.png')
     figures.draw_errors(times, scaled, folder / 'errors.png')
@@ -110,6 +112,9 @@ def report(timing: Timing) -> None:
         rows = [[str(at), *(f'{points[name][at]:.1f}' if at in points[name] else ''
                             for name in curves)] for at in points['inverse']]
         print_table([axis, *(f'{name}, us' for name in curves)], rows)
+    for fits in (timing.linear, timing.quadratic):
+        for name, fit in fits.items():
+            print(f'  {name}: {fit}')
 
 
 if __name__ == '__main__':

@@ -16,12 +16,12 @@
 
 from collections.abc import Callable
 from importlib.util import find_spec
-import statistics
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
@@ -30,7 +30,31 @@ FIXED_ORDER, ORDERS = 3, range(11)
 ROUNDS, BLOCK = 15, 2e-3  # s
 BUILD_TIMEOUT = 3.0  # s to build an expression; the next takes several times as long
 
+OWN = ('inverse', 'forward')
 Curve = dict[str, list[tuple[int, float]]]  # (bodies or order, us)
+
+
+class Fit(NamedTuple):
+    """A polynomial through times: its coefficients, lowest first, and the worst relative error."""
+
+    variable: str
+    coefficients: tuple[float, ...]
+    error: float
+
+    @property
+    def degree(self) -> int:
+        """Return the degree of the polynomial."""
+        return len(self.coefficients) - 1
+
+    def at(self, x: Array) -> Array:
+        """Return the times, us, at numbers of bodies or orders."""
+        return np.polynomial.polynomial.polyval(x, self.coefficients)
+
+    def __str__(self) -> str:
+        """Return the polynomial in words."""
+        powers = ['', f' {self.variable}', f' {self.variable}^2']
+        terms = [f'{c:.3g}{power}' for c, power in zip(self.coefficients, powers)]
+        return f'{" + ".join(terms[::-1])} us, within {100.0 * self.error:.0f} %'
 
 
 class Timing(NamedTuple):
@@ -38,6 +62,16 @@ class Timing(NamedTuple):
 
     by_bodies: Curve
     by_order: Curve
+
+    @property
+    def linear(self) -> dict[str, Fit]:
+        """Return what O(N) makes of the times of this package."""
+        return {name: fit('N', self.by_bodies[name], 1) for name in OWN}
+
+    @property
+    def quadratic(self) -> dict[str, Fit]:
+        """Return what O(r^2) makes of the times of this package."""
+        return {name: fit('r', self.by_order[name], 2) for name in OWN}
 
 
 def measure() -> Timing:
@@ -83,7 +117,7 @@ class Curves:
                 function = getattr(casadi, name)(model, order)
                 self._casadi[name] = perf_counter() - begin < BUILD_TIMEOUT
                 calls[f'{name}, CasADi'] = _bound(function, q, given[name], np.empty_like(tau))
-        for name, time in medians(calls).items():
+        for name, time in least_times(calls).items():
             self.curves.setdefault(name, []).append((at, 1e6 * time))
 
 
@@ -91,14 +125,23 @@ def _bound(function: Callable[..., None], *arguments: Any) -> Callable[[], None]
     return lambda: function(*arguments)
 
 
-def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Return the median time of each call, s; all take turns."""
+def fit(variable: str, points: list[tuple[int, float]], degree: int) -> Fit:
+    """Return the polynomial with the least squares of relative errors."""
+    x, y = np.array(points, dtype=float).T
+    weighted = np.vander(x, degree + 1, increasing=True) / y[:, None]
+    coefficients, *_ = np.linalg.lstsq(weighted, np.ones(len(y)))
+    return Fit(variable, tuple(coefficients.tolist()),
+               float(np.abs(weighted @ coefficients - 1.0).max()))
+
+
+def least_times(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    """Return the least time of each call, s, as others on the machine only add; all take turns."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     counts = {name: max(1, round(BLOCK / _time(call, 2))) for name, call in calls.items()}
     for _ in range(ROUNDS):
         for name, call in calls.items():
             times[name].append(_time(call, counts[name]))
-    return {name: statistics.median(taken) for name, taken in times.items()}
+    return {name: min(taken) for name, taken in times.items()}
 
 
 def _time(call: Callable[[], Any], count: int) -> float:
