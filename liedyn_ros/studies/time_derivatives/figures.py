@@ -16,6 +16,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib import pyplot
@@ -102,7 +103,7 @@ def _draw_curves(ax: Axes, curves: Curve, fits: dict[str, Fit], label: str) -> N
         ax.plot(*zip(*points), linestyle=line, marker=marker, markersize=4, color=color,
                 label=name)
         if name in fits:
-            x = np.linspace(points[0][0], points[-1][0], 100)
+            x: Array = np.linspace(points[0][0], points[-1][0], 100, dtype=np.float64)
             ax.plot(x, fits[name].at(x), '-', linewidth=1.0, color=color,
                     label=f'{name}, fit {"O(N)" if fits[name].degree == 1 else "O(r^2)"}')
     ax.set_yscale('log')
@@ -111,7 +112,7 @@ def _draw_curves(ax: Axes, curves: Curve, fits: dict[str, Fit], label: str) -> N
     ax.grid(True, which='both', linewidth=0.3)
 
 
-def _panels(rows: int, titles: Sequence[str]) -> tuple[Figure, Array]:
+def _panels(rows: int, titles: Sequence[str]) -> tuple[Figure, Any]:
     """Return a figure with a row for each order and a column for each title."""
     figure, axes = pyplot.subplots(
         rows, len(titles), figsize=(12, 1.7 * rows + 1.2), sharex=True, layout='constrained')
@@ -120,7 +121,7 @@ def _panels(rows: int, titles: Sequence[str]) -> tuple[Figure, Array]:
     return figure, axes
 
 
-def _finish(figure: Figure, axes: Array, path: Path, title: str) -> None:
+def _finish(figure: Figure, axes: Any, path: Path, title: str) -> None:
     """Name the axes, set the legend of each column under it, and save."""
     for ax in axes.ravel():
         ax.tick_params(labelsize=7)

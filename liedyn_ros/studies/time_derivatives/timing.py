@@ -48,7 +48,7 @@ class Fit(NamedTuple):
 
     def at(self, x: Array) -> Array:
         """Return the times, us, at numbers of bodies or orders."""
-        return np.polynomial.polynomial.polyval(x, self.coefficients)
+        return np.vander(x, self.degree + 1, increasing=True) @ np.array(self.coefficients)
 
     def __str__(self) -> str:
         """Return the polynomial in words."""
