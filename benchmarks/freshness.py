@@ -17,8 +17,9 @@ Freshness of the published pose: how old it is, on a quiet machine and on a busy
 
 Three processes: a feed that sends leg lengths at a rate, stamped as they are sent, the node, and
 a recorder of all that the node publishes; feed and recorder run at real-time priority where the
-system allows it. In turn with the pose node stands an echo: a node of rclpy as anyone writes it,
-which answers every JointState with a PoseStamped of its stamp and solves nothing.
+system allows it. Two nodes that solve nothing alternate with the pose node: an echo, a plain
+node of rclpy that answers every JointState with a PoseStamped of its stamp; and the floor, which
+takes and publishes all that the pose node does, by the same means.
 
 Columns: the age of a pose when it arrives (ms; median, 99th percentile, greatest), the longest
 time without a pose (ms), poses a second, samples passed over and lost (per cent), the share of a
@@ -46,7 +47,7 @@ from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from benchmarks.record import keep, verdict
-from benchmarks.streams import Bench, echo
+from benchmarks.streams import Bench, echo, floor
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import StewartGeometry
@@ -56,7 +57,8 @@ SECONDS = 5.0  # of each run
 MAX_AGE_RATIO = 1.2
 MAX_AGE, MAX_RECOVERY = 50.0, 100.0  # ms
 NODE = f'{sys.executable} -m liedyn_ros.nodes.stewart.pose'
-ECHO = f'{sys.executable} -m benchmarks.freshness --echo'
+ECHO = f'{sys.executable} -m benchmarks.freshness --be echo'
+FLOOR = f'{sys.executable} -m benchmarks.freshness --be floor'
 
 
 def run(command: str, rate: float, loops: int, seconds: float, **options: Any) -> dict[str, float]:
@@ -69,7 +71,7 @@ def run(command: str, rate: float, loops: int, seconds: float, **options: Any) -
             end = time.time_ns()
             time.sleep(1.0)
             figures['fresh again after load'] = 1e3 * bench.record.fresh_after(end)
-        return figures
+        return figures | {'raised priority': float(bench.raised)}
 
 
 def stopped(command: str, rate: float) -> dict[str, float]:
@@ -89,8 +91,9 @@ def stopped(command: str, rate: float) -> dict[str, float]:
         bench.start()
         bench.wait_for_pose(begin)
         time.sleep(1.0)
-        first = next(at for at in bench.record.arrivals if at > begin)
-        return figures | {'fresh again after the first pose of a restart':
+        first = next(stamp for stamp, at in zip(bench.record.stamps, bench.record.arrivals)
+                     if at > begin)  # of the first sample that was taken and gave a pose
+        return figures | {"fresh again after the stamp of a restart's first sample":
                           1e3 * bench.record.fresh_after(first)}
 
 
@@ -136,12 +139,11 @@ def compare(commands: dict[str, str], options: Namespace) -> list[dict[str, Any]
     for rate in options.rates:
         for scene, loops in (('quiet', 0), ('a loop a core', cores), ('four loops a core',
                                                                       4 * cores)):
-            if loops <= cores or rate == 1000.0:
-                for name, command in commands.items():
-                    add(name, scene, rate, run(command, rate, loops, options.seconds))
+            for name, command in commands.items():
+                add(name, scene, rate, run(command, rate, loops, options.seconds))
     if not options.quick:
         for name, command in commands.items():
-            if name != 'echo':
+            if name not in ('echo', 'floor'):
                 add(name, 'stopped, killed', 1000.0, stopped(command, 1000.0))
                 add(name, 'slow subscriber', 1000.0,
                     run(command, 1000.0, 0, options.seconds, slow=True))
@@ -157,7 +159,8 @@ def print_bars(rows: list[dict[str, Any]]) -> None:
     if quiet is None:
         return
     bars = [['quiet: samples lost, %', quiet['lost %'], 0.0]]
-    for name, what in (('echo', 'rclpy echo'), ('other', 'other node')):
+    for name, what in (
+            ('echo', 'rclpy echo'), ('floor', 'floor'), ('other', 'other node')):
         if (other := at.get((name, 'quiet'))) is not None:
             bars += [[f'quiet: age / {what}', quiet['age median'] / other['age median'],
                       MAX_AGE_RATIO if name == 'echo' else None],
@@ -183,12 +186,14 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument('--rates', type=float, nargs='+', default=list(RATES))
     parser.add_argument('--node', default='', help='command of another pose node, to compare')
     parser.add_argument('--quick', action='store_true', help='rates and loads only')
-    parser.add_argument('--echo', action='store_true', help='be the echo')
+    parser.add_argument('--be', choices=('echo', 'floor'), help='be one of these nodes')
     options = parser.parse_args(arguments)
-    if options.echo:
-        echo()
+    if options.be:
+        {'echo': echo, 'floor': floor}[options.be]()
         return
-    commands = {'pose': NODE, 'echo': ECHO} | ({'other': options.node} if options.node else {})
+    commands = {'pose': NODE, 'echo': ECHO, 'floor': FLOOR}
+    if options.node:
+        commands['other'] = options.node
     rclpy.init()
     try:
         rows = compare(commands, options)

@@ -15,8 +15,8 @@
 """
 A node under test between two processes: what feeds it leg lengths, and what records its poses.
 
-Feed and recorder run at real-time priority where the system allows it. `echo` is a node of rclpy
-as anyone writes it, which answers every JointState with a PoseStamped of its stamp.
+Feed and recorder run at real-time priority where the system allows it. `echo` and `floor` are
+nodes that solve nothing.
 """
 
 from collections.abc import Iterator
@@ -44,8 +44,16 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.stewart import outputs
+from liedyn_ros.ros.conversions import nanoseconds
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.packed import PackedPublisher
+from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import leg_lengths, StewartGeometry
 
+CAPACITY = 1 << 20  # stamps that are written down
+ARRIVED = 0.2  # s, in which what was sent has arrived
 WARM = 1.0  # s that are not counted: discovery, first samples
 FRESH = 0.02  # s, an age that is fresh
 START_TIMEOUT = 240.0  # s; the first start compiles kernels
@@ -94,9 +102,9 @@ def raise_priority() -> bool:
     return True
 
 
-def feed(rate: float, sent: Any, stop: Any) -> None:
-    """Send leg lengths at a rate until told to stop; count them."""
-    raise_priority()
+def feed(rate: float, sent: Any, count: Any, raised: Any, stop: Any) -> None:
+    """Send leg lengths at a rate until told to stop; write down their stamps, ns."""
+    raised.value = raise_priority()
     rclpy.init()
     node = Node('feed')
     publisher = node.create_publisher(JointState, 'leg_states', QoSProfile(
@@ -109,9 +117,11 @@ def feed(rate: float, sent: Any, stop: Any) -> None:
         velocity=[0.0] * 6)))
     due, period = time.monotonic(), 1.0 / rate
     while not stop.is_set():
-        STAMP.pack_into(raw, 4, *divmod(time.time_ns(), 1_000_000_000))
+        stamp_ns = time.time_ns()
+        STAMP.pack_into(raw, 4, *divmod(stamp_ns, 1_000_000_000))
         publisher.publish(bytes(raw))
-        sent.value += 1
+        sent[count.value % CAPACITY] = stamp_ns
+        count.value += 1
         due = max(due + period, time.monotonic() - 0.1)  # what the machine did not let it send
         time.sleep(max(0.0, due - time.monotonic()))
     node.destroy_node()
@@ -125,7 +135,7 @@ def burn(stop: Any) -> None:
 
 
 def echo() -> None:
-    """Answer every JointState with a PoseStamped of its stamp, as anyone writes a node."""
+    """Answer every JointState with a PoseStamped of its stamp, as a plain node of rclpy does."""
     rclpy.init()
     node, message = Node('echo'), PoseStamped()
     publisher = node.create_publisher(PoseStamped, 'pose', 10)
@@ -139,7 +149,46 @@ def echo() -> None:
     rclpy.spin(node)
 
 
-def dawdle(stop: Any) -> None:
+def floor() -> None:
+    """Take and publish what the pose node does, by the same means, and solve nothing."""
+    rclpy.init()
+    node = Floor()
+    rclpy.spin(node)
+
+
+class Floor(ManagedNode):
+    """A stream of leg states, and for each a pose, a twist and a status of its stamp."""
+
+    def __init__(self) -> None:
+        """Start."""
+        self._newest: bytes | None = None
+        super().__init__('floor', ())
+
+    def configure(self) -> None:
+        """Open the stream and the publishers."""
+        self._publishers = [
+            PackedPublisher(self.open_publisher(each, topic), each(), fields)
+            for each, topic, fields in (
+                (PoseStamped, 'pose', (*outputs.STAMP, *outputs.POSE)),
+                (TwistStamped, 'twist', (*outputs.STAMP, *outputs.TWIST)),
+                (StewartStatus, 'status', (*outputs.STAMP, *outputs.STATUS)))]
+        sizes = len(outputs.POSE), len(outputs.TWIST), len(outputs.STATUS) + 10  # two of six
+        self._zeros = [(0,) * size for size in sizes]
+        stream = Stream(self, self._publish)
+        stream.subscribe(JointState, 'leg_states', self._take, sensor_data(10), raw=True)
+        stream.start()
+
+    def _take(self, raw: bytes) -> None:
+        self._newest = raw
+
+    def _publish(self) -> None:
+        if self._newest is not None:
+            stamp = STAMP.unpack_from(self._newest, 4)
+            for publisher, zeros in zip(self._publishers, self._zeros):
+                publisher.publish((*stamp, *zeros))
+
+
+def slow_subscriber(stop: Any) -> None:
     """Subscribe to poses, reliably, and take 50 ms for each."""
     rclpy.init()
     node = Node('slow_subscriber')
@@ -196,15 +245,19 @@ class Bench:
         self.record = stack.enter_context(recorded())
         self.start()
         stack.callback(lambda: self.end(signal.SIGINT))
-        self.sent, self._stop = self._context.Value('q', 0), self._context.Event()
-        partners = [self._context.Process(target=feed, args=(rate, self.sent, self._stop))]
+        self._sent = self._context.Array('q', CAPACITY, lock=False)
+        count, raised = self._context.Value('q', 0), self._context.Value('b', 0)
+        self._stop = self._context.Event()
+        partners = [self._context.Process(
+            target=feed, args=(rate, self._sent, count, raised, self._stop))]
         if slow:
-            partners.append(self._context.Process(target=dawdle, args=(self._stop,)))
+            partners.append(self._context.Process(target=slow_subscriber, args=(self._stop,)))
         for partner in partners:
             partner.start()
             stack.callback(partner.join)
         stack.callback(self._stop.set)
         self.wait_for_pose(time.time_ns())
+        self.raised = bool(raised.value)
         time.sleep(WARM)
 
     def start(self) -> None:
@@ -251,22 +304,34 @@ class Bench:
 
     def measure(self, seconds: float) -> dict[str, float]:
         """Return the figures of some seconds."""
-        begin, cpu, sent, first = time.time_ns(), self.cpu(), self.sent.value, len(
-            self.record.statuses)
+        begin, cpu, first = time.time_ns(), self.cpu(), len(self.record.statuses)
         time.sleep(seconds)
-        end, cpu, sent = time.time_ns(), self.cpu() - cpu, self.sent.value - sent
+        end, cpu = time.time_ns(), self.cpu() - cpu
+        time.sleep(ARRIVED)
         ages = 1e3 * self.record.ages(begin, end)
         arrivals = [at for at in self.record.arrivals if begin <= at < end]
         gaps = 1e-6 * np.diff([begin, *arrivals, end])
-        statuses = [deserialize_message(raw, StewartStatus)
-                    for raw in self.record.statuses[first:]]
-        passed_over = sum(getattr(status, 'passed_over', 0) for status in statuses)
+        sent, answered, passed_over = self._accounts(begin, end, first)
         seconds = 1e-9 * (end - begin)
         some = ages if len(ages) else np.array([np.inf])
         return {'sent a second': sent / seconds, 'age median': float(np.median(some)),
                 'age 99 %': float(np.percentile(some, 99)), 'age greatest': float(some.max()),
                 'longest gap': float(gaps.max()), 'poses a second': len(ages) / seconds,
                 'passed over %': 100.0 * passed_over / max(sent, 1),
-                'lost %': max(0.0, 100.0 * (1.0 - (len(ages) + passed_over) / max(sent, 1))),
+                'lost %': 100.0 * max(0, sent - answered - passed_over) / max(sent, 1),
                 'out of order': self.record.out_of_order,
                 'CPU %': 100.0 * cpu / seconds, 'CPU us a sample': 1e6 * cpu / max(sent, 1)}
+
+    def _accounts(self, begin: int, end: int, first: int) -> tuple[int, int, int]:
+        """Return how many samples of a time were sent, had a pose, and were passed over."""
+        def within(stamps: Any) -> int:
+            array = np.asarray(stamps)
+            return int(np.count_nonzero((begin <= array) & (array < end)))
+
+        passed_over = 0
+        for raw in self.record.statuses[first:]:
+            status = deserialize_message(raw, StewartStatus)
+            if within(nanoseconds(status.header.stamp)):
+                passed_over += getattr(status, 'passed_over', 0)
+        return (within(np.frombuffer(self._sent, np.int64)), within(self.record.stamps),
+                passed_over)

@@ -15,8 +15,7 @@
 """
 Messages as bytes: numbers written into a serialised message, and read out of one.
 
-To fill a message and have the middleware convert it costs several times what it costs to send
-its bytes. Where all but some numbers stay the same, a message is serialised once and only the
+Filling and converting a message costs several times what sending its bytes costs. Where all but some numbers stay the same, a message is serialised once and only the
 numbers are written. Where they stand is found by the middleware's own serialisation, and what is
 read is compared with what it reads; where that fails messages are taken as objects.
 """
@@ -109,7 +108,7 @@ class PackedJointState:
                  positions: tuple[int, int], velocities: tuple[int, int]) -> None:
         """Take one message, what is constant and where, and places of numbers; see `of`."""
         self.names, self._size = names, len(raw)
-        self._head = raw[AFTER_STAMP:positions[0]]  # as it mostly is, gaps included
+        self._head = raw[AFTER_STAMP:positions[0]]  # the usual header bytes, padding included
         self._end = positions[0]
         self._constant = tuple((slice(at, at + len(part)), part) for at, part in constant)
         self._tail = tuple((place, part) for place, part in self._constant
@@ -121,7 +120,7 @@ class PackedJointState:
         """
         Return the kind of a message, or None where it is not laid out as plain CDR.
 
-        Bytes between the parts are of no meaning, and may be anything (CDR aligns each part).
+        Padding between the parts is undefined (CDR aligns each part).
         """
         if raw[:4] != PLAIN_CDR:
             return None
@@ -160,8 +159,8 @@ class PackedJointState:
         """Return whether the middleware reads the same from a message."""
         message, found = deserialize_message(raw, JointState), self.read(raw)
         return found is not None and found[0] == nanoseconds(message.header.stamp) and all(
-            ours.tobytes() == np.array(theirs, '<f8').tobytes()
-            for ours, theirs in zip(found[1:], (message.position, message.velocity)))
+            got.tobytes() == np.array(expected, '<f8').tobytes()
+            for got, expected in zip(found[1:], (message.position, message.velocity)))
 
 
 def _aligned(at: int, size: int) -> int:
@@ -205,7 +204,7 @@ def _find(message: Any, path: str) -> tuple[int, str]:
     code = INTEGERS.get(kind, 'd')
     count = 1 if kind in INTEGERS or kind == 'double' else len(getattr(owner, name))
     size, places = struct.calcsize('<' + code), None
-    for seed in (0x11, 0x23, 0x35, 0):  # bytes between the parts may be anything, but not thrice
+    for seed in (0x11, 0x23, 0x35, 0):  # padding is undefined, but not the same in all probes
         probe = bytes(seed + k for k in range(size)) if seed else bytes(size)
         _write(message, path, struct.unpack('<' + code, probe)[0])
         raw, wanted = serialize_message(message), count * probe

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a user wrote of parameters and no node takes: misspelt names, files for other nodes."""
+"""Parameters that a user wrote and no node uses: misspelt names, files for other nodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches

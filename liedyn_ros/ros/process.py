@@ -35,7 +35,7 @@ RCLError = rclpy_implementation.RCLError
 END_PERIOD = 0.001  # s; of looking whether rclpy has ended
 GARBAGE_PERIOD = 1.0  # s; what lives since configuration is frozen, so little is looked at
 SWITCH_INTERVAL = 0.0005  # s, after which Python's lock goes to a thread that waits for it
-SIGNALS = signal.SIGINT, signal.SIGTERM  # that tell a process to end
+SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a process
 
 
 @contextmanager

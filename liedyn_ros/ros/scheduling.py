@@ -13,15 +13,16 @@
 # limitations under the License.
 
 """
-How the system schedules a node: real-time priority, processors, memory; each where it may.
+How the system schedules a node: real-time priority, processors, memory; each where permitted.
 
 Linux only. What the system does not permit is refused with the reason.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 import ctypes
 import os
-from typing import Any
+from typing import Any, TypeVar
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.lifecycle import ManagedNode
@@ -35,6 +36,7 @@ SCHEDULING = (
     Parameter('lock_memory', False, 'keep the memory of the process from being paged out; it '
               'needs the right to lock memory (memlock)'),
 )
+Value = TypeVar('Value')
 _ALL_MEMORY = 1 | 2  # MCL_CURRENT | MCL_FUTURE
 
 
@@ -46,24 +48,37 @@ def schedule(node: ManagedNode) -> None:
     """
     priority, processors, lock = (node.parameters[each.name] for each in SCHEDULING)
     if priority:
+        policies = _of_each_thread(
+            lambda thread: (os.sched_getscheduler(thread), os.sched_getparam(thread)))
+        node.on_close(lambda: _for_each_thread(
+            'realtime_priority', 'as before', '', lambda thread: os.sched_setscheduler(
+                thread, *policies.get(thread, (os.SCHED_OTHER, os.sched_param(0))))))
         _for_each_thread('realtime_priority', priority, 'a limit rtprio or CAP_SYS_NICE',
                          lambda thread: os.sched_setscheduler(
                              thread, os.SCHED_FIFO, os.sched_param(priority)))
-        node.on_close(lambda: _for_each_thread(
-            'realtime_priority', 0, '', lambda thread: os.sched_setscheduler(
-                thread, os.SCHED_OTHER, os.sched_param(0))))
     if processors != [-1]:
-        before = os.sched_getaffinity(0)
-        _for_each_thread('cpu_affinity', processors, f'some of {sorted(before)}',
-                         lambda thread: os.sched_setaffinity(thread, processors))
+        usual = os.sched_getaffinity(0)
+        allowed = _of_each_thread(os.sched_getaffinity)
         node.on_close(lambda: _for_each_thread(
-            'cpu_affinity', before, '', lambda thread: os.sched_setaffinity(thread, before)))
+            'cpu_affinity', 'as before', '', lambda thread: os.sched_setaffinity(
+                thread, allowed.get(thread, usual))))
+        _for_each_thread('cpu_affinity', processors, f'some of {sorted(usual)}',
+                         lambda thread: os.sched_setaffinity(thread, processors))
     if lock:
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.mlockall(_ALL_MEMORY):
             raise LiedynError('parameter lock_memory: expected a limit memlock or CAP_IPC_LOCK, '
                               f'got: {os.strerror(ctypes.get_errno())}')
         node.on_close(libc.munlockall)
+
+
+def _of_each_thread(read: Callable[[int], Value]) -> dict[int, Value]:
+    """Return what is read of each thread of the process."""
+    found = {}
+    for thread in map(int, os.listdir('/proc/self/task')):
+        with suppress(ProcessLookupError):  # it has just ended
+            found[thread] = read(thread)
+    return found
 
 
 def _for_each_thread(

@@ -185,5 +185,5 @@ def _sized(name: str, values: Sequence[float], places: NDArray[np.int64]) -> Seq
 
 
 def doubles(values: Array) -> 'array[float]':
-    """Return numbers as messages hold them, without a look at each."""
+    """Return numbers as messages hold them, without checking each element."""
     return array('d', values.tobytes())

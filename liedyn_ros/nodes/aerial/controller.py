@@ -166,7 +166,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         if not goes_on:
             self._start_again('the clock was set back')
         if self._jumps.jumped(odometry):
-            self._start_again('the machine was put elsewhere')
+            self._start_again('the machine was moved elsewhere')
             self._jumps.jumped(odometry)  # the first position of the new flight
         self._calls.passed_over += self._state is not None
         self._state = odometry, joints

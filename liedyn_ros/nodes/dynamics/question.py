@@ -54,7 +54,7 @@ def explain(names: Names, question: Question, error: LiedynError) -> LiedynError
     """
     Return an error of Dynamics in the words of the query.
 
-    The base is spoken of by the fields of the messages, joints and bodies by their names.
+    The base is named by its fields of the messages, joints and bodies by their names.
     """
     numbers = list(_labelled(names, question))
     for label, number in numbers:

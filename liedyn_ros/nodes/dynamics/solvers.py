@@ -98,8 +98,8 @@ class LoopSolver:
     """
     The dynamics of a model whose closures and couplings are held.
 
-    Its kernels are compiled when the first model with loops comes, in a thread: who has none does
-    not wait for them. Until then every method raises LiedynError.
+    Its kernels are compiled when the first model with loops comes, in a thread: a model without
+    loops does not wait for them. Until then every method raises LiedynError.
     """
 
     def __init__(self, model: Model, *, dissipation: bool) -> None:

@@ -90,7 +90,7 @@ class StewartDiagnostics:
         self._node, self._platform, self._sensor = node, platform, sensor
         self._noise, self._lost = noise, lost
         self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
-        self.max_age = math.inf  # s, of a published pose that is no reason to warn
+        self.max_age = math.inf  # s, of a published pose, above which it warns
         self.max_missed = 1.0  # share of the samples that may be passed over or lost
         self._lost_before = 0
         self.clear()

@@ -244,7 +244,7 @@ class StewartPoseNode(ManagedNode):
         if config.leg_noise:
             self._covariances = StewartCovariances(
                 self, platform, estimator, self.parameters['covariance_rate'])
-        StewartPrediction(  # whose estimator is its own: it works beside the stream
+        StewartPrediction(  # with an estimator of its own: it runs in another thread
             self, platform,
             MotionEstimator(platform.geometry, self.parameters['leg_rate_noise']),
             lambda: self._tracker.last)

@@ -53,7 +53,7 @@ class RedundantInput:
     Keeps the newest reading of the redundant sensor; each is used once.
 
     The frame id of an Imu is not looked at: it names the sensor's own frame (REP 145), and
-    `orientation_mounting` says how that stands in the platform.
+    `orientation_mounting` says its orientation in the platform.
     """
 
     def __init__(self, node: ManagedNode, stream: Stream, parameters: ParameterSet,

@@ -86,7 +86,7 @@ class StewartServices:
         return response
 
     def _judge(self, status: StewartStatus, pose: Array) -> None:
-        """Write the warnings of a pose that no motion has led to."""
+        """Write the warnings of a pose without a motion before it."""
         state = self._meter.measure(pose)
         status.flags, status.determinant_sign = int(state.flags), state.determinant_sign
         status.exceeded_limits = state.exceeded_limits()

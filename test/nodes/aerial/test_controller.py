@@ -264,7 +264,7 @@ def test_a_late_state_is_refused_and_the_flight_goes_on(bench):
 
 @pytest.mark.parametrize(('step_ns', 'x', 'reason'), [
     (-900_000_000, 1.0, 'the clock was set back'),
-    (PERIOD_NS, 0.5, 'the machine was put elsewhere'),
+    (PERIOD_NS, 0.5, 'the machine was moved elsewhere'),
 ])
 def test_after_a_break_the_reference_starts_again(bench, step_ns, x, reason):
     controller = Controller(bench)

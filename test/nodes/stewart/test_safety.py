@@ -120,6 +120,9 @@ def test_covariances_come_at_their_rate_and_only_where_noise_is_known(bench):
     node.status_at(stamps[-1])
     bench.until(lambda: len(poses) >= 10, 'covariances')
     assert np.diff([ns(pose) for pose in poses]).min() == 5 * PERIOD_NS
+    silent = PoseBench(bench)
+    names = {publisher.topic_name.rpartition('/')[2] for publisher in silent.node.publishers}
+    assert 'pose' in names and 'pose_with_covariance' not in names
 
 
 def test_prediction_to_another_time(tracking):
