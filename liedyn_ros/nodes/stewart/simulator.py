@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node that simulates a Stewart platform: leg states of a smooth motion, and the true pose."""
+"""The simulator of a Stewart platform: leg states along a smooth motion, and the true pose."""
 
 from collections import deque
 from collections.abc import Sequence
