@@ -55,6 +55,13 @@ PARTIAL = """
 The Jacobians beside those of Pinocchio {pinocchio}, products with a vector beside one call of the
 dynamics, in us.
 """
+CONSTRAINED = """
+## Closed loops
+
+Forward dynamics beside Pinocchio {pinocchio}'s `constraintDynamics` and `lcaba`, in us; the ratio
+is that of the kernel to the faster of both, order {order} is beside our order 0. Then the Stewart
+platform in closed form, calls with all checks.
+"""
 SERVICES = """
 ## Services
 
@@ -73,7 +80,8 @@ def main() -> None:
     """Write the page."""
     parts = [TITLE, *_dynamics(_read('dynamics')), *_higher(_read('higher_order')),
              *_partial(_read('partial_derivatives')),
-             *_services(_read('services')), *_modes(_read('assembly_modes'))]
+             *_constrained(_read('constrained')), *_services(_read('services')),
+             *_modes(_read('assembly_modes'))]
     PAGE.write_text(''.join(parts))
     print(f'in {PAGE}')
 
@@ -112,6 +120,23 @@ def _partial(data: dict[str, Any]) -> list[str]:
              f'{row["call_ratio"]:.2f}' if 'call' in row else '') for row in data['rows']]
     return [PARTIAL.format(**data), _table((
         'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio'), rows),
+        _origin(data)]
+
+
+def _constrained(data: dict[str, Any]) -> list[str]:
+    wanted = data['targets']
+    rows = [(row['machine'], row['nv'], row['constraints'],
+             f'{row["constraint_dynamics"]:.1f}', f'{row["lcaba"]:.1f}', f'{row["kernel"]:.1f}',
+             f'{row["ratio"]:.2f}', _bound(wanted['peer']), f'{row["call"]:.1f}',
+             f'{row["order_5"]:.1f}', f'{row["order_ratio"]:.2f}', _bound(wanted['order']))
+            for row in data['rows']]
+    platform = [(row['algorithm'], f'{row["call"]:.1f}',
+                 _bound(wanted['inverse'] if row['algorithm'] == 'inverse' else None),
+                 f'{row["order_5"]:.1f}') for row in data['platform']]
+    return [CONSTRAINED.format(**data), _table((
+        'machine', 'coordinates', 'constraints', 'constraintDynamics', 'lcaba', 'kernel', 'ratio',
+        'wanted', 'call', f'order {data["order"]}', 'ratio', 'wanted'), rows), _table((
+            'platform, closed form', 'call', 'wanted', f'order {data["order"]}'), platform),
         _origin(data)]
 
 

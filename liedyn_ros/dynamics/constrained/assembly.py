@@ -38,6 +38,7 @@ ATTEMPTS = 50  # starts
 SAME = 1e-6  # configurations nearer to each other are one
 RANK_TOLERANCE = 1e-9
 SEED = 1
+MASSLESS = 1e-6  # of the largest inertia, what one that is none counts as
 
 
 def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
@@ -211,11 +212,20 @@ def _close(constraints: Constraints, q: Array, free: NDArray[np.bool_]
 
 def _least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Array:
     """Return the dv of least kinetic energy with rows dv = need."""
-    factor = np.linalg.cholesky(constraints.tree.mass_matrix(q))
+    factor = mass_factor(constraints, q)
     turned = np.linalg.solve(factor, rows.T)  # L^-1 A^T
     move = np.linalg.lstsq(turned.T, need, rcond=RANK_TOLERANCE)[0]
-    result: Array = np.linalg.solve(factor.T, move)
-    return result
+    return np.asarray(np.linalg.solve(factor.T, move), dtype=np.float64)
+
+
+def mass_factor(constraints: Constraints, q: Array) -> Array:
+    """Return L of M = L L^T; a coordinate that moves no inertia counts as moving a little."""
+    mass = constraints.tree.mass_matrix(q)
+    try:
+        return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        mass[np.diag_indices_from(mass)] += MASSLESS * max(np.diag(mass).max(), MASSLESS)
+        return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
 
 
 def _apart(model: Model, q0: Array, q1: Array) -> float:

@@ -116,8 +116,7 @@ class ConstrainedDynamics(Constraints):
         closed False takes a state that is not on the constraints too, as the stages of an
         integrator are not; the accelerations then keep A v as it is.
         """
-        return self._solve(q, v, self._none, np.zeros_like(as_numbers('tau', tau)), tau, external,
-                           closed)
+        return self._solve(q, v, self._none, None, tau, external, closed)
 
     def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                tau: ArrayLike, *, external: ArrayLike | None = None) -> Solution:
@@ -179,21 +178,29 @@ class ConstrainedDynamics(Constraints):
         q = self.model.check_configuration(q)
         v = as_array('v', v, (self.model.nv,))
         if closed:
-            self.require_closed(q, v)
+            self._require_closed(q, v)
         return q, v
 
-    def _solve(self, q: ArrayLike, v: ArrayLike, prescribed: NDArray[np.bool_], a: ArrayLike,
-               tau: ArrayLike, external: ArrayLike | None, closed: bool) -> Solution:
+    def _solve(self, q: ArrayLike, v: ArrayLike, prescribed: NDArray[np.bool_],
+               a: ArrayLike | None, tau: ArrayLike, external: ArrayLike | None,
+               closed: bool) -> Solution:
+        """Solve; a None says that nothing is prescribed."""
         q, v = self._state(q, v, closed)
-        a, single = self._orders('a', a, prescribed)
-        result = self._room(len(a))
-        result['tau'][:] = self._like('tau', tau, a, single, ~prescribed)
-        a, report = a.copy(), np.zeros(REPORT_WIDTH)
+        free = self._all if a is None else ~prescribed
+        if a is None:
+            given, single = self._orders('tau', tau, free)
+            a, result = np.zeros_like(given), self._room(len(given))
+            result['tau'][:] = given
+        else:
+            a, single = self._orders('a', a, prescribed)
+            result = self._room(len(a))
+            result['tau'][:] = self._like('tau', tau, a, single, free)
+        report = np.zeros(REPORT_WIDTH)
         code = self._kernel(
-            solver.HYBRID, ~prescribed, self._nothing, self._unweighted,
+            solver.HYBRID, free, self._nothing, self._unweighted,
             self._press(external, len(a), single), q, v, a, *result.values(), report)
         self._check(code, q, v=v, tau=result['tau'])
-        return self._solution(a, result, report, single, unprescribed=not prescribed.any())
+        return self._solution(a, result, report, single, unprescribed=bool(free.all()))
 
     def _solution(self, a: Array, result: Mapping[str, Array], report: Array, single: bool,
                   unprescribed: bool = False) -> Solution:
@@ -223,7 +230,8 @@ class ConstrainedDynamics(Constraints):
         if order > self._data.order:
             self._data.make_room(order)
             self._bind()
-        return require_finite(name, np.where(read, rows, 0.0)), array.ndim == 1
+        rows = rows.copy() if read is self._all else np.where(read, rows, 0.0)
+        return require_finite(name, rows), array.ndim == 1
 
     def _like(self, name: str, value: ArrayLike, a: Array, single: bool,
               read: NDArray[np.bool_]) -> Array:

@@ -73,7 +73,10 @@ class Constraints:
 
     def residual_and_jacobian(self, q: ArrayLike) -> tuple[Array, Array]:
         """Return the residuals (m,) and their derivative (m, nv), also off the closed set."""
-        q = self.model.check_configuration(q)
+        return self._residual_and_jacobian(self.model.check_configuration(q))
+
+    def _residual_and_jacobian(self, q: Array) -> tuple[Array, Array]:
+        """Return those of a configuration that has been checked."""
         f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
         if not self._residual(q, self._nearest.copy(), f, rows):
             refuse(self.model, '', q)
@@ -81,9 +84,15 @@ class Constraints:
 
     def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:
         """Raise LiedynError naming the constraints that a state leaves open."""
-        f, rows = self.residual_and_jacobian(q)
-        v = as_array('v', v, (self.model.nv,))
+        self._require_closed(
+            self.model.check_configuration(q), as_array('v', v, (self.model.nv,)))
+
+    def _require_closed(self, q: Array, v: Array) -> None:
+        """Require it of a state that has been checked."""
+        f, rows = self._residual_and_jacobian(q)
         speed = rows @ v
+        if np.abs(f).max(initial=0.0) <= CLOSED and np.abs(speed).max(initial=0.0) <= CLOSED:
+            return
         limit = CLOSED * (1.0 + np.abs(rows) @ np.abs(v))
         for name, value, bound in (('q', f, CLOSED), ('v', speed, limit)):
             wide = np.abs(value) > bound

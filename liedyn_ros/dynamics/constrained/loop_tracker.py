@@ -59,6 +59,7 @@ class LoopState(NamedTuple):
     joints decide the others: the smallest singular value of their Jacobian over the largest, 0 in
     a singular configuration, 1 where there is nothing to decide. time_to_singularity (s) is that
     until it is 0 at its present rate, infinite where it does not fall or no rates are known.
+    redundant says whether more joints are measured than can move, so that q is not theirs exactly.
     """
 
     q: Array
@@ -66,6 +67,7 @@ class LoopState(NamedTuple):
     a: Array | None
     quality: float
     time_to_singularity: float
+    redundant: bool = False
 
 
 class LoopTracker:
@@ -112,6 +114,11 @@ class LoopTracker:
         self._near: _Linearized | None = None
         self._scale: Array = np.ones(dynamics.m)
 
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Return which coordinates (nv,) are given: those measured, and those of the base."""
+        return self._known.copy()
+
     def reset(self) -> None:
         """Forget the branch: the next sample is assembled from the start again."""
         self._near = None
@@ -140,7 +147,7 @@ class LoopTracker:
                 f'configuration of quality {near.quality:.2g}')
         self._near = near
         if rates is None:
-            return LoopState(near.q.copy(), None, None, near.quality, math.inf)
+            return LoopState(near.q.copy(), None, None, near.quality, math.inf, near.redundant)
         v = near.motion(rates)
         a = None
         if accelerations is not None:
@@ -151,7 +158,8 @@ class LoopTracker:
                 known[self._at_v] = False
                 known[self._at_v[near.deciding]] = True
             a = complete_acceleration(self._dynamics, near.q, v, given, known)
-        return LoopState(near.q.copy(), v, a, near.quality, self._time_left(near, v))
+        return LoopState(near.q.copy(), v, a, near.quality, self._time_left(near, v),
+                         near.redundant)
 
     def time_to_singularity(self, velocities: ArrayLike) -> float:
         """Return that of the last sample, by velocities that are not those of the sample."""

@@ -22,7 +22,7 @@ import scipy.linalg
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.dynamics.constrained.assembly import assemble
+from liedyn_ros.dynamics.constrained.assembly import assemble, mass_factor
 from liedyn_ros.dynamics.constrained.constraints import Constraints
 
 RANK_TOLERANCE = 1e-8  # of A M^-1/2, relative to its largest singular value
@@ -69,7 +69,7 @@ def _at(constraints: Constraints, q: Array) -> Mobility:
     nv, rows = constraints.model.nv, constraints.jacobian(q)
     if not rows.size:
         return Mobility(nv, 0, constraints.constraint_names)
-    factor = np.linalg.cholesky(constraints.tree.mass_matrix(q))
+    factor = mass_factor(constraints, q)
     scaled = scipy.linalg.solve_triangular(factor, rows.T, lower=True)  # (12.23)
     _, r, order = scipy.linalg.qr(scaled, mode='economic', pivoting=True)
     sizes = np.abs(np.diag(r))

@@ -78,11 +78,13 @@ def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
         for joint in model.joints:
             if joint not in driven:
                 builder.make_passive(joint)
+    moved = {joint.name: joint.child for joint in model.joint_list}  # a joint names its frame
     pairs = root.take('closed_loop').sequence()
     for pair, node in zip(pairs, root.take('type').sequence(len(pairs))):
         kind = node.text().lower()
         if kind not in _PAIRS:
             node.fail(f'a type of {list(_PAIRS)}')
         first, second = (each.text() for each in pair.sequence(2))
-        builder.add_closure(f'{first}={second}', _PAIRS[kind], first, second)
+        builder.add_closure(f'{first}={second}', _PAIRS[kind], *(
+            name if name in model.bodies else moved.get(name, name) for name in (first, second)))
     return builder.build()

@@ -49,16 +49,16 @@ class LoopedMachine:
     """
 
     def __init__(self, model: Model, measured: Sequence[str], start: str,
-                 ignore_other_joints: bool) -> None:
-        """Take a model, the parameters measured_joints and start, and whether others may come."""
+                 ignore_other_joints: bool, agreement: float) -> None:
+        """Take a model and the parameters of these names; measured are measured_joints."""
         dynamics = ConstrainedDynamics(model)
         q = _rough(model, start)
         self.tracker = LoopTracker(
-            dynamics, None if list(measured) == [''] else measured, start=q)
+            dynamics, None if list(measured) == [''] else measured, start=q,
+            agreement=agreement)
         self.model, self.measured = model, self.tracker.measured
-        known = np.zeros(model.nv, dtype=bool)
-        known[[model.joint(name).vi for name in self.measured]] = True
-        complete_velocity(dynamics, assemble(dynamics, q), np.zeros(model.nv), known)
+        complete_velocity(
+            dynamics, assemble(dynamics, q), np.zeros(model.nv), self.tracker.known)
         self._ignore = ignore_other_joints
         moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
         told = [joint for joint in moving if JOINT_TYPES[joint.type_name].nv == 1]
@@ -97,7 +97,10 @@ class LoopedMachine:
     def write(self, sample: Sample, state: LoopState) -> JointState:
         """Return the state of all joints of one coordinate; the message is used again."""
         message, q = self._message, state.q[self._q]
-        q[self._measured] = sample.positions  # as they came, whatever turns they count
+        turns = sample.positions - q[self._measured]  # whole ones, of continuous joints
+        q[self._measured] = (
+            q[self._measured] + 2.0 * math.pi * np.round(turns / (2.0 * math.pi))
+            if state.redundant else sample.positions)
         message.position = doubles(q)
         message.velocity = [] if state.v is None else doubles(state.v[self._v])
         message.effort = []

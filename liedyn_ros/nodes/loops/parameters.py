@@ -26,6 +26,8 @@ LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in
               'ankle:=-1.2`; joints not named start at 0'),
     Parameter('ignore_other_joints', False, 'pass over joints of the input that are not measured '
               'ones; they are otherwise refused'),
+    Parameter('agreement', 0.05, 'rad or m by which a joint may be off the loops where more are '
+              'measured than needed; the state is the nearest to all', least=1e-9, most=10.0),
     Parameter('singularity_warning', 0.02, 'quality below which the state is near a singularity',
               least=0.0, most=1.0, run_time=True),
     Parameter('singularity_warning_time', 0.5, 'time to a singularity, at the present rate, from '

@@ -101,7 +101,7 @@ class LoopStatePublisherNode(ManagedNode):
             return
         machine = LoopedMachine(
             model, self.parameters['measured_joints'], self.parameters['start'],
-            self.parameters['ignore_other_joints'])
+            self.parameters['ignore_other_joints'], self.parameters['agreement'])
         with self.lock:
             self._machine = machine
             self._start_over()

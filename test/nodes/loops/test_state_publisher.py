@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
 from liedyn_ros.model import annotate, load_urdf
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
@@ -138,6 +138,24 @@ def test_bad_input_is_named_and_the_next_sample_is_good(bench, positions, names,
     assert node.send(AT).status == LoopStatus.COMPLETED
     assert ns(node.state()) == node.stamp_ns
     assert refused not in [ns(state) for state in node.states]
+
+
+def test_noise_of_redundant_encoders_is_evened_out(bench):
+    names = ['hip', 'crank_joint', 'knee']
+    leg = ConstrainedDynamics(annotate(load_urdf(URDF), LOOPS))
+    true = dict(zip(leg.model.coordinate_names, complete_trajectory(leg, [AT]).q[0]))
+    at = np.array([true[name] for name in names])
+    node = LoopBench(bench, model_file=str(URDF), loops_file=str(LOOPS), measured_joints=names)
+    node.settle(at, names)
+    status = node.send(at + [0.002, -0.003, 0.004], names=names)
+    assert (status.status, status.message) == (LoopStatus.COMPLETED, '')
+    state = node.state()
+    assert np.abs(leg.residual(listed(leg.model, state, state.position))).max() < 1e-9
+    for name, position in zip(state.name, state.position):
+        assert abs(position - true[name]) < 0.02
+    bad = node.send(at + [0.0, 0.0, 0.5], names=names)
+    assert bad.status == LoopStatus.OPEN
+    assert 'measured joints that agree within 0.05' in bad.message
 
 
 def test_late_and_old_samples_are_refused(bench):

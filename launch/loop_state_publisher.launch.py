@@ -1,0 +1,31 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""All joints of a robot with closed loops from those that have encoders."""
+
+from launch import LaunchDescription
+
+from liedyn_ros.ros.launch import common_arguments, node
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the arguments and the node; topics are relative, so the namespace moves them all."""
+    return LaunchDescription([
+        *common_arguments(
+            'loop_state_publisher.yaml',
+            about_params_file='parameters of the node (YAML); without model_file or '
+                              'robot_description the model comes from the topic '
+                              'robot_description'),
+        node('loop_state_publisher'),
+    ])

@@ -1,0 +1,50 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The launch file of the loop state publisher: all joints come out, in every namespace."""
+
+import pytest
+from sensor_msgs.msg import JointState
+from support.launch_bench import assert_unconfigured, described_arguments, launched
+import yaml
+
+pytestmark = pytest.mark.ros
+FILE = 'loop_state_publisher.launch.py'
+
+
+def test_every_argument_is_described():
+    assert described_arguments(FILE) == ['namespace', 'params_file', 'use_sim_time', 'autostart']
+
+
+def test_all_joints_come_out(bench, tmp_path):
+    path = tmp_path / 'parameters.yaml'
+    path.write_text(yaml.safe_dump({'/**/loop_state_publisher': {'ros__parameters': {
+        'model_file': 'linkage_leg.urdf', 'loops_file': 'linkage_leg_loops.yaml',
+        'max_age': 0.0}}}))
+    states = bench.collect(JointState, '/left/joint_states')
+    encoders = bench.publisher(JointState, '/left/measured_joint_states')
+    sample = JointState(name=['hip', 'crank_joint'], position=[0.3, 0.2])
+
+    def send():
+        sample.header.stamp = bench.partner.get_clock().now().to_msg()
+        encoders.publish(sample)
+
+    with launched(FILE, f'params_file:={path}', 'namespace:=left'):
+        bench.until(lambda: states, 'joint states', act=send)
+    assert set(states[-1].name) == {'hip', 'knee', 'crank_joint', 'rod_joint'}
+
+
+def test_without_autostart_the_node_waits_to_be_configured(bench):
+    with launched(FILE, 'autostart:=false'):
+        assert_unconfigured(bench, '/loop_state_publisher')
