@@ -95,8 +95,8 @@ class Forward(Algorithm):
 
         An error is relative to the largest entry of an order. With extended, the recursion runs
         in as many digits as all orders need, and a is right to rounding. Raises LimitError for
-        the first order whose error exceeds max_error. It takes a thousand times as long as
-        time_derivatives.
+        the first order whose error exceeds max_error. It takes thousands of times as long as
+        time_derivatives: 0.06 s for seven bodies to order 5.
         """
         unknown = np.zeros((order_of_rows('tau', tau, 0) + 1, self._nv))
         orders = self._hybrid.with_error(q, v, self._none, unknown, tau, external,

@@ -97,8 +97,8 @@ class Hybrid(Algorithm):
 
         An error is relative to the largest entry of a or of tau in an order. With extended, the
         recursion runs in as many digits as all orders need, and a and tau are right to rounding.
-        Raises LimitError for the first order whose error exceeds max_error. It takes a thousand
-        times as long as time_derivatives.
+        Raises LimitError for the first order whose error exceeds max_error. It takes thousands of
+        times as long as time_derivatives: 0.06 s for seven bodies to order 5.
         """
         which = self._mask(prescribed)
         found = self.time_derivatives(q, v, which, a, tau, external)
