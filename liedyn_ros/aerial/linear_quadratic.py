@@ -14,14 +14,20 @@
 
 """A linear-quadratic regulator along a trajectory, from linear models of its steps."""
 
+import math
+
 import numpy as np
 from scipy.linalg import solve_discrete_are
 
 from liedyn_ros.aerial.feedback import Gains
 from liedyn_ros.aerial.reference import ReferenceMotion
 from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import ShapeError
 from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
 from liedyn_ros.model import Model
+
+
+ROUNDING = 1e-9  # of a step, by which a quotient of times may miss a whole number
 
 
 class LinearQuadraticFeedback:
@@ -46,10 +52,14 @@ class LinearQuadraticFeedback:
         the last model.
         """
         self._model, self._dt, size = model, as_positive('dt', dt), model.nv
+        if size < 6:
+            raise ShapeError(f'model: expected a free base, 6 velocities or more, got {size}')
         joints = [gains.joints] * (size - 6)
         self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
         self._limit = gains.integral_limit / self._pole**3
         a = as_array('A', models.A, (-1, 2 * size, 2 * size))
+        if not len(a):
+            raise ShapeError('A: expected a model of one step or more, got none')
         b = as_array('B', models.B, (len(a), 2 * size, size))
         self.gains = self._solve(a, b)
         self.reset()
@@ -65,10 +75,14 @@ class LinearQuadraticFeedback:
 
         t (s) is the time since the start of the trajectory, at which the reference is.
         """
-        eta, k = self._model.difference(reference.q, q), int(t / self._dt)
+        eta, k = self._model.difference(reference.q, q), self._step(t)
         self._integral = np.clip(self._integral + dt * eta, -self._limit, self._limit)
         x = np.concatenate((self._integral, eta, v - reference.v))
-        return -self.gains[min(max(k, 0), len(self.gains) - 1)] @ x
+        return -self.gains[k] @ x
+
+    def _step(self, t: float) -> int:
+        """Return the step that a time (s) lies in: the one that begins there at its multiples."""
+        return min(max(math.floor(t / self._dt + ROUNDING), 0), len(self.gains) - 1)
 
     def _solve(self, a: Array, b: Array) -> Array:
         """Return the gains (K, nv, 3 nv) on (s, eta, dv)."""

@@ -117,6 +117,29 @@ class ScrewTree:
         return slice(start, start + kinds.NV[self.model.link_table.kind[i]])
 
 
+class LinkMotion:
+    """
+    The motion of the links of a tree at rates v and accelerations a (nv,), in the ground frame.
+
+    rates (nv, 6) are those of the spatial screws, ad_V s of their links (7.2). twist (N + 1, 6)
+    is the spatial twist of each link, acceleration (N + 1, 6) its rate; the last rows, index -1,
+    are the ground's, zero.
+    """
+
+    def __init__(self, tree: ScrewTree, v: Array, a: Array) -> None:
+        """Sum the screws over the path to each link."""
+        s, moves = tree.screws, np.vstack([tree.moves, np.zeros(len(v), dtype=bool)])
+        self.twist = moves @ (v[:, None] * s)
+        self.rates = screw_rates(tree, v)
+        self.acceleration = moves @ (a[:, None] * s + v[:, None] * self.rates)
+
+
+def screw_rates(tree: ScrewTree, v: Array) -> Array:
+    """Return the time derivatives (nv, 6) of the spatial screws, ad_V s of their links (7.2)."""
+    twists = tree.moves @ (v[:, None] * tree.screws)
+    return np.einsum('jab,jb->ja', se3.ad(twists[tree.link]), tree.screws)
+
+
 def link_poses(table: LinkTable, q: Array) -> Array:
     """Return the poses (N, 4, 4) of all links in the ground at a checked configuration."""
     poses = np.empty((table.N, 4, 4))

@@ -19,17 +19,23 @@ Numba passes an array as seven numbers or more, through every call; a tuple of t
 longer to compile than what is done with them. A bundle is one flat float64 array: for each of its
 arrays where it begins and its shape, as whole numbers, then their entries. In a kernel, `view` of
 that array has the arrays as attributes. Whole numbers stand among the floats as int64 bits.
+
+A view is a pointer without a reference: its words live as long as the kernel's argument, so a
+view stays in the kernel that made it, and its words are not resized or freed meanwhile.
 """
 
 from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.errors import TypingError
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, lower_getattr_generic, models, register_model
 from numba.np.arrayobj import populate_array
 import numpy as np
 from numpy.typing import NDArray
+
+from liedyn_ros.common.errors import NameSetError, ShapeError
 
 INTEGERS, VECTOR, MATRIX, CUBE = (types.int64, 1), (types.float64, 1), (types.float64, 2), (
     types.float64, 3)
@@ -42,7 +48,8 @@ class BundleType(types.Type):
 
     def __init__(self, name: str, fields: tuple[tuple[str, Any], ...]) -> None:
         """Name the type and its arrays."""
-        super().__init__(name=f'{name}({", ".join(field for field, _ in fields)})')
+        parts = ', '.join(f'{field}: {dtype}[{ndim}]' for field, (dtype, ndim) in fields)
+        super().__init__(name=f'{name}({parts})')
         self.fields = fields
         self.places = {field: place for place, (field, _) in enumerate(fields)}
 
@@ -52,11 +59,16 @@ class Bundle:
 
     def __init__(self, name: str, **kinds: Any) -> None:
         """Name the bundle and its arrays: INTEGERS, VECTOR, MATRIX or CUBE."""
-        self._kinds = kinds
+        self._name, self._kinds = name, kinds
         seen = BundleType(name, tuple(kinds.items()))
 
         @intrinsic
         def view(typing: Any, words: Any) -> Any:
+            if not (isinstance(words, types.Array) and words.dtype == types.float64
+                    and words.ndim == 1 and words.layout == 'C'):
+                raise TypingError(f'{name}: expected the words of a bundle, one contiguous row of '
+                                  f'float64, got {words}')
+
             def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
                 return context.make_array(sig.args[0])(context, builder, args[0]).data
 
@@ -65,11 +77,21 @@ class Bundle:
         self.view = view
 
     def pack(self, **arrays: Any) -> NDArray[np.float64]:
-        """Return the flat array of all arrays, each by its name."""
+        """
+        Return the flat array of all arrays, each by its name.
+
+        Raises NameSetError where names differ from the bundle's, ShapeError for an array with
+        another number of dimensions than its kind.
+        """
+        if arrays.keys() != self._kinds.keys():
+            raise NameSetError(f'{self._name}: expected {sorted(self._kinds)}, '
+                               f'got {sorted(arrays)}')
         header, entries = np.ones((len(self._kinds), _HEADER), dtype=np.int64), []
         at = header.size
         for row, (name, (dtype, ndim)) in zip(header, self._kinds.items()):
-            array = np.ascontiguousarray(arrays[name], dtype=np.dtype(str(dtype)))
+            array = np.asarray(arrays[name], dtype=np.dtype(str(dtype)), order='C')
+            if array.ndim != ndim:
+                raise ShapeError(f'{name}: expected {ndim} dimensions, got shape {array.shape}')
             row[0], row[1:1 + ndim] = at, array.shape
             entries.append(array.ravel().view(np.float64))
             at += array.size

@@ -96,3 +96,32 @@ def test_refusals(model):
     with pytest.raises(LimitError, match=r'^dt'):
         LinearQuadraticFeedback(
             model, LinearModel(np.zeros((1, 2 * n, 2 * n)), np.zeros((1, 2 * n, n))), 0.0)
+
+
+def test_a_step_begins_at_its_multiple(model):
+    """0.3 / 0.1 is less than 3 in floating-point numbers: the gains are those of step 3 there."""
+    dynamics, at, dt = Dynamics(model), Reference().at(3.0), 0.1
+    step = linearize(dynamics, at.q, at.v, dynamics.inverse(at.q, at.v, at.a)).discrete(dt)
+    feedback = LinearQuadraticFeedback(model, repeated(step, 8), dt)
+    feedback.gains = np.arange(8.0)[:, None, None] * np.ones_like(feedback.gains)
+    v = at.v + 1.0
+    for k in range(8):
+        for t in (0.1 * k, k / 10.0, 0.1 * k + 0.05):
+            feedback.reset()
+            pushed = feedback.forces(at, at.q, v, t, dt)
+            np.testing.assert_allclose(pushed, -float(k) * model.nv)
+
+
+def test_a_trajectory_without_steps_is_refused(model):
+    n = model.nv
+    with pytest.raises(ShapeError, match='A: expected a model of one step or more, got none'):
+        LinearQuadraticFeedback(
+            model, LinearModel(np.zeros((0, 2 * n, 2 * n)), np.zeros((0, 2 * n, n))), DT)
+
+
+def test_a_machine_without_a_free_base_is_refused():
+    crank = load_model(config_file('four_bar.yaml'))
+    n = crank.nv
+    with pytest.raises(ShapeError, match='model: expected a free base'):
+        LinearQuadraticFeedback(
+            crank, LinearModel(np.zeros((1, 2 * n, 2 * n)), np.zeros((1, 2 * n, n))), DT)

@@ -15,10 +15,12 @@
 """Bundles: what kernels see of them is what was packed."""
 
 import numba
+from numba.core.errors import TypingError
 import numpy as np
 import pytest
 
-from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.common.errors import NameSetError, ShapeError
+from liedyn_ros.jit.bundle import Bundle, BundleType, CUBE, INTEGERS, MATRIX, VECTOR
 
 PARTS = Bundle('Parts', order=INTEGERS, row=VECTOR, table=MATRIX, series=CUBE)
 view = PARTS.view
@@ -47,6 +49,33 @@ def test_a_kernel_reads_and_writes_what_was_packed() -> None:
     np.testing.assert_array_equal(words[-30:-24], [0, 0, 0, 0, 7, 0])
 
 
-def test_an_array_that_is_missing_is_named() -> None:
-    with pytest.raises(KeyError, match='row'):
+def arrays(**others):
+    return {'order': np.zeros(1), 'row': np.zeros(2), 'table': np.zeros((1, 1)),
+            'series': np.zeros((1, 1, 1)), **others}
+
+
+def test_arrays_that_are_missing_or_too_many_are_named() -> None:
+    with pytest.raises(NameSetError, match=r"'row'.* got ..order'"):
         PARTS.pack(order=np.zeros(1))
+    with pytest.raises(NameSetError, match=r'got .*surplus'):
+        PARTS.pack(**arrays(surplus=np.zeros(1)))
+
+
+@pytest.mark.parametrize('name, shape', [
+    ('table', (5,)), ('row', ()), ('row', (2, 2)), ('series', (2, 2)), ('order', (1, 1))])
+def test_an_array_of_other_dimensions_is_refused(name, shape) -> None:
+    with pytest.raises(ShapeError, match=rf'{name}: expected \d dimensions, got shape'):
+        PARTS.pack(**arrays(**{name: np.zeros(shape)}))
+
+
+@pytest.mark.parametrize('words', [
+    np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.float32), np.zeros((8, 8)),
+    np.zeros(128)[::2], 3.0])
+def test_a_view_of_other_words_does_not_compile(words) -> None:
+    with pytest.raises(TypingError, match='Parts: expected the words of a bundle'):
+        pick(words, 0, np.zeros(5))
+
+
+def test_bundles_of_other_kinds_are_other_types() -> None:
+    assert BundleType('Same', (('a', VECTOR),)) != BundleType('Same', (('a', MATRIX),))
+    assert BundleType('Same', (('a', VECTOR),)) == BundleType('Same', (('a', VECTOR),))

@@ -12,11 +12,21 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The formulas of theory 7.6 by symbols: along motions in time, differentiated by sympy."""
+"""
+The formulas of theory 7.6 by symbols: along motions in time, differentiated by sympy.
 
+The kernels of each formula are run on the Taylor coefficients of polynomials in time.
+"""
+
+import numpy as np
+import pytest
 import sympy
 
+from liedyn_ros.dynamics.kernels.tables import GRAVITY, INERTIA, MODEL_WIDTH, PLACEMENT
+from liedyn_ros.dynamics.time_derivatives.kernels import motion, series, wrenches
+
 t = sympy.symbols('t')
+ORDERS = range(5)
 
 
 def hat(w):
@@ -96,3 +106,92 @@ def test_newton_and_euler_about_the_origin() -> None:  # (7.35), (7.36)
     assert is_zero(force - (s + tensor * x))
     moment = hat(x) * s + inertia * w.diff(t) + hat(w) * inertia * w
     assert is_zero(hat(x) * force - moment)
+
+
+def polynomials(seed: int, count: int = 3):
+    """Return a vector of polynomials in time with numbers for coefficients, of degree 6."""
+    numbers = np.random.default_rng(seed).integers(-9, 10, (count, 7))
+    return sympy.Matrix([sum(int(c) * t**k for k, c in enumerate(row)) for row in numbers])
+
+
+def coefficients(expression, k: int):
+    """Return coefficient k of the entries of a matrix of polynomials in time."""
+    return [float(sympy.Poly(entry, t).coeff_monomial(t**k)) for entry in sympy.Matrix(expression)]
+
+
+def table(**columns):
+    """Return a table of series of one link, its first columns being given by name."""
+    rows = np.full((8, series.WIDTH), np.nan)
+    for name, expression in columns.items():
+        at = getattr(series, name)
+        for k in range(7):
+            rows[k, at:at + len(expression)] = coefficients(expression, k)
+    return rows
+
+
+def upper(matrix):
+    """Return the six numbers of a symmetric matrix, as tables hold them."""
+    return sympy.Matrix([matrix[i, j] for i in range(3) for j in range(i, 3)])
+
+
+@pytest.mark.parametrize('k', ORDERS)
+def test_the_kernel_of_the_square(k: int) -> None:  # (7.34)
+    w = polynomials(1)
+    assert motion.square(table(VELOCITY=w), 0, k) == pytest.approx(
+        coefficients(upper(hat(w)**2), k))
+
+
+def test_the_kernel_of_the_acceleration_tensor() -> None:
+    w, x = polynomials(2), sympy.Matrix([2, -3, 5])
+    wanted = (hat(w.diff(t)) + hat(w)**2) * x
+    assert motion.tensor_times(
+        tuple(coefficients(w.diff(t), 0)), tuple(coefficients(upper(hat(w)**2), 0)),
+        tuple(float(number) for number in x)) == pytest.approx(coefficients(wanted, 0))
+
+
+@pytest.mark.parametrize('k', ORDERS)
+def test_the_kernel_of_a_translation(k: int) -> None:  # (7.30)
+    w, (rate,), per_unit = polynomials(3), polynomials(4, 1), 2
+    z, moved = sympy.Matrix([0, 0, 1]), sympy.integrate(per_unit * rate, t) + 7
+    along = (hat(w.diff(t)) + hat(w)**2) * z
+    wanted = along * moved + 2 * hat(w) * z * moved.diff(t) + z * moved.diff(t, 2)
+    rows = table(PARENT_VELOCITY=w, RATE=[rate], AXIS_ACCELERATION=along, TRANSLATION=[moved])
+    assert motion.translation_acceleration(float(per_unit), rows, 0, k) == pytest.approx(
+        coefficients(wanted, k))
+
+
+@pytest.mark.parametrize('k', ORDERS)
+def test_the_kernel_of_a_free_joint(k: int) -> None:  # (7.32)
+    w, rate = polynomials(5), polynomials(6, 6)
+    own, v = sympy.Matrix(rate[:3]), sympy.Matrix(rate[3:])
+    assert motion.free_acceleration(table(VELOCITY=w, RATE=rate), 0, k) == pytest.approx(
+        coefficients(v.diff(t) + hat(2 * w - own) * v, k))
+
+
+def test_the_kernel_of_gravity() -> None:  # (7.33)
+    w, gravity = sympy.Matrix([1, -2, 3]), sympy.Matrix([4, 5, -9])
+    rows, model = table(VELOCITY=w), np.zeros((2, MODEL_WIDTH))
+    model[0, GRAVITY:GRAVITY + 3] = [float(number) for number in gravity]
+    model[1, PLACEMENT:PLACEMENT + 9] = np.eye(3).ravel()
+    rows[0, series.ROTATION:series.ROTATION + 9] = np.eye(3).ravel()
+    for k in ORDERS:  # of R^T (-g), R = exp([w] t)
+        wanted = (-hat(w))**k * -gravity / sympy.factorial(k)
+        assert motion.opposite_gravity(model, rows, 1, 0, k) == pytest.approx(
+            [float(number) for number in wanted])
+
+
+@pytest.mark.parametrize('k', ORDERS)
+def test_the_kernel_of_newton_and_euler(k: int) -> None:  # (7.35), (7.36)
+    w, s, load = polynomials(7), polynomials(8), polynomials(9, 6)
+    mass, h = 3, sympy.Matrix([1, -4, 2])
+    j = sympy.Matrix([[9, 2, -3], [2, 8, 1], [-3, 1, 7]])
+    tensor = hat(w.diff(t)) + hat(w)**2
+    moment = hat(h) * s + j * w.diff(t) + hat(w) * j * w
+    wanted = sympy.Matrix([*moment, *(mass * s + tensor * h)])
+    model = np.zeros((2, MODEL_WIDTH))
+    model[0, INERTIA:INERTIA + 10] = [mass, *h, *upper(j)]
+    for loaded in (False, True):
+        rows = table(VELOCITY=w, ACCELERATION=s, SQUARE=upper(hat(w)**2), EXTERNAL=load)
+        wrenches.store_net_wrench(model, rows, 0, k, 8, loaded)
+        assert rows[k, series.WRENCH:series.WRENCH + 6] == pytest.approx(
+            coefficients(wanted - load if loaded else wanted, k))
