@@ -130,14 +130,9 @@ class LinkMotion:
         """Sum the screws over the path to each link."""
         s, moves = tree.screws, np.vstack([tree.moves, np.zeros(len(v), dtype=bool)])
         self.twist = moves @ (v[:, None] * s)
-        self.rates = screw_rates(tree, v)
+        own = self.twist[tree.link]
+        self.rates = np.einsum('jab,jb->ja', se3.ad(own), s) if len(s) else s
         self.acceleration = moves @ (a[:, None] * s + v[:, None] * self.rates)
-
-
-def screw_rates(tree: ScrewTree, v: Array) -> Array:
-    """Return the time derivatives (nv, 6) of the spatial screws, ad_V s of their links (7.2)."""
-    twists = tree.moves @ (v[:, None] * tree.screws)
-    return np.einsum('jab,jb->ja', se3.ad(twists[tree.link]), tree.screws)
 
 
 def link_poses(table: LinkTable, q: Array) -> Array:

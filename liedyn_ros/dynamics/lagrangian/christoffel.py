@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.partial_derivatives.rates import dual_bracket
-from liedyn_ros.dynamics.screw_tree import ScrewTree
+from liedyn_ros.dynamics.screw_tree import LinkMotion, ScrewTree
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 
@@ -117,7 +117,7 @@ def levi_civita_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """
     tree, v = ScrewTree(model, q), as_array('v', v, (model.nv,))
     columns = tree.screws.T
-    rates = _screw_rates(tree, v).T
+    rates = LinkMotion(tree, v, np.zeros_like(v)).rates.T
     result = np.zeros((model.nv, model.nv))
     for moves, inertia in zip(tree.moves, tree.inertias):
         jacobian, rate = columns * moves, rates * moves
@@ -128,9 +128,3 @@ def levi_civita_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
         half = -0.5 * (inertia @ twist + twist.T @ inertia + dual_bracket(momentum))
         result += jacobian.T @ (inertia @ rate + half @ jacobian)
     return result
-
-
-def _screw_rates(tree: ScrewTree, v: Array) -> Array:
-    """Return the time derivatives (nv, 6) of the spatial screws, ad_V s of their links (7.2)."""
-    twists = (tree.moves * v) @ tree.screws
-    return np.einsum('jab,jb->ja', se3.ad(twists[tree.link]), tree.screws)

@@ -27,12 +27,12 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import SingularError
+from liedyn_ros.common.errors import ModelError, SingularError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, Status
 from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
 from liedyn_ros.dynamics.partial_derivatives.rates import bracket
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import velocity_brackets
-from liedyn_ros.dynamics.screw_tree import ScrewTree, unpacked
+from liedyn_ros.dynamics.screw_tree import LinkMotion, ScrewTree, unpacked
 from liedyn_ros.model import Closure, CLOSURE_TYPES
 from liedyn_ros.model.kernels import closure_kinds as kinds
 
@@ -138,9 +138,9 @@ class _Rows:
         s, links = tree.screws, tree.link
         parent = dynamics.model.link_table.parent[links]  # -1, the ground, is the last row
         moves = np.vstack([tree.moves, np.zeros(len(s), dtype=bool)])
-        self._twist = twist = moves @ (v[:, None] * s)
-        rates = bracket(twist[links], s)
-        self._acceleration = moves @ (a[:, None] * s + v[:, None] * rates)
+        motion = LinkMotion(tree, v, a)
+        twist, rates, self._acceleration = motion.twist, motion.rates, motion.acceleration
+        self._twist = twist
         before, before_a = twist[parent], self._acceleration[parent]
         p = bracket(before, s)  # (13.6), with a ground that is at rest
         pushed = bracket(before_a, s) + bracket(before, p)
@@ -212,21 +212,24 @@ class _Rows:
 def _row(a: _Side, b: _Side, closure: Closure, kind: int) -> _Jet:
     """Return the wrench of a row on body b about the origin of the ground, (6,) (12.9)."""
     zero = _Jet(*(np.zeros_like(part) for part in b.origin))
-    if kinds.MOMENT_X <= kind <= kinds.MOMENT_Z:
+    if kind in (kinds.MOMENT_X, kinds.MOMENT_Y, kinds.MOMENT_Z):
         return _joined(b.axes[kind - kinds.MOMENT_X], zero)
     if kind == kinds.MOMENT_CROSS:
         return _joined(_cross(a.axes[0], b.axes[1]), zero)
     if kind == kinds.ALONG_ROD:
         rod = _sum((1.0 / closure.length, b.origin), (-1.0 / closure.length, a.origin))
         return _joined(_cross(b.origin, rod), rod)
-    if kind >= kinds.ACROSS_X:
+    if kind in (kinds.ACROSS_X, kinds.ACROSS_Y, kinds.ACROSS_Z):
         axis = a.axes[kind - kinds.ACROSS_X]
         return _joined(_cross(b.origin, axis), axis)
     if kind == kinds.SCREW:
         axis = b.axes[2]
         return _joined(_sum((1.0, _cross(b.origin, axis)), (-closure.pitch, axis)), axis)
-    axis = b.axes[kind - kinds.FORCE_X]
-    return _joined(_cross(b.origin, axis), axis)
+    if kind in (kinds.FORCE_X, kinds.FORCE_Y, kinds.FORCE_Z):
+        axis = b.axes[kind - kinds.FORCE_X]
+        return _joined(_cross(b.origin, axis), axis)
+    raise ModelError(f'row of closure {closure.name}: expected a kind from {kinds.MOMENT_X} to '
+                     f'{kinds.ALONG_ROD}, got {kind}')
 
 
 def _joined(moment: _Jet, force: _Jet) -> _Jet:

@@ -27,7 +27,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.partial_derivatives.rates import dual_bracket
-from liedyn_ros.dynamics.screw_tree import inertia_matrices, ScrewTree, unpacked
+from liedyn_ros.dynamics.screw_tree import inertia_matrices, LinkMotion, ScrewTree, unpacked
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
@@ -72,13 +72,9 @@ class _Machine:
     def __init__(self, model: Model, q: Array, v: Array, a: Array, external: Array | None
                  ) -> None:
         self.model, self.tree, self.v, self.a = model, ScrewTree(model, q), v, a
-        table, s = model.link_table, self.tree.screws
-        twists = self.tree.moves @ (v[:, None] * s)
-        rates = np.einsum('kab,kb->ka', se3.ad(twists[self.tree.link]), s) if len(s) else s
+        table, motion = model.link_table, LinkMotion(self.tree, v, a)
         lift = np.concatenate([np.zeros(3), -model.gravity])
-        moving = self.tree.moves @ (a[:, None] * s + v[:, None] * rates) + lift
-        # The ground is the last row, index -1.
-        self.twist, self.acceleration = np.vstack([twists, np.zeros(6)]), np.vstack([moving, lift])
+        self.twist, self.acceleration = motion.twist, motion.acceleration + lift
         self.pose = np.concatenate([self.tree.poses.reshape(-1, 4, 4), np.eye(4)[None]])
         self.link_of: dict[str | None, int] = {None: -1}
         self.placed: dict[str | None, Array] = {None: np.eye(4)}

@@ -19,10 +19,10 @@ import pytest
 from support.looped_machines import bennett, four_bar, Looped, random_looped
 from support.tangents import difference
 
-from liedyn_ros.common.errors import LiedynError, SingularError
+from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.dynamics.partial_derivatives.constrained import (
-    constrained_partial_derivatives, linearize_constrained)
+    _row, _Rows, constrained_partial_derivatives, linearize_constrained)
 from liedyn_ros.dynamics.partial_derivatives.linearization import linearize
 from liedyn_ros.model import CLOSURE_TYPES
 
@@ -144,3 +144,27 @@ def test_refusals() -> None:
     stretched = np.array([0.0, 0.0, 0.0])  # all bars on one line: 0.2 + 0.3 = 0.1 + 0.4
     with pytest.raises(SingularError, match='constraints are independent, got'):
         constrained_partial_derivatives(flat, stretched, np.zeros(3), np.zeros(3))
+
+
+@pytest.mark.parametrize('name', EVERY)
+def test_rows_are_those_of_the_kernels(name: str) -> None:
+    """The wrench of a row on body b, along the screws between its bodies, is a row of A."""
+    dynamics, q, v, *_ = state(EVERY[name])
+    rows, wanted, r = _Rows(dynamics, q, v, np.zeros_like(v)), dynamics.jacobian(q), 0
+    tree = rows._tree
+    moves = np.vstack([tree.moves, np.zeros(len(v), dtype=bool)]).astype(np.float64)
+    for (side_a, side_b, _), wrenches in zip(rows._closures, rows.wrenches):
+        for wrench in wrenches:
+            relative = (moves[side_b.link] - moves[side_a.link])[:, None] * tree.screws
+            assert_same(relative @ wrench.value, wanted[r], 1e-12)
+            r += 1
+    assert r
+
+
+def test_a_row_of_another_kind_is_refused() -> None:
+    dynamics, q, v, *_ = state(EVERY['weld'])
+    rows = _Rows(dynamics, q, v, np.zeros_like(v))
+    side_a, side_b, closure = rows._closures[0]
+    for kind in (-1, 12):
+        with pytest.raises(ModelError, match=f'expected a kind from 0 to 11, got {kind}'):
+            _row(side_a, side_b, closure, kind)
