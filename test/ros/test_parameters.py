@@ -25,8 +25,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
-from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATOR
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
+from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATOR
 from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.ros.lifecycle import AUTOSTART

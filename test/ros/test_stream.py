@@ -215,6 +215,7 @@ def test_a_timer_that_is_set_to_nothing_stands_still(bench, answerer):
 
 def test_a_stream_without_the_lock_serves_while_another_callback_holds_it(bench):
     class Slow(Answerer):
+
         def configure(self):
             super().configure()
             stream = Stream(self, name='slow_services', guarded=False)

@@ -183,7 +183,7 @@ def least_drive(table, r, p):
 @kernel
 def transmissions(table, pose, out):
     """
-    Write the transmissions (6,) of the legs at a pose (4 by 4).
+    Write the cosine of each leg (6,) at a pose (4 by 4), as `transmission` has it.
 
     One kernel follows the pose and reads the ends: threads that share a table do not mix poses.
     """
