@@ -260,7 +260,7 @@ class LoopTracker:
             return math.inf
         ahead = self._dynamics.jacobian(
             self._dynamics.model.integrate(near.q, DIFFERENCE * v))
-        rate = near.rate_of_quality(
+        rate = near.quality_rate(
             (self._scale[:, None] * ahead - near.rows) / DIFFERENCE)
         return -near.quality / rate if rate < 0.0 else math.inf
 
@@ -315,7 +315,7 @@ class _Linearized:
         v[self._others] = -self._inverse @ left
         return v
 
-    def rate_of_quality(self, rates: Array) -> float:
+    def quality_rate(self, rates: Array) -> float:
         """Return the rate of the quality, given that of the rows."""
         change = self._left[:, 0] @ rates[:, self._others] @ self._right[0]
         return float(change / self._largest)

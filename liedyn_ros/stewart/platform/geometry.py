@@ -189,7 +189,7 @@ class StewartGeometry:
         Raises GeometryError. Warns, by DescriptionWarning, of a platform that is singular at every
         pose or nearly so, with the direction in which it is free.
         """
-        # Here, as it measures geometries.
+        # Imported here: it measures the poses of geometries, so its module needs this one.
         from liedyn_ros.stewart.platform.architecture import architectural_fault
         try:
             geometry = _described(read(path, 'geometry'))

@@ -109,9 +109,9 @@ def write_jacobian(machine, motion, k):
 
 
 @kernel
-def press_closures(machine, motion, k):
+def subtract_closure_wrenches(machine, motion, k):
     """
-    Take coefficient k of the closures' wrenches from the wrenches that links need (12.13).
+    Subtract coefficient k of the closures' wrenches from those that links need (12.13).
 
     Multipliers count below order k.
     """

@@ -38,5 +38,5 @@ def solve(machine, motion, room, free, rank, k):
     if rank < len(room.rows):
         if k > 0:
             closures.write_jacobian(machine, motion, k)
-        solution.settle(machine, motion, room, free, rank, k)
+        solution.take_least_norm(machine, motion, room, free, rank, k)
     order.complete(machine, motion, free, k)

@@ -52,9 +52,9 @@ def prepare(motion, room, passive, weight):
 
 
 @kernel
-def solve(machine, motion, room, none, passive, weight, k):
+def solve(machine, motion, room, none_free, passive, weight, k):
     """
-    Write coefficient k of forces and multipliers; none (nv,) is False.
+    Write coefficient k of forces and multipliers; no coordinate is free: none_free (nv,) is False.
 
     room.y holds the forces that the motion needs without them.
     """
@@ -84,4 +84,4 @@ def solve(machine, motion, room, none, passive, weight, k):
         motion.multiplier[r, k] = weight[r] * x[r]
     for j in range(len(need)):
         motion.effort[j, k] = need[j]
-    order.complete(machine, motion, none, k)
+    order.complete(machine, motion, none_free, k)

@@ -126,4 +126,4 @@ def write_multipliers(machine, motion, room, space, all_free, rank, k):
         r = room.order[t]
         motion.multiplier[r, k] = room.scale[r] * x[t] if t < rank else 0.0
     if rank < len(room.rows):
-        solution.settle(machine, motion, room, all_free, rank, k)
+        solution.take_least_norm(machine, motion, room, all_free, rank, k)

@@ -51,17 +51,17 @@ def advance(machine, motion, room, external, frames, pressed, k, out):
 
     What lam of lower orders gives at this order is counted where pressed.
     """
-    series.grow(machine, motion, k, frames)
+    series.extend(machine, motion, k, frames)
     closures.write_rows(machine, motion, k + 1)
     series.move(machine, motion, k + 1)
     closures.write_rates(machine, motion, k + 1, k + 1.0, room.gamma)
-    series.press(machine, motion, k)
+    series.write_wrenches(machine, motion, k)
     if len(external) > 0:
-        series.press_bodies(machine, motion, external, k)
+        series.subtract_applied_wrenches(machine, motion, external, k)
     if pressed:
-        closures.press_closures(machine, motion, k)
+        closures.subtract_closure_wrenches(machine, motion, k)
     series.gather(machine, motion, k)
-    series.feel(machine, motion, k, out)
+    series.write_joint_forces(machine, motion, k, out)
 
 
 @kernel

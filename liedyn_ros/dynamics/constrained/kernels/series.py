@@ -123,7 +123,7 @@ def move(machine, motion, k):
 
 
 @kernel
-def grow(machine, motion, k, frames):
+def extend(machine, motion, k, frames):
     """Write coefficient k + 1 of all that is fixed to links, twists being known to order k."""
     scale = 1.0 / (k + 1.0)
     for j in range(len(machine.link)):
@@ -135,7 +135,7 @@ def grow(machine, motion, k, frames):
             w, v = vec3.add(w, dw), vec3.add(v, dv)
         put6(motion.screw, j, k + 1, vec3.scale(scale, w), vec3.scale(scale, v))
     for i in range(len(machine.kind)):
-        grow_moments(machine, motion, i, k)
+        extend_moments(machine, motion, i, k)
     for f in range(frames):
         i = machine.frame_link[f]
         _, p = get6(motion.twist, i, k)
@@ -152,7 +152,7 @@ def grow(machine, motion, k, frames):
 
 
 @kernel
-def grow_moments(machine, motion, i, k):
+def extend_moments(machine, motion, i, k):
     """Write coefficient k + 1 of m c and J: I' = -I ad_V - ad_V^T I."""
     scale = 1.0 / (k + 1.0)
     _, v = get6(motion.twist, i, k)
@@ -179,7 +179,7 @@ def grow_moments(machine, motion, i, k):
 
 
 @kernel
-def press(machine, motion, k):
+def write_wrenches(machine, motion, k):
     """Write coefficient k of the wrench that each link needs alone: momentum' less weight."""
     for i in range(len(machine.kind)):
         mass, scale = machine.inertia[i, 0], k + 1.0
@@ -212,8 +212,8 @@ def inertia_times(motion, i, h, w, v):
 
 
 @kernel
-def press_bodies(machine, motion, external, k):
-    """Take coefficient k of the applied wrenches from the wrenches that links need."""
+def subtract_applied_wrenches(machine, motion, external, k):
+    """Subtract coefficient k of the applied wrenches from the wrenches that links need."""
     first = len(machine.frame_link) - len(external)
     for b in range(len(external)):
         f, i = first + b, machine.frame_link[first + b]
@@ -244,7 +244,7 @@ def gather(machine, motion, k):
 
 
 @kernel
-def feel(machine, motion, k, out):
+def write_joint_forces(machine, motion, k, out):
     """Write coefficient k of the joint forces (nv,) that the wrenches need."""
     for j in range(len(machine.link)):
         i, total = machine.link[j], machine.damping[j] * motion.rate[j, k]

@@ -147,7 +147,7 @@ def project_multipliers(room, rank, x):
 
 
 @kernel
-def settle(machine, motion, room, free, rank, k):
+def take_least_norm(machine, motion, room, free, rank, k):
     """Make coefficient k of the multipliers that of those of least norm, at all times (12.26)."""
     count, size, z = len(room.rows), len(free), room.gamma
     for r in range(count):
