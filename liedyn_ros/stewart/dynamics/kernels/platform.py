@@ -89,12 +89,27 @@ def solve(constants, table, series, matrix, order, task, pose, twist, a, forces,
                 a[k, c] = scale * (k + 1.0) * series[W + c, k + 1]
                 if not math.isfinite(a[k, c]):
                     return REFUSED
-            advance(constants, table, series, k)
-        for i in range(6):
-            o = FIRST + legs.WIDTH * i
-            stretch[k, i] = scale * (series[o + legs.U_A, k]
-                                     + product(series, o + legs.NEAR, o + legs.ACROSS2, k))
+            if k + 1 < len(a):
+                advance(constants, table, series, k)
+        write_stretch(table, series, task == FORWARD and k + 1 == len(a), scale, k, stretch)
     return DONE
+
+
+@kernel
+def write_stretch(table, series, still, scale, k, stretch):
+    """
+    Write coefficient k of the second derivatives of the leg lengths.
+
+    still says that the series were computed without the acceleration of order k.
+    """
+    dw, dv = get(series, W, k + 1), get(series, V, k + 1)
+    for i in range(6):
+        o = FIRST + legs.WIDTH * i
+        along = series[o + legs.U_A, k] + product(series, o + legs.NEAR, o + legs.ACROSS2, k)
+        if still:
+            tip = vec3.add(dv, vec3.cross(dw, vec3.load(table[i], legs.TIP)))
+            along += (k + 1.0) * vec3.dot(get(series, o + legs.U, 0), tip)
+        stretch[k, i] = scale * along
 
 
 @kernel
