@@ -22,6 +22,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.logging import LoggingSeverity
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 from support.pose_bench import FAR, GEOMETRY, LEGS, NEAR, PoseBench, stamp_of
@@ -164,7 +165,8 @@ def test_every_node_answers_while_its_kernels_are_compiled(bench, monkeypatch):
         response = bench.call(ChangeState, 'owner/change_state',
                               transition=Transition(id=Transition.TRANSITION_CONFIGURE))
         assert not response.success
-        bench.until_logged(node, 'configure the node again in half a minute')
+        bench.until_logged(
+            node, 'configure the node again in half a minute', LoggingSeverity.WARN)
         assert node.starting and not node.active
     finally:
         Slow.compiled.set()

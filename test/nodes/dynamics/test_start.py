@@ -25,6 +25,7 @@ from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
+from rclpy.logging import LoggingSeverity
 from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
 
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
@@ -104,7 +105,8 @@ def test_a_manager_who_comes_meanwhile_is_told_to_come_back(bench, monkeypatch, 
     server = SlowStart(bench, monkeypatch, autostart)
     try:
         assert not server.change(Transition.TRANSITION_CONFIGURE)
-        bench.until_logged(server.node, 'configure the node again in half a minute')
+        bench.until_logged(
+            server.node, 'configure the node again in half a minute', LoggingSeverity.WARN)
         assert server.call(DescribeModel, 'describe_model').message.endswith(WAIT)
     finally:
         server.finish()
