@@ -29,7 +29,7 @@ from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import plots
-from liedyn_ros.demo.aerial.flight import Flight
+from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.recorder import deep, Recorder, wait_for
 from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
@@ -55,7 +55,7 @@ def run(folder: Path) -> bool:
     print(f'\nAerial manipulator: simulator, dynamics server and controller as three processes, '
           f'{DURATION:g} s of flight\n  The server knows all masses {100 * MASS_ERROR:g} % '
           'too large; it is asked for every command.')
-    flight = Flight.of(machine, reference, DURATION, record(machine.model, folder))
+    flight = RecordedFlight.of(machine, reference, DURATION, record(machine.model, folder))
     good = report(flight)
     plots.draw(flight, machine, folder)
     print(f'  {"tracked" if good else "NOT TRACKED"}; pictures in {folder}/')
@@ -113,7 +113,7 @@ def stamp(recorder: Recorder) -> float:
     return 1e-9 * nanoseconds(recorder.latest('odometry').header.stamp)
 
 
-def report(flight: Flight) -> bool:
+def report(flight: RecordedFlight) -> bool:
     """Print what was measured and return whether it is within the bounds."""
     settled = flight.times >= SETTLED
     rows = []

@@ -29,7 +29,7 @@ from liedyn_ros.ros.tree_messages import TreeMessages
 
 
 @dataclass(frozen=True)
-class Flight:
+class RecordedFlight:
     """
     A recorded flight, row by row in time, s from its first command.
 
@@ -52,7 +52,7 @@ class Flight:
 
     @classmethod
     def of(cls, machine: AerialManipulator, reference: Reference, duration: float,
-           recorder: Recorder) -> 'Flight':
+           recorder: Recorder) -> 'RecordedFlight':
         """
         Compare every recorded state with the reference, which is computed here.
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from liedyn_ros.aerial import AerialManipulator
 from liedyn_ros.common.checks import Array
-from liedyn_ros.demo.aerial.flight import Flight
+from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.demo.aerial.machine_picture import draw_machine
 
 matplotlib.use('Agg')
@@ -34,7 +34,7 @@ POSES = 6  # of the machine along its path
 COLORS = tuple(f'C{k}' for k in range(10))
 
 
-def draw(flight: Flight, machine: AerialManipulator, folder: Path) -> None:
+def draw(flight: RecordedFlight, machine: AerialManipulator, folder: Path) -> None:
     """Write aerial_trajectory.png, aerial_errors.png, aerial_commands.png, aerial_machine.png."""
     for name, figure in (
             ('trajectory', _trajectory(flight, machine)), ('errors', _errors(flight)),
@@ -42,7 +42,7 @@ def draw(flight: Flight, machine: AerialManipulator, folder: Path) -> None:
         figure.savefig(folder / f'aerial_{name}.png', dpi=120)
 
 
-def _trajectory(flight: Flight, machine: AerialManipulator) -> Figure:
+def _trajectory(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = Figure(figsize=(9, 8), layout='constrained')
     panels = figure.subplots(3, 1, sharex=True)
     every = max(1, len(flight.times) // SHOWN)
@@ -64,7 +64,7 @@ def _trajectory(flight: Flight, machine: AerialManipulator) -> Figure:
     return figure
 
 
-def _errors(flight: Flight) -> Figure:
+def _errors(flight: RecordedFlight) -> Figure:
     figure = Figure(figsize=(9, 7), layout='constrained')
     panels = figure.subplots(3, 1, sharex=True)
     for axes, errors, bound, label in (
@@ -82,7 +82,7 @@ def _errors(flight: Flight) -> Figure:
     return figure
 
 
-def _commands(flight: Flight, machine: AerialManipulator) -> Figure:
+def _commands(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = Figure(figsize=(9, 7), layout='constrained')
     upper, middle, lower = figure.subplots(3, 1)
     every = max(1, len(flight.command_times) // SHOWN)
@@ -103,7 +103,7 @@ def _commands(flight: Flight, machine: AerialManipulator) -> Figure:
     return figure
 
 
-def _machine(flight: Flight, machine: AerialManipulator) -> Figure:
+def _machine(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = Figure(figsize=(10, 7))
     axes: Any = figure.add_axes((0.0, 0.0, 0.97, 0.95), projection='3d')
     every = max(1, len(flight.times) // SHOWN)

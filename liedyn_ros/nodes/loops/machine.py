@@ -31,7 +31,7 @@ from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.tree_messages import doubles
 
 
-class Sample(NamedTuple):
+class LoopSample(NamedTuple):
     """The state of the measured joints, in their order; None for what was not given."""
 
     stamp_ns: int
@@ -70,7 +70,7 @@ class LoopedMachine:
         self._effort = np.array([math.nan if joint.actuated else 0.0 for joint in told])
         self._message = JointState(name=names)
 
-    def read(self, message: JointState) -> Sample:
+    def read(self, message: JointState) -> LoopSample:
         """
         Return the measured joints of a message.
 
@@ -89,12 +89,12 @@ class LoopedMachine:
             picked: Array = as_array(name, values, (len(names),))[places]
             return picked
 
-        return Sample(
+        return LoopSample(
             nanoseconds(message.header.stamp), listed('position', message.position),
             listed('velocity', message.velocity) if len(message.velocity) else None,
             listed('effort', message.effort) if len(message.effort) else None)
 
-    def write(self, sample: Sample, state: LoopState) -> JointState:
+    def write(self, sample: LoopSample, state: LoopState) -> JointState:
         """Return the state of all joints of one coordinate; the message is used again."""
         message, q = self._message, state.q[self._q]
         turns = sample.positions - q[self._measured]  # whole ones, of continuous joints

@@ -25,7 +25,7 @@ from std_msgs.msg import String
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, SilenceError, SingularError
 from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
-from liedyn_ros.nodes.loops.machine import LoopedMachine, Sample
+from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.ros.conversions import nanoseconds, stamp_of
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
@@ -87,8 +87,8 @@ class LoopStatePublisherNode(ManagedNode):
         with self.lock:
             if self._machine is not None:
                 self._machine.tracker.reset()
-            self._last: Sample | None = None  # the last one completed
-            self._newest: Sample | None = None  # of those not completed yet
+            self._last: LoopSample | None = None  # the last one completed
+            self._newest: LoopSample | None = None  # of those not completed yet
             self._fault: tuple[int, LiedynError] | None = None  # the newest, with its stamp
             self._taken, self._near_singularity = 0, False
             self._refused = ''  # why the last sample since the last good one was refused
@@ -155,7 +155,7 @@ class LoopStatePublisherNode(ManagedNode):
             self._refuse(*fault, 0 if completed else passed_over)
             self.complain(fault[1])
 
-    def _complete(self, machine: LoopedMachine, sample: Sample, passed_over: int) -> None:
+    def _complete(self, machine: LoopedMachine, sample: LoopSample, passed_over: int) -> None:
         state = machine.tracker.update(sample.positions, sample.velocities)
         self._gate.accept()
         self._refused = ''

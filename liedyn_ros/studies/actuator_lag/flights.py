@@ -64,7 +64,7 @@ class Flight:
         return self.errors[self.times >= SETTLED]
 
 
-class Study:
+class LagStudy:
     """The vehicle, its reference, and a controller with wrong masses."""
 
     def __init__(self, mass_error: float, duration: float) -> None:

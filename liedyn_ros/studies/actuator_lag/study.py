@@ -31,7 +31,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.studies import outputs
 from liedyn_ros.studies.actuator_lag import figures
-from liedyn_ros.studies.actuator_lag.flights import Flight, SETTLED, Study
+from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, SETTLED
 
 LAGS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # s
 KNOWN = (0.5, 0.8, 1.2, 1.5)  # lag that the controller assumes, over the true lag
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for lag in options.lags:
             Lags(lag, lag)
-        study = Study(options.mass_error, options.duration)
+        study = LagStudy(options.mass_error, options.duration)
     except LiedynError as error:
         print(error, file=sys.stderr)
         return 2
