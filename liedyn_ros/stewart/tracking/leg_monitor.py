@@ -32,7 +32,7 @@ from liedyn_ros.stewart.tracking.kernels import leg_faults as kernels
 from liedyn_ros.stewart.tracking.noise_estimator import METRE, NoiseEstimator, NoiseReport
 
 MEMORY = 300  # samples over which the share of outliers is taken
-TOO_MANY, FEW = 0.03, 0.01  # of them: the premise is wrong from the one on, until the other
+TOO_MANY, FEW = 0.05, 0.02  # of them: the premise is wrong from the one on, until the other
 LEGS = tuple(tuple(leg for leg in range(6) if bits >> leg & 1) for bits in range(64))
 
 

@@ -14,12 +14,16 @@
 
 """Platforms of every form tracked at 1 kHz, by values that root finders give along a motion."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from support.leg_forms import example, HOMES, reference_values
 
+from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_ends, leg_rates, MonitorConfig, MonitoredTracker, PoseTracker, SmoothTrajectory, Start)
+    Flag, leg_ends, leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator,
+    PoseTracker, SmoothTrajectory, Start, Strut)
 
 SAMPLES = 400
 PERIOD_NS = 1_000_000
@@ -78,3 +82,38 @@ def test_rods_keep_their_length_along_the_motion(motion):
         lengths = np.linalg.norm(tip - foot, axis=1)
         rods = [getattr(form, 'rod', length) for form, length in zip(geometry.forms, value)]
         assert lengths == pytest.approx(rods, abs=1e-12)
+
+
+@pytest.fixture(scope='module')
+def mixed():
+    """Return a platform of three cranks and three struts and its home."""
+    cranks, home = example('cranks')
+    forms = tuple(form if k % 2 else Strut() for k, form in enumerate(cranks.forms))
+    limits = np.array([[-np.inf if k % 2 else 0.0, np.inf] for k in range(6)])
+    return dataclasses.replace(cranks, forms=forms, length_limits=limits), home
+
+
+@pytest.mark.parametrize('noise', [1e-6, 1e-5])
+def test_cranks_among_struts_need_no_noise_told(mixed, noise):
+    geometry, home = mixed
+    trajectory = SmoothTrajectory(
+        home, np.array([0.05, 0.05, 0.08, 0.01, 0.01, 0.01]),
+        np.array([0.8, 1.0, 0.6, 0.9, 0.7, 1.2]), np.arange(6.0), 0.4)
+    rng, times = np.random.default_rng(5), 2e-9 * PERIOD_NS * np.arange(1000)
+    poses, spikes = trajectory.pose(times), {600: 1, 700: 2, 800: 5}
+    values = leg_lengths(geometry, poses)
+    values += noise / geometry.drive_scales * rng.normal(size=values.shape)
+    for k, leg in spikes.items():
+        values[k, leg] += 5e-3 / geometry.drive_scales[leg]
+    tracker, estimator, squares = MonitoredTracker(geometry, home), MotionEstimator(geometry), []
+    for k, value in enumerate(values):
+        safe = tracker.update(2 * k * PERIOD_NS, value)
+        assert safe.flags == (Flag.LEG_OUTLIER if k in spikes else Flag(0))
+        assert safe.legs == ((spikes[k],) if k in spikes else ())
+        error = se3.log(se3.compose(se3.inverse(poses[k]), safe.pose))
+        assert np.abs(error).max() < 1e3 * noise
+        covariance = estimator.pose_covariance(safe)
+        if covariance is not None:
+            squares.append(error @ np.linalg.solve(covariance, error))
+    assert tracker.noise.noise == pytest.approx(noise, rel=0.1)
+    assert len(squares) > 300 and 4.5 < np.mean(squares) < 7.5

@@ -171,3 +171,46 @@ def test_a_user_who_sets_nothing_gets_the_solvers_pose(
 
 def test_config_defaults_leave_noise_and_acceleration_open():
     assert MonitorConfig().leg_noise == MonitorConfig().leg_acceleration == 0.0
+
+
+@pytest.mark.parametrize('rate', [100, 1000])
+def test_outliers_are_named_where_samples_are_lost(geometry, motion, rate):
+    """After a gap a gate can be too wide for 30 mm: the next reading shows which one was off."""
+    rng, times = np.random.default_rng(4), 2.0 + np.arange(1500) / rate
+    lengths = leg_lengths(geometry, motion.pose(times)) + 1e-5 * rng.normal(size=(1500, 6))
+    spikes = {k: int(rng.integers(6)) for k in range(400, 1490, 30)}
+    for k, leg in spikes.items():
+        lengths[k, leg] += rng.choice((-0.03, 0.03))
+    kept = np.flatnonzero((rng.random(1500) > 0.3) | np.isin(np.arange(1500), list(spikes)))
+    monitor, named, last = LegMonitor(0.0, 0.0, 0.05), {}, -1
+    for k in kept.tolist():
+        faults = monitor.judge(FIRST_NS + round(1e9 * times[k]), lengths[k])
+        if faults.outliers:
+            spike = k if k in spikes else last
+            named[spike] = faults.outliers
+        assert not faults.stepped and not faults.doubted
+        last = k
+    assert named == {k: (leg,) for k, leg in spikes.items()}
+
+
+def test_one_outlier_hides_no_smaller_ones(monitored):
+    """It is no acceleration: 1 mm is found soon after 30 mm."""
+    def spikes(lengths):
+        lengths[1000, 1] += 0.03
+        lengths[1100::50, 2] += 1e-3
+        return lengths
+    _, found = monitored(1000, 1e-5, spikes)
+    assert flagged(found, Flag.LEG_OUTLIER) == [1000, *range(1100, 1500, 50)]
+
+
+def test_a_late_stamp_is_no_outlier(geometry, motion):
+    """All legs are off by their rates; one leg alone, by as much, is."""
+    rng, times = np.random.default_rng(6), 2.0 + np.arange(3000) / 1000
+    stamps = times + 2e-3 * rng.normal(size=3000)
+    kept = np.flatnonzero(stamps > np.maximum.accumulate(np.append(0.0, stamps[:-1])))
+    lengths = leg_lengths(geometry, motion.pose(times)) + 1e-5 * rng.normal(size=(3000, 6))
+    lengths[kept[-100], 3] += 0.03
+    monitor = LegMonitor(0.0, 0.0, 0.05)
+    found = {k: monitor.judge(round(1e9 * stamps[k]), lengths[k]) for k in kept.tolist()}
+    assert {k: faults.outliers for k, faults in found.items() if faults.flags} == {
+        kept[-100]: (3,)}

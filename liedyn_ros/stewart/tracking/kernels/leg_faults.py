@@ -35,13 +35,16 @@ MARGIN = 6.0  # deviations of noise that are no motion
 # A leg that turns in a swing of amplitude A keeps within a band q of its reading while a leg
 # that swings alike moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may swing
 # less than the others: DWELL sqrt(q length).
-DWELL = 6.0
+DWELL = 8.0
+SHIFT = 2.0  # times what a gate grants for stamps, that they may be off by for all legs alike
+BLAME = 3.0  # times the acceleration that explains a reading, which the one before must take more
 
 # Numbers of the platform.
-COUNT, SAME_SAMPLES, NUMBERS = 0, 1, 2
-# Numbers of a leg. OUTLYING: s, for which it has been an outlier.
-(SIGMA, STEP, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
- ANCHOR_TIME, ANCHORED, AMPLITUDE, LEG) = range(15)
+COUNT, SAME_SAMPLES, SPREAD, NUMBERS = 0, 1, 2, 3
+# Numbers of a leg. OUTLYING: s, for which it has been an outlier. PULL: m/s^2, that explains the
+# last reading.
+(SIGMA, STEP, RATE, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
+ ANCHOR_TIME, ANCHORED, AMPLITUDE, PULL, LEG) = range(17)
 
 
 @kernel
@@ -71,10 +74,11 @@ def examine(time, lengths, history, legs, since, numbers, settings, residuals, p
     window, squares, noise_legs, noise_numbers, work = noise
     least, share, step = gate
     readings.gates(noise_legs, noise_numbers, least, share, step, legs)
+    numbers[SPREAD] = noise_numbers[readings.SPREAD]
     found = judge(time, lengths, history, legs, since, numbers, settings, residuals, plausible)
     outliers, stepped, frozen, jumped, grown = found
-    if outliers != 0 or jumped:  # no acceleration is measured from it
-        noise_numbers[readings.QUIET] = 0.0
+    if outliers != 0 or jumped:
+        readings.spoilt(noise_numbers)
     taken = not (frozen == 63 and numbers[SAME_SAMPLES] > 0.0)
     if taken:
         readings.take(window, squares, noise_legs, noise_numbers, work, time, lengths)
@@ -86,12 +90,12 @@ def judge(time, lengths, history, legs, since, numbers, settings, residuals, pla
     """
     Judge six readings (6,), m, at a time (s).
 
-    legs: (6, LEG), of which SIGMA and STEP are given, m. since: (2, 6, 6). settings: deviations
-    of a gate, acceleration (m/s^2), time (s) after which a leg is frozen, repetitions of all six
-    that are none, whether the smallest change is learnt. Writes residuals (6,), NaN where nothing
-    was predicted, and plausible readings (6,). Returns three sets of legs as bits (outliers,
-    stepped, frozen), whether all jumped, and the acceleration (m/s^2)
-    that would explain a jump or an error that grows, else 0.
+    legs: (6, LEG), of which SIGMA, STEP (m) and RATE (m/s) are given. since: (2, 6, 6). settings:
+    deviations of a gate, acceleration (m/s^2), time (s) after which a leg is frozen, repetitions
+    of all six that are none, whether the smallest change is learnt. Writes residuals (6,), NaN
+    where nothing was predicted, and plausible readings (6,). Returns three sets of legs as bits
+    (outliers, stepped, frozen), whether all jumped, and the acceleration (m/s^2) that would
+    explain a jump or an error that grows, else 0.
     """
     factor, bound, frozen_time, repetitions, learns = settings
     dt = time - history[0, 0]
@@ -108,6 +112,8 @@ def judge(time, lengths, history, legs, since, numbers, settings, residuals, pla
         points, spread, bend = line(time, history, legs, numbers, factor, bound)
         count = predict(time, history, legs, points, lengths, residuals, factor * spread,
                         bound * bend)
+        if count > 0 and stamp_is_off(legs, numbers, residuals, factor * spread, bound * bend):
+            count = 0
         if count > MAX_OUTLIERS:  # (14.21)
             jumped = True
             for i in range(6):
@@ -115,7 +121,10 @@ def judge(time, lengths, history, legs, since, numbers, settings, residuals, pla
             restart(legs, numbers)
         elif count > 0:
             outliers, grown = follow(
-                history, legs, numbers, residuals, plausible, dt, factor * spread, bound, bend)
+                history, legs, numbers, time, lengths, residuals, plausible, factor * spread,
+                bound, bend)
+        for i in range(6):
+            legs[i, PULL] = abs(residuals[i]) / bend
     for i in range(6):
         legs[i, RAW] = lengths[i]
     for k in range(POINTS - 1, 0, -1):
@@ -183,14 +192,35 @@ def predict(time, history, legs, points, lengths, residuals, noise, bend):
 
 
 @kernel
-def follow(history, legs, numbers, residuals, plausible, dt, noise, bound, bend):
+def stamp_is_off(legs, numbers, residuals, noise, bend):
+    """Return whether an error of the stamp, which moves all legs by their rates, explains all."""
+    along, speed = 0.0, 0.0
+    for i in range(6):
+        along += residuals[i] * legs[i, RATE]
+        speed += legs[i, RATE] ** 2
+    if along * along > (SHIFT * noise * speed) ** 2 * numbers[SPREAD] or speed == 0.0:
+        return False
+    for i in range(6):
+        gate = noise * legs[i, SIGMA] + bend + 2.0 * legs[i, STEP]
+        if abs(residuals[i] - along / speed * legs[i, RATE]) > gate:
+            return False
+    for i in range(6):
+        legs[i, OUTLYING] = 0.0
+    return True
+
+
+@kernel
+def follow(history, legs, numbers, time, lengths, residuals, plausible, noise, bound, bend):
     """Tell outliers, steps and accelerations apart; return the outliers and an acceleration."""
-    outliers, grown = 0, 0.0
+    outliers, earlier, grown, dt = 0, 0, 0.0, time - history[0, 0]
     for i in range(6):
         leg, error = legs[i], residuals[i]
         gate = noise * leg[SIGMA] + bound * bend + 2.0 * leg[STEP]
         if leg[OUTLYING] == 0.0:
             if not abs(error) > gate:
+                continue
+            if misled(history, legs, numbers, time, lengths, i):
+                earlier |= 1 << i
                 continue
             leg[FIRST] = leg[BEFORE] = error
             leg[OUTLYING] = dt
@@ -214,8 +244,28 @@ def follow(history, legs, numbers, residuals, plausible, dt, noise, bound, bend)
         for i in range(6):
             if outliers >> i & 1:
                 plausible[i] += residuals[i]
-        outliers = 0
-    return outliers, grown
+        outliers = earlier = 0
+    return outliers | earlier, grown
+
+
+@kernel
+def misled(history, legs, numbers, time, lengths, i):
+    """
+    Return whether it is the reading before that was an outlier, and put it right if so.
+
+    After a gap the gate can be too wide to see one. Of the two readings it is the one that takes
+    the greater acceleration to explain by those before both.
+    """
+    if numbers[COUNT] < 3.0:
+        return False
+    ago, span = time - history[1, 0], history[1, 0] - history[2, 0]
+    rate = (history[1, i + 1] - history[2, i + 1]) / span
+    error = lengths[i] - history[1, i + 1] - rate * ago
+    if BLAME * abs(error) > legs[i, PULL] * 0.5 * ago * (ago + span):
+        return False
+    share = (history[0, 0] - history[1, 0]) / ago
+    history[0, i + 1] = history[1, i + 1] + share * (lengths[i] - history[1, i + 1])
+    return True
 
 
 @kernel

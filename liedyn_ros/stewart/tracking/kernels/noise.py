@@ -35,16 +35,18 @@ FADE = 60.0  # s in which a measured acceleration is forgotten
 CLEAR = 6.0  # deviations of noise that do not count as acceleration
 MOVING = 10.0  # times the variance of the rates, from which on the legs count as moving
 NO_GRID = 0.025  # of the period's square: errors all over the period make 1 / 24
+DISORDER = 2.0  # by which the variance of stamps is more than that of gaps, all positive, shows
 SURE = 2.0  # times the square of the least jitter that shows
 HITS = 8.0  # multiples of a step that establish it
 STEP_ROUNDING = 4.0 * 2.0 ** -52  # of a reading, that is the error of a difference
 SOME = 0.02  # share of readings that repeat, from which on a leg shows its steps
 UNSEEN_STEP = 1e-3  # m, of a reading that has not changed yet
 NO_STEP = 1e-10  # of a reading: a smaller step is none
+SELDOM = 40.0  # samples since the last outlier, after which one says nothing of the noise
 
 # Numbers of the whole platform.
 (COUNT, TAKEN, PERIOD, SPREAD, VARIANCE, IDENTIFIED, ACCELERATION, ACROSS, JITTER, EVIDENCE,
- JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, NUMBERS) = range(18)
+ JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, RARE, NUMBERS) = range(19)
 # Numbers of a leg.
 (SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, LEG) = range(9)
 
@@ -79,12 +81,26 @@ def take(window, squares, legs, numbers, work, time, lengths):
     if numbers[COUNT] < POINTS:
         return
     spacing(window, numbers, work)
+    if numbers[RARE] > 0.0 and numbers[QUIET] <= POINTS:
+        return
     certainty = rates(window, legs)
     share = max(1.0 / memory(numbers[PERIOD]), 1.0 / (numbers[TAKEN] + 1.0))
     differences(window, squares, legs, numbers, work, share, certainty)
     numbers[TAKEN] += 1.0
     settle(squares, legs, numbers)
     acceleration(window, legs, numbers)
+
+
+@kernel
+def spoilt(numbers):
+    """
+    Take note that the next readings have an outlier, or a jump.
+
+    A rare one spoils all differences while it is in the window. Of frequent ones that cannot be
+    told from noise.
+    """
+    numbers[RARE] = 1.0 if numbers[QUIET] > SELDOM else 0.0
+    numbers[QUIET] = 0.0
 
 
 @kernel
@@ -99,7 +115,7 @@ def spacing(window, numbers, work):
     Update period and spread of the stamps: the period is a median, as samples may be lost.
 
     The spread is that about multiples of the period; where the stamps keep to none, that of the
-    gaps.
+    gaps, and more, as stamps that would be out of order are not seen.
     """
     for k in range(POINTS - 1):
         gap, j = window[k, 0] - window[k + 1, 0], k
@@ -119,7 +135,7 @@ def spacing(window, numbers, work):
     error = gap - numbers[MEAN_GAP]
     numbers[GAPS] += share * (0.5 * error * error - numbers[GAPS])
     keeps = numbers[OFF_GRID] < NO_GRID * period * period
-    numbers[SPREAD] = numbers[OFF_GRID] if keeps else numbers[GAPS]
+    numbers[SPREAD] = numbers[OFF_GRID] if keeps else DISORDER * numbers[GAPS]
 
 
 @kernel
@@ -216,7 +232,7 @@ def least(squares):
 def settle(squares, legs, numbers):
     """Take the noise from the mean squares, and whether it is more than a bound (14.14)."""
     best = least(squares)
-    here, before, numbers[COARSEST] = 0.0, 0.0, 0.0
+    here, before, beyond, numbers[COARSEST] = 0.0, 0.0, 0.0, 0.0
     for i in range(6):
         lowest = math.inf
         for m in range(ORDERS):
@@ -226,36 +242,52 @@ def settle(squares, legs, numbers):
             numbers[COARSEST] = max(numbers[COARSEST], legs[i, STEP])
         here += squares[best, i] / 6.0
         before += squares[max(best - 1, 0), i] / 6.0
+        beyond += squares[best + 2, i] / 6.0 if best + 2 < ORDERS else math.inf
     numbers[VARIANCE] = here
     if numbers[JITTER] > 0.0:
         numbers[VARIANCE] = min(here, numbers[ACROSS])
     count = min(numbers[TAKEN], memory(numbers[PERIOD]))
-    flat = before < here * (1.0 + 1.5 * (5.0 / count) ** 0.5)
+    flat = min(before, beyond) < here * (1.0 + 1.5 * (5.0 / count) ** 0.5)
     numbers[IDENTIFIED] = 1.0 if best == 0 or flat else 0.0
 
 
 @kernel
 def acceleration(window, legs, numbers):
-    """Update the greatest acceleration that is clear of noise, over 3 and over 11 readings."""
+    """
+    Update the greatest acceleration that is clear of noise, over 3 and over 9 readings.
+
+    Of two triples of readings in turn the smaller counts: no single reading can make both.
+    """
     numbers[ACCELERATION] *= math.exp(-numbers[PERIOD] / FADE)
-    if numbers[QUIET] < POINTS or numbers[TAKEN] < START:
+    if numbers[QUIET] <= POINTS or numbers[TAKEN] < START:
         return
-    for stride in (1, 5):
-        late = window[0, 0] - window[stride, 0]
-        early = window[stride, 0] - window[2 * stride, 0]
-        twice, bend = 2.0 / (late + early), 1.0 / late + 1.0 / early
-        noise = CLEAR * twice * (1.0 / late ** 2 + 1.0 / early ** 2 + bend ** 2) ** 0.5
+    for stride, later in ((1, 1), (4, 2)):
         for i in range(6):
-            value = twice * ((window[0, i + 1] - window[stride, i + 1]) / late
-                             - (window[stride, i + 1] - window[2 * stride, i + 1]) / early)
-            unclear = noise * legs[i, SIGMA] + 2.0 * twice * bend * visible_step(legs[i])
-            numbers[ACCELERATION] = max(numbers[ACCELERATION], abs(value) - unclear)
+            here = bend_of(window, legs, i, 0, stride)
+            before = bend_of(window, legs, i, later, stride)
+            if here * before > 0.0:
+                numbers[ACCELERATION] = max(
+                    numbers[ACCELERATION], min(abs(here), abs(before)))
+
+
+@kernel
+def bend_of(window, legs, leg, newest, stride):
+    """Return a leg's acceleration, m/s^2, by three readings; 0 where noise explains it."""
+    middle, oldest = newest + stride, newest + 2 * stride
+    late = window[newest, 0] - window[middle, 0]
+    early = window[middle, 0] - window[oldest, 0]
+    twice, bend = 2.0 / (late + early), 1.0 / late + 1.0 / early
+    noise = CLEAR * twice * (1.0 / late ** 2 + 1.0 / early ** 2 + bend ** 2) ** 0.5
+    value = twice * ((window[newest, leg + 1] - window[middle, leg + 1]) / late
+                     - (window[middle, leg + 1] - window[oldest, leg + 1]) / early)
+    clear = abs(value) - noise * legs[leg, SIGMA] - 2.0 * twice * bend * visible_step(legs[leg])
+    return math.copysign(clear, value) if clear > 0.0 else 0.0
 
 
 @kernel
 def gates(legs, numbers, least, share, step, out):
     """
-    Write the deviation and the step, m, that each leg's gate reckons with, (6, 2).
+    Write the deviation and the step, m, that each leg's gate reckons with, and its rate, (6, 3).
 
     The deviation is a share of what was measured, at least `least`, and what the spread of the
     stamps makes at the leg's rate. step: m, where it is given; 0: what the readings show.
@@ -264,6 +296,7 @@ def gates(legs, numbers, least, share, step, out):
         sigma = max(least, share * legs[i, SIGMA])
         out[i, 0] = (sigma * sigma + numbers[SPREAD] * legs[i, RATE] ** 2) ** 0.5
         out[i, 1] = step if step > 0.0 else visible_step(legs[i])
+        out[i, 2] = legs[i, RATE]
 
 
 @kernel
