@@ -70,7 +70,8 @@ def main() -> int:
     begin = time.perf_counter()
     out = keep('stewart_safety', {
         'covariance': covariance(), 'crossings': crossings(), 'turns': turns(),
-        'alarms': alarms(), 'faults': faults(), 'defaults': defaults(), 'time': update_time()})
+        'nothing_set': nothing_set(), 'alarms': alarms(), 'faults': faults(),
+        'defaults': defaults(), 'time': update_time()})
     print(f'\n{time.perf_counter() - begin:.0f} s; figures in {out}')
     return 0
 
@@ -210,6 +211,38 @@ def turn(motion: Return, noise: float, seed: int) -> Figures:
         silent |= k % LOOK_EVERY == 0 and unsaid(held, pose)
     return {'wrong': error(held.pose, pose) > WRONG,
             'left_open': Flag.BRANCH_UNSURE in held.flags, 'silent': silent}
+
+
+def nothing_set() -> list[Figures]:
+    """Cross and turn with no parameter given: is a wrong pose always flagged."""
+    print('the same with nothing set, which holds one branch: crossings and turns, 1 kHz')
+    motions: list[tuple[Path, str, float]] = [
+        (ScrewMotion(*path(name), duration), name, duration)
+        for name in PATHS for duration in (2.0, 5.0)]
+    motions += [(Return(name, kind, crossing_of(name) + depth, 4.0), name, 4.0)
+                for name in PATHS for kind in ('turn', 'stop', 'bounce')
+                for depth in (-0.01, 0.01)]
+    rows, figures = [], []
+    for noise in (0.0, 1e-6, 1e-5, 1e-4):
+        runs = [follow(*motion, noise, seed) for motion in motions for seed in SEEDS[:2]]
+        row = {'noise': noise, 'runs': len(runs), **{
+            key: sum(run[key] for run in runs) for key in ('wrong', 'silent', 'wrong_silent')}}
+        figures.append(row)
+        rows.append([f'{1e6 * noise:g}', *list(row.values())[1:]])
+        print(f'  noise {1e6 * noise:g} um done', flush=True)
+    print_table(['noise, um', 'runs', 'wrong at the end', 'wrong unflagged on the way',
+                 'wrong unflagged at the end'], rows)
+    return figures
+
+
+def follow(motion: Path, name: str, duration: float, noise: float, seed: int) -> Figures:
+    """Run a tracker with nothing set along a path."""
+    tracker, silent = MonitoredTracker(GEOMETRY, path(name)[0]), False
+    for k, (stamp_ns, pose, lengths) in enumerate(samples(motion, duration, noise, seed)):
+        found = tracker.update(stamp_ns, lengths)
+        silent |= k % LOOK_EVERY == 0 and unsaid(found, pose)
+    return {'wrong': error(found.pose, pose) > WRONG, 'silent': silent,
+            'wrong_silent': unsaid(found, pose)}
 
 
 def path(name: str) -> tuple[Array, Array]:
