@@ -32,7 +32,8 @@ from liedyn_ros.dynamics.constrained import LEAST_FORCE, LEAST_TORQUE, Status
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
 from liedyn_ros.nodes.dynamics.question import explain, Question
-from liedyn_ros.nodes.dynamics.solvers import LoopSolver, Solved, Solver, TreeSolver
+from liedyn_ros.nodes.dynamics.solvers import (
+    LoopSolver, Solved, Solver, TreeSolver, warm_up_loops)
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.tree_messages import count_entries, doubles, TreeMessages
 
@@ -66,6 +67,11 @@ class DynamicsAnswers:
         self._messages = TreeMessages(model)
         self._zero = np.zeros(model.nv)
         self._all, self._none = self._zero == 0.0, self._zero != 0.0
+
+    @property
+    def warm_ups(self) -> tuple[Callable[[], None], ...]:
+        """Return what compiles the kernels that this model needs and a tree does not."""
+        return (warm_up_loops,) if self.with_loops else ()
 
     def inverse(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         """Find the efforts of given accelerations."""

@@ -14,6 +14,7 @@
 
 """Answers about a Stewart platform: the motion of the platform decides that of its legs."""
 
+from collections.abc import Callable
 import time
 from typing import Any
 
@@ -63,6 +64,11 @@ class PlatformAnswers(DynamicsAnswers):
         joints = [self.model.joint(name) for name in geometry.leg_names]
         self._legs = JointOrder(*(np.array(places, dtype=np.int64) for places in (
             [joint.qi for joint in joints], [joint.vi for joint in joints])))
+
+    @property
+    def warm_ups(self) -> tuple[Callable[[], None], ...]:
+        """Return what compiles the kernels that this model needs and a tree does not."""
+        return (*super().warm_ups, warm_up_platform)
 
     def _answer(self, query: DynamicsQuery, answer: DynamicsAnswer, solve: Solve, *,
                 accelerations: bool, efforts: bool) -> None:

@@ -29,7 +29,6 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_machine, SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
-from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process import run
@@ -76,8 +75,8 @@ class DynamicsServerNode(ManagedNode):
         """Read the model if there is one yet, open the topics."""
         self.on_close(self._forget)
         answers = self._read({}, self._description)
-        if answers is not None and answers.with_loops:
-            self.require_kernels(warm_up_loops)
+        for kernels in answers.warm_ups if answers is not None else ():
+            self.require_kernels(kernels)
         self._adopt(answers)
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
         stream = Stream(self, name='topics')

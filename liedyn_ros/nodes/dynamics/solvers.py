@@ -141,7 +141,7 @@ class LoopSolver:
 def require_warm(warm: 'Future[None]') -> None:
     """Raise LiedynError while kernels are being compiled."""
     if not warm.done():
-        raise LiedynError('expected compiled kernels of closed loops, got a request while '
+        raise LiedynError('expected the compiled kernels of this model, got a request while '
                           'they are being compiled; ask again in half a minute')
     warm.result()
 

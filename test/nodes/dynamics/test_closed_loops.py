@@ -167,7 +167,7 @@ def test_mimic_joints_are_held_when_asked(bench, tmp_path):
 def test_the_kernels_of_loops_are_compiled_before_the_node_is_active(bench, monkeypatch):
     gate = Event()
     monkeypatch.setattr('liedyn_ros.ros.lifecycle.WARM_TIMEOUT', 0.01)
-    monkeypatch.setattr('liedyn_ros.nodes.dynamics.server.warm_up_loops', gate.wait)
+    monkeypatch.setattr('liedyn_ros.nodes.dynamics.answers.warm_up_loops', gate.wait)
     node = bench.add(DynamicsServerNode, model_file=str(FIVE_BAR))
     bench.until_logged(node, 'not configured yet', LoggingSeverity.WARN)
     assert node.starting and not node.active
