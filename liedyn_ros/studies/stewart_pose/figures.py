@@ -108,7 +108,7 @@ def percentages(table: Table, cells: Cells, state: int) -> str:
         star = '*' if (method, state) in UNEXPLAINED else ''
         parts.append(f'{method} {cells[method, state].percentage:.0f} % '
                      f'(published {published:.0f} %){star}')
-    end = '   * no reading of the paper gives this' if '*' in ''.join(parts) else ''
+    end = '\n* no reading of the paper gives this' if '*' in ''.join(parts) else ''
     return 'to the true pose: ' + ', '.join(parts) + end
 
 
