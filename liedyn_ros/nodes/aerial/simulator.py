@@ -163,7 +163,8 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         if self._clock_monitor.was_set:
             self.get_logger().warning('the clock was set: the flight restarts')
             self._start_flight(now_ns)
-        self._time.pass_to(now_ns, flies=self._simulation.flies)
+        self._time.pass_to(
+            now_ns, flies=self._simulation.flies, reached=self._simulation.time)
         try:
             until = min(self._time.due, self._simulation.time + MAX_CATCH_UP)
             while self._simulation.time + self._simulation.dt <= until:
