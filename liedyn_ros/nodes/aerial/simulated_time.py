@@ -50,12 +50,8 @@ class SimulatedTime:
         self._reported, self._reported_ns, self._reported_time = time.monotonic(), now_ns, 0.0
         self._ages: deque[float] = deque(maxlen=REMEMBERED)
 
-    def pass_to(self, now_ns: int, *, flies: bool, reached: float) -> None:
-        """
-        Follow the clock, unless a newer command is needed first.
-
-        reached: the time that the simulation has reached, from which it waits.
-        """
+    def pass_to(self, now_ns: int, *, flies: bool) -> None:
+        """Follow the clock, unless a newer command is needed first."""
         due = self.due + 1e-9 * (now_ns - self.looked_ns) * self._factor
         self.looked_ns = now_ns
         if flies and self._max_age > 0.0:
@@ -63,7 +59,7 @@ class SimulatedTime:
             due = min(due, *(state_time + self._max_age
                              for state_time, heard in self._newest.values()
                              if now - heard < TIMEOUT), math.inf)
-        self.due = max(reached, due)
+        self.due = max(self.due, due)
 
     def commanded(self, topic: str, state_time: float) -> None:
         """Register a command that comes into force now and answers the state of a time."""

@@ -41,7 +41,6 @@ from liedyn_ros.ros.stream import Stream
 from liedyn_ros.ros.tree_messages import TreeMessages
 
 REPORT_RATE = 1.0  # Hz
-MAX_CATCH_UP = 0.1  # s of simulated time at once; the rest at the next tick
 MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
 
 
@@ -163,11 +162,9 @@ class AerialManipulatorSimulatorNode(ManagedNode):
         if self._clock_monitor.was_set:
             self.get_logger().warning('the clock was set: the flight restarts')
             self._start_flight(now_ns)
-        self._time.pass_to(
-            now_ns, flies=self._simulation.flies, reached=self._simulation.time)
+        self._time.pass_to(now_ns, flies=self._simulation.flies)
         try:
-            until = min(self._time.due, self._simulation.time + MAX_CATCH_UP)
-            while self._simulation.time + self._simulation.dt <= until:
+            while self._simulation.time + self._simulation.dt <= self._time.due:
                 self._simulation.step()
         except LiedynError as error:
             self.complain(f'the motion diverged, the flight restarts: {error}')
