@@ -64,9 +64,11 @@ class RecordedFlight:
         reports = {status.name: {entry.key: entry.value for entry in status.values}
                    for _, message in recorder.messages('/diagnostics')
                    for status in message.status}
-        calls = reports[f'/aerial_manipulator_controller: calls of {SERVICE}']
-        pace = reports['/aerial_manipulator_simulator: pace']
-        del calls['rate, Hz'], pace['real-time factor']  # of the last second alone
+        calls = reports[f'aerial_manipulator_controller: calls of {SERVICE}']
+        pace = reports['aerial_manipulator_simulator: pace']
+        for counts, key in (
+                (calls, 'rate, Hz'), (pace, 'real-time factor'), (pace, 'states a second')):
+            del counts[key]  # of the last second alone
         begin = int(calls.pop(BEGUN))
         end = begin + round(1e9 * duration)
         tree, rows = TreeMessages(machine.model), []
