@@ -72,7 +72,7 @@ class Stream:
         self._lock: AbstractContextManager[Any] = node.lock if guarded else nullcontext()
         self._streams: list[tuple[Subscription, Callable[[Any], None]]] = []
         self._newest_only: set[Subscription] = set()
-        self._services: list[tuple[Service, Callable[[Any, Any], Any]]] = []
+        self._services: list[Service] = []
         self._clients: list[Client] = []
         self._timers: list[tuple[Timer, Callable[[], None]]] = []
         self._group, self._ended = _Aside(), False
@@ -103,7 +103,7 @@ class Stream:
         """Add a service."""
         service = self._node.open_service(
             service_type, name, callback, callback_group=self._group)
-        self._services.append((service, callback))
+        self._services.append(service)
         return service
 
     def open_client(self, service_type: Any, name: str) -> Client:
@@ -153,7 +153,7 @@ class Stream:
             waiting.add_timer(timer.handle)
         for client in self._clients:
             waiting.add_client(client.handle)
-        for service, _ in self._services:
+        for service in self._services:
             waiting.add_service(service.handle)
         waiting.add_guard_condition(self._wake)
         waiting.wait(int(1e9 * LOOK_PERIOD))
@@ -167,9 +167,9 @@ class Stream:
                     self._call(_take_reply, client)
         if self._services:
             ready = waiting.get_ready_entities('service')
-            for service, answer in self._services:
+            for service in self._services:
                 if service.handle.pointer in ready:
-                    self._call(_serve, service, answer)
+                    self._call(_serve, service)
         for timer, callback in self._timers:
             if not self._ended and timer.handle.is_timer_ready():
                 timer.handle.call_timer()
@@ -273,7 +273,8 @@ def _take_reply(client: Client) -> None:
         future.set_result(response)
 
 
-def _serve(service: Service, answer: Callable[[Any, Any], Any]) -> None:
+def _serve(service: Service) -> None:
     request, header = service.handle.service_take_request(service.srv_type.Request)
     if header is not None:
-        service.send_response(answer(request, service.srv_type.Response()), header)
+        service.send_response(
+            service.callback(request, service.srv_type.Response()), header)
