@@ -61,11 +61,11 @@ class ManagedNode(LifecycleNode):
     """
     A lifecycle node that owns what it opens.
 
-    A subclass says what to do in `configure`, which raises LiedynError to stay unconfigured, in
-    `activate` and, after a change at run time, in `parameters_changed`. What these open by
-    `open_...` or hand to `on_close` is closed in reverse order when the state that they lead to
-    ends, or when they fail: what `configure` opened by cleanup, what `activate` opened by
-    deactivate.
+    A subclass says what to do in `prepare`, in `configure`, which raises LiedynError to stay
+    unconfigured, in `activate` and, after a change at run time, in `parameters_changed`. What
+    these open by `open_...` or hand to `on_close` is closed in reverse order when the state that
+    they lead to ends, or when they fail: what `configure` opened by cleanup, what `activate`
+    opened by deactivate, what `prepare` opened when the node is destroyed.
 
     `lock` guards what callbacks of the executor share with those of a Stream; whoever
     holds it delays the stream.
@@ -94,8 +94,12 @@ class ManagedNode(LifecycleNode):
         self.parameters = ParameterSet(
             self, (AUTOSTART, *parameters), lambda: self.configured, self.parameters_changed)
         self._warm = self._warming = self._start_warm_up()
+        self.prepare()
         if self.parameters['autostart']:
             self._start_when_warm()
+
+    def prepare(self) -> None:
+        """Open what is there in every state; called once, before anything starts."""
 
     def configure(self) -> None:
         """Build what the node needs from its parameters; raise LiedynError if that cannot be."""

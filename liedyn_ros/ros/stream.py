@@ -144,6 +144,7 @@ class Stream:
                         self._look_at_events()
                 except rclpy_implementation.RCLError:
                     self._complain_of_middleware()
+                    time.sleep(LOOK_PERIOD)  # where it stays, at least not in a busy loop
 
     def _wait(self, waiting: Any) -> None:
         waiting.clear_entities()

@@ -80,4 +80,5 @@ def test_every_link_of_the_robot_model_has_a_transform_to_the_fixed_frame(bench)
     for link in links:
         frame = link.get('name')
         while frame != fixed:
+            assert frame in parents, f'{frame} has no transform'
             frame = parents[frame]

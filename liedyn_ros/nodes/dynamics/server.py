@@ -55,11 +55,14 @@ class DynamicsServerNode(ManagedNode):
     warm_up = staticmethod(warm_up)
 
     def __init__(self, **options: Any) -> None:
-        """Declare the parameters and open the services. Options: of a Node."""
+        """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         self._answers: DynamicsAnswers | None = None
         self._description: str | None = None  # of the topic
         self._next: DynamicsAnswers | None = None
         super().__init__('dynamics_server', DYNAMICS_SERVER, **options)
+
+    def prepare(self) -> None:
+        """Open the services."""
         self.add_on_set_parameters_callback(self._judge_model)
         stream = Stream(self, name='services')
         for name, fill in ALGORITHMS.items():
@@ -69,7 +72,7 @@ class DynamicsServerNode(ManagedNode):
                 (EquationsOfMotion, 'equations_of_motion', DynamicsAnswers.equations_of_motion),
                 (Linearize, 'linearize', DynamicsAnswers.linearize),
                 (DescribeModel, 'describe_model', DynamicsAnswers.describe_model)):
-            self.create_service(service, f'~/{name}', partial(self._serve, fill))
+            self.open_service(service, f'~/{name}', partial(self._serve, fill))
 
     def configure(self) -> None:
         """Read the model if there is one yet, open the topics."""

@@ -25,6 +25,7 @@ from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import LoggingSeverity
 from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
 
@@ -171,3 +172,15 @@ def test_a_process_tells_and_ends_while_it_compiles(bench, namespace, tmp_path):
         assert 'Traceback' not in output
     finally:
         process.kill()
+
+
+def test_the_services_are_there_in_every_state_of_a_node_that_starts_warm(bench):
+    """It is active before its constructor returns; what it opened for good stays open."""
+    ServerBench(bench).node.destroy_node()
+    server = ServerBench(bench)
+    for transition, state in (('deactivate', 'inactive'), ('cleanup', 'not configured')):
+        assert getattr(server.node, f'trigger_{transition}')() is TransitionCallbackReturn.SUCCESS
+        for algorithm in ALGORITHMS:
+            answer = server.ask(algorithm, Motion(AERIAL).query())
+            assert answer.message == (
+                f'dynamics_server: expected the node to be active, got {state}')
