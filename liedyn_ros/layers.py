@@ -39,8 +39,9 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'ros': ('what all nodes share', ('jit', 'lie', 'model', 'dynamics')),
     'nodes': ('the ROS 2 nodes, one folder a family',
               ('jit', 'lie', 'model', 'dynamics', 'stewart', 'aerial', 'ros')),
-    'studies': ("the papers' experiments, and other commands without ROS",
-                ('jit', 'lie', 'model', 'dynamics', 'stewart', 'aerial')),
+    'commands': ('commands for users of a robot', ('jit', 'lie', 'stewart')),
+    'studies': ("the papers' experiments, repeated",
+                ('jit', 'lie', 'model', 'dynamics', 'stewart', 'aerial', 'commands')),
     'demo': ('what `make demo` runs',
              ('jit', 'lie', 'model', 'dynamics', 'stewart', 'aerial', 'ros', 'nodes')),
 }

@@ -54,7 +54,7 @@ else:
 import liedyn_ros
 
 for module in walk_packages(liedyn_ros.__path__, 'liedyn_ros.'):
-    if module.name.split('.')[1] not in {(*WITH_ROS, 'studies')}:
+    if module.name.split('.')[1] not in {(*WITH_ROS, 'commands', 'studies')}:
         import_module(module.name)
 
 import numpy as np

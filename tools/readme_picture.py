@@ -32,6 +32,7 @@ from PIL import Image
 
 from liedyn_ros.aerial import (
     AerialManipulator, Feedback, Gains, Reference, Simulation, tracking_error)
+from liedyn_ros.commands.stewart.pictures import draw_platform
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.aerial.machine_picture import draw_machine
@@ -39,7 +40,6 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import load_model, scale_masses
 from liedyn_ros.stewart import leg_lengths, PoseSolver, SmoothTrajectory, StewartGeometry
-from liedyn_ros.studies.pictures import draw_platform
 
 matplotlib.use('Agg')
 

@@ -27,9 +27,9 @@ import sys
 import numpy as np
 
 from liedyn_ros.aerial import Lags
+from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.studies import outputs
 from liedyn_ros.studies.actuator_lag import figures
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, SETTLED
 

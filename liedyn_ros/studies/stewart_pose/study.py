@@ -23,10 +23,10 @@ from collections.abc import Sequence
 import sys
 import time
 
+from liedyn_ros.commands import outputs
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import StewartGeometry
-from liedyn_ros.studies import outputs
 from liedyn_ros.studies.stewart_pose import figures
 from liedyn_ros.studies.stewart_pose.figures import Cells
 from liedyn_ros.studies.stewart_pose.paper import STATES, Study, Table, TABLES, UNEXPLAINED

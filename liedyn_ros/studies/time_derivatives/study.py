@@ -28,12 +28,12 @@ import sys
 import numpy as np
 
 from liedyn_ros.aerial.reference import Reference
+from liedyn_ros.commands import outputs
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_yaml
-from liedyn_ros.studies import outputs
 from liedyn_ros.studies.time_derivatives import figures
 from liedyn_ros.studies.time_derivatives import timing
 from liedyn_ros.studies.time_derivatives.reference import SmoothReference

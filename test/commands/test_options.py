@@ -12,48 +12,54 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The help of the studies' commands, and how they refuse options."""
+"""The help of commands and studies, and how they refuse options."""
 
 import pytest
 
-from liedyn_ros.studies import assembly_modes, outputs, stewart_workspace
+from liedyn_ros.commands import outputs
+from liedyn_ros.commands.stewart import assembly_modes, check, path, workspace
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.stewart_pose import study as stewart
 from liedyn_ros.studies.time_derivatives import study as higher_order
 
-COMMANDS = {
+WRITERS = {
     'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
-    'stewart_workspace': stewart_workspace}
-
+    'stewart_workspace': workspace}
+COMMANDS = {**WRITERS, 'stewart_check': check, 'stewart_path': path}
 
 BLOCKED = {
     'file': 'expected a folder, got', 'file/folder': 'expected a folder, got',
     'locked': 'expected a path that can be written, got'}
 
 
-@pytest.mark.parametrize(('name', 'study'), COMMANDS.items(), ids=COMMANDS)
-def test_help_and_unknown_options(name, study, capsys):
+def required(command):
+    """Return arguments that a command cannot do without."""
+    return ['file.txt'] if command in (check, path) else []
+
+
+@pytest.mark.parametrize(('name', 'command'), COMMANDS.items(), ids=COMMANDS)
+def test_help_and_unknown_options(name, command, capsys):
     with pytest.raises(SystemExit, match=r'^0$'):
-        study.main(['--help'])
+        command.main(['--help'])
     assert capsys.readouterr().out.startswith(f'usage: {name} ')
     with pytest.raises(SystemExit, match=r'^2$'):
-        study.main(['--no-such-option'])
+        command.main([*required(command), '--no-such-option'])
     assert 'unrecognized arguments: --no-such-option' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(('path', 'message'), BLOCKED.items(), ids=BLOCKED)
-@pytest.mark.parametrize('study', COMMANDS.values(), ids=COMMANDS)
-def test_where_nothing_can_be_written_no_work_is_done(study, path, message, tmp_path, capsys,
-                                                      monkeypatch):
+@pytest.mark.parametrize(('name', 'message'), BLOCKED.items(), ids=BLOCKED)
+@pytest.mark.parametrize('command', WRITERS.values(), ids=WRITERS)
+def test_where_nothing_can_be_written_no_work_is_done(command, name, message, tmp_path,
+                                                      capsys, monkeypatch):
     (tmp_path / 'file').touch()
     (tmp_path / 'locked').mkdir()
     monkeypatch.setattr(outputs.os, 'access', lambda path, _: path.name != 'locked')
-    target = str(tmp_path / path)
-    arguments = (['--picture', f'{target}/modes.png'] if study is assembly_modes
+    target = str(tmp_path / name)
+    arguments = (['--picture', f'{target}/modes.png'] if command is assembly_modes
                  else ['--folder', target])
     with pytest.raises(SystemExit, match=r'^2$'):
-        study.main(arguments)
+        command.main(arguments)
     shown = capsys.readouterr()
     assert shown.out == ''
     assert f'error: argument {arguments[0]}: {message}' in shown.err

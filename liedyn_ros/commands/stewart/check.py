@@ -15,9 +15,9 @@
 """
 Check the readings of a Stewart platform at known poses, and name what is wrong with them.
 
-`ros2 run liedyn_ros stewart_check samples.txt`, or `python -m liedyn_ros.studies.stewart_check`. A
-line of the file is a pose, x y z (m) roll pitch yaw (degrees), and the six readings there, in the
-order of the geometry's legs; # begins a comment.
+`ros2 run liedyn_ros stewart_check samples.txt`, or `python -m liedyn_ros.commands.stewart.check`.
+A line of the file is a pose, x y z (m) roll pitch yaw (degrees), and the six readings there, in
+the order of the legs in the geometry. # begins a comment.
 """
 
 import argparse
@@ -27,6 +27,7 @@ import sys
 
 import numpy as np
 
+from liedyn_ros.commands.stewart.pose_files import pose_of, read_rows
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
@@ -34,7 +35,6 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import StewartGeometry
 from liedyn_ros.stewart.commissioning import check, Commissioning
 from liedyn_ros.stewart.platform.architecture import architecture
-from liedyn_ros.studies.pose_files import pose_of, read_rows
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,9 +15,9 @@
 """
 Prove that a path of a Stewart platform meets no singularity and exceeds no limit.
 
-`ros2 run liedyn_ros stewart_path path.txt`, or `python -m liedyn_ros.studies.stewart_path`. A line
-of the file is a pose, x y z (m) roll pitch yaw (degrees); # begins a comment. Between two poses
-the platform moves along one screw.
+`ros2 run liedyn_ros stewart_path path.txt`, or `python -m liedyn_ros.commands.stewart.path`. A
+line of the file is a pose, x y z (m) roll pitch yaw (degrees); # begins a comment. Between two
+poses the platform moves along one screw.
 """
 
 import argparse
@@ -28,10 +28,10 @@ import time
 
 import numpy as np
 
+from liedyn_ros.commands.stewart.pose_files import pose_of, read_rows
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import PathProver, StewartGeometry
-from liedyn_ros.studies.pose_files import pose_of, read_rows
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,8 +15,8 @@
 """
 Show every pose that six leg lengths allow: a table, and a picture of each.
 
-`ros2 run liedyn_ros assembly_modes`, or `python -m liedyn_ros.studies.assembly_modes`; --help
-lists the options. Without arguments it takes the lengths of the Stewart paper's example.
+`ros2 run liedyn_ros assembly_modes`, or `python -m liedyn_ros.commands.stewart.assembly_modes`;
+--help lists the options. Without arguments it takes the lengths of the Stewart paper's example.
 """
 
 import argparse
@@ -30,14 +30,14 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 import numpy as np
 
+from liedyn_ros.commands import outputs
+from liedyn_ros.commands.stewart.pictures import draw_platform, save, share_scale
+from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
-from liedyn_ros.studies import outputs
-from liedyn_ros.studies.pictures import draw_platform, save, share_scale
-from liedyn_ros.studies.pose_files import pose_of
 
 PICTURE = 'out/assembly_modes.png'
 MAX_COLUMNS = 4

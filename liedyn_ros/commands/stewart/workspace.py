@@ -16,7 +16,7 @@
 Map where a Stewart platform can go at one orientation, and draw it.
 
 `ros2 run liedyn_ros stewart_workspace --pitch 15`, or
-`python -m liedyn_ros.studies.stewart_workspace --pitch 15`.
+`python -m liedyn_ros.commands.stewart.workspace --pitch 15`.
 """
 
 import argparse
@@ -34,6 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from liedyn_ros.commands import outputs
+from liedyn_ros.commands.stewart.pictures import save
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
@@ -42,8 +44,6 @@ from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import PlatformMeter, StewartGeometry
 from liedyn_ros.stewart.platform.forms import Crank, Rail
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
-from liedyn_ros.studies import outputs
-from liedyn_ros.studies.pictures import save
 
 FOLDER = 'out/stewart_workspace'
 COARSE = 25  # positions along each axis, of the search for the box that is mapped

@@ -16,7 +16,7 @@
 
 import pytest
 
-from liedyn_ros.studies import assembly_modes
+from liedyn_ros.commands.stewart import assembly_modes
 
 
 def test_the_papers_modes_are_shown_and_drawn(capsys, tmp_path):

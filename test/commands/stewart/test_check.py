@@ -12,15 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The commands stewart_check and stewart_path: their pages of output and exit codes."""
+"""The command stewart_check: its output and exit codes."""
 
-import numpy as np
 import pytest
 
+from liedyn_ros.commands.stewart import check
+from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, StewartGeometry
-from liedyn_ros.studies import stewart_check, stewart_path
-from liedyn_ros.studies.pose_files import pose_of
 
 POSES = [(0.0, 0.0, 0.5, 0.0, 0.0, 0.0), (0.05, 0.02, 0.48, 5.0, -8.0, 12.0),
          (-0.04, 0.06, 0.53, -7.0, 4.0, -15.0)]
@@ -39,14 +38,14 @@ def samples(change=lambda lengths: lengths):
 def test_right_readings_end_with_0(tmp_path, capsys):
     path = tmp_path / 'samples.txt'
     path.write_text(samples())
-    assert stewart_check.main([str(path)]) == 0
+    assert check.main([str(path)]) == 0
     assert 'nothing is wrong with these readings' in capsys.readouterr().out
 
 
 def test_faults_are_printed_with_the_parameters_that_undo_them(tmp_path, capsys):
     path = tmp_path / 'samples.txt'
     path.write_text(samples(lambda lengths: 1e3 * lengths[[1, 0, 2, 3, 4, 5]]))
-    assert stewart_check.main([str(path)]) == 1
+    assert check.main([str(path)]) == 1
     out = capsys.readouterr().out
     assert 'the readings are in millimetres' in out and 'leg_1 reads as leg_2' in out
     assert 'actuator_scale: [0.001, 0.001,' in out
@@ -59,17 +58,5 @@ def test_faults_are_printed_with_the_parameters_that_undo_them(tmp_path, capsys)
 def test_bad_samples_end_with_2(tmp_path, capsys, text, message):
     path = tmp_path / 'samples.txt'
     path.write_text(text)
-    assert stewart_check.main([str(path)]) == 2
+    assert check.main([str(path)]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_a_path_is_proved_or_the_piece_is_named(tmp_path, capsys):
-    path = tmp_path / 'path.txt'
-    np.savetxt(path, POSES)
-    assert stewart_path.main([str(path)]) == 0
-    assert 'proved: no singularity' in capsys.readouterr().out
-    np.savetxt(path, [*POSES, (0.0, 0.0, 0.5, 0.0, 0.0, 120.0)])
-    assert stewart_path.main([str(path), '--tube-radius', '1e-3', '--tube-angle', '0.1']) == 1
-    assert 'not proved from 3.' in capsys.readouterr().out
-    assert stewart_path.main([str(tmp_path / 'none.txt')]) == 2
-    assert 'expected a readable text file' in capsys.readouterr().err

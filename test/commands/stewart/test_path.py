@@ -1,0 +1,34 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command stewart_path: its output and exit codes."""
+
+import numpy as np
+
+from liedyn_ros.commands.stewart import path
+
+POSES = [(0.0, 0.0, 0.5, 0.0, 0.0, 0.0), (0.05, 0.02, 0.48, 5.0, -8.0, 12.0),
+         (-0.04, 0.06, 0.53, -7.0, 4.0, -15.0)]
+
+
+def test_a_path_is_proved_or_the_piece_is_named(tmp_path, capsys):
+    file = tmp_path / 'path.txt'
+    np.savetxt(file, POSES)
+    assert path.main([str(file)]) == 0
+    assert 'proved: no singularity' in capsys.readouterr().out
+    np.savetxt(file, [*POSES, (0.0, 0.0, 0.5, 0.0, 0.0, 120.0)])
+    assert path.main([str(file), '--tube-radius', '1e-3', '--tube-angle', '0.1']) == 1
+    assert 'not proved from 3.' in capsys.readouterr().out
+    assert path.main([str(tmp_path / 'none.txt')]) == 2
+    assert 'expected a readable text file' in capsys.readouterr().err

@@ -1,0 +1,47 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command stewart_workspace: its pictures and refusals."""
+
+import re
+
+import pytest
+
+from liedyn_ros.commands.stewart import workspace
+
+
+def test_the_command_writes_a_picture_of_each_orientation(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for pitch in ('10', '-7.5'):
+        assert workspace.main(
+            ['--steps', '9', '--pitch', pitch, '--folder', 'made/here']) == 0
+        path = tmp_path / f'made/here/stewart_geometry_roll_0_pitch_{pitch}_yaw_0.png'
+        assert path.stat().st_size > 10_000
+    out = capsys.readouterr().out
+    assert 'joined to home' in out and '\r' not in out  # which would fill a log
+    assert workspace.main(['--geometry', 'nowhere.yaml']) == 2
+    assert 'nowhere.yaml' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    ('--home 0 0 9', '--home: expected a position that keeps all limits .*travel of leg_1'),
+    ('--home 0 0 0', '--home: expected .*travel of leg_1'),
+    ('--home 0 0 nan', r'--home\[2\]: expected a finite number'),
+    ('--yaw 90', '--home: expected .*: smallest singular value'),
+    ('--threshold nan', '--threshold: expected a finite number'),
+    ('--threshold -1', 'threshold: expected 0 or more, got -1'),
+    ('--steps 2', '--steps: expected 3 or more')])
+def test_the_command_refuses_nonsense(options, message, capsys, tmp_path):
+    assert workspace.main(['--folder', str(tmp_path), *options.split()]) == 2
+    assert re.search(message, capsys.readouterr().err)
