@@ -28,6 +28,7 @@ from liedyn_ros.common.errors import (
 
 Array = NDArray[np.float64]
 
+_FLOAT64 = np.dtype(np.float64)
 _REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
 
 FEW = 16  # numbers that are looked at sooner one by one than as an array
@@ -42,6 +43,8 @@ def as_numbers(name: str, value: ArrayLike) -> Array:
 
     Raises LiedynError for anything else, such as texts and complex numbers.
     """
+    if type(value) is np.ndarray and value.dtype is _FLOAT64:
+        return np.asarray(value, order='C')
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:  # rows of different lengths
@@ -62,6 +65,16 @@ def as_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
             want not in (-1, got) for want, got in zip(shape, array.shape))):
         raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
     return require_finite(name, array)
+
+
+def as_triple(name: str, value: ArrayLike) -> tuple[float, float, float]:
+    """Return three finite numbers as floats, or raise what as_array does."""
+    if isinstance(value, (list, tuple)) and len(value) == 3:
+        x, y, z = value
+        if type(x) is type(y) is type(z) is float and math.isfinite(x + y + z):
+            return x, y, z
+    x, y, z = as_array(name, value, (3,)).tolist()
+    return x, y, z
 
 
 def as_trailing(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:

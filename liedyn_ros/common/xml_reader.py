@@ -59,8 +59,11 @@ class Element(Place):
     def number(self, attribute: str, default: float | None = None) -> float:
         """Return an attribute as one finite number."""
         text = self.value.get(attribute)
-        if text is None and default is not None:
-            return default
+        if text is None:
+            if default is not None:
+                return default
+        elif (value := parse_number(text)) is not None:
+            return value
         return self.numbers(attribute, 1)[0]
 
     def numbers(self, attribute: str, count: int,

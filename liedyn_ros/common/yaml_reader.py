@@ -14,7 +14,7 @@
 
 """YAML read strictly: every value is asked for by type, every key must be known."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 import math
 import os
 import re
@@ -44,7 +44,9 @@ class Node(Place):
 
     def __init__(self, value: Any, key: str, parent: Place | None = None) -> None:
         """Wrap a value."""
-        self.value, self._key, self._parent = value, key, parent
+        self.value = value
+        self._key = key
+        self._parent = parent
         self._taken: list[str] = []
 
     def items(self) -> list[tuple[str, 'Node']]:
@@ -54,16 +56,29 @@ class Node(Place):
     def take(self, key: str, default: Any = _NEEDED) -> 'Node':
         """Return the value of a key, or the default if one is given."""
         self._taken.append(key)
-        value = self.value
-        value = (value if type(value) is dict else self._mapping()).get(key, default)
+        mapping = self.value
+        value = (mapping if type(mapping) is dict else self._mapping()).get(key, default)
         if value is _NEEDED:
-            self.fail(f'a key {key}', short(list(self.value)))
+            self.fail(f'a key {key}', short(list(mapping)))
         return Node(value, f'/{key}', self)
+
+    def take_numbers(self, keys: tuple[str, ...], default: Any = _NEEDED) -> list[float]:
+        """Return the values of keys as finite numbers, or the default for those not given."""
+        mapping = self.value
+        if type(mapping) is dict:
+            values = [mapping.get(key, default) for key in keys]
+            if _are_floats(values):
+                self._taken += keys
+                return values
+        return [self.take(key, default).number() for key in keys]
 
     def optional(self, key: str) -> 'Node | None':
         """Return the value of a key, or None if it is absent."""
-        node = self.take(key, None)
-        return node if key in self.value else None
+        self._taken.append(key)
+        mapping = self.value
+        if key not in (mapping if type(mapping) is dict else self._mapping()):
+            return None
+        return Node(mapping[key], f'/{key}', self)
 
     def finish(self) -> None:
         """Refuse the keys of a mapping that were not asked for."""
@@ -107,7 +122,7 @@ class Node(Place):
     def numbers(self, length: int | None = None, infinite: bool = False) -> list[float]:
         """Return a list of numbers."""
         values = self._list(length)
-        if all(type(value) is float and math.isfinite(value) for value in values):
+        if _are_floats(values):
             return list(values)
         return [element.number(infinite) for element in self.sequence(length)]
 
@@ -126,6 +141,13 @@ class Node(Place):
         if unit != 'deg' or degrees is None:
             self.fail("a number in rad or a text such as '25 deg'")
         return math.radians(degrees)
+
+    def angles(self, length: int) -> list[float]:
+        """Return a list of angles in rad."""
+        values = self._list(length)
+        if _are_floats(values):
+            return list(values)
+        return [element.angle() for element in self.sequence(length)]
 
     def _mapping(self) -> Mapping[str, Any]:
         if not isinstance(self.value, dict):
@@ -149,18 +171,18 @@ def read(path: str | os.PathLike[str], name: str) -> Node:
     """
     content = read_file(path)
     try:
-        return Node(_Composer().compose(_events(content.decode())), name)
+        return Node(_compose(content.decode()), name)
     except UnicodeDecodeError as error:
         raise DescriptionError(f'expected text in UTF-8, got {error}') from error
     except yaml.YAMLError as error:
         raise DescriptionError(f'expected YAML, got {error}') from error
 
 
-def _events(text: str) -> Iterator[Any]:
-    """Return the events of a text; yaml.parse asks twice for each."""
+def _compose(text: str) -> Any:
+    """Return the one document of a text, None where it is empty."""
     loader = _LOADER(text)
     try:
-        yield from iter(loader.get_event, None)
+        return _Composer().compose(loader.get_event)
     finally:
         loader.dispose()
 
@@ -174,41 +196,48 @@ class _Composer:
 
     def __init__(self) -> None:
         """Begin without a value."""
-        self._document: list[Any] = []
-        self._open: list[_Container] = []
+        self._top = _Container([], None, 0)  # the container that is open; the first holds ...
+        self._below: list[_Container] = []  # ... the document
         self._anchors: dict[str, tuple[Any, int]] = {}  # values, and how many each counts for
-        self._plain: dict[str, Any] = {}  # texts without quotes, and what they stand for
+        self._plain = _Plain()
         self._count = 0
 
-    def compose(self, events: Iterator[Any]) -> Any:
+    def compose(self, get_event: Callable[[], Any]) -> Any:
         """Return the document, None where the stream is empty."""
         handlers: dict[type, Callable[[Any], None]] = {
-            yaml.ScalarEvent: self._scalar, yaml.AliasEvent: self._alias,
+            yaml.AliasEvent: self._alias,
             yaml.MappingStartEvent: self._start, yaml.SequenceStartEvent: self._start,
-            yaml.MappingEndEvent: self._end, yaml.SequenceEndEvent: self._end}
-        for event in events:
-            handler = handlers.get(type(event))
-            if handler is not None:
-                handler(event)
-        return self._document[0] if self._document else None
+            yaml.MappingEndEvent: self._end, yaml.SequenceEndEvent: self._end,
+            yaml.DocumentStartEvent: self._document, yaml.DocumentEndEvent: _ignore,
+            yaml.StreamStartEvent: _ignore, yaml.StreamEndEvent: _ignore}
+        scalar, plain = yaml.ScalarEvent, self._plain
+        for event in iter(get_event, None):
+            if type(event) is not scalar:
+                handlers[type(event)](event)
+                continue
+            # Most events are scalars, so that each call saved here is a part of the time of all.
+            value = plain[event.value] if event.implicit[0] else event.value  # not in quotes
+            if event.tag is not None or event.anchor is not None:
+                self._mark(event, value)
+            top = self._top
+            if top.key is not None or type(top.value) is list:
+                self._add(event, value, 1)
+            elif type(value) is str and value != '<<' and value not in top.value:
+                top.key = value
+            else:
+                _refuse(event, 'each key once and a text', short(value))
+        document: list[Any] = self._top.value
+        return document[0] if document else None
 
-    def _scalar(self, event: Any) -> None:
+    def _document(self, event: Any) -> None:
+        if self._top.value:
+            _refuse(event, 'one document', 'a second')
+
+    def _mark(self, event: Any, value: Any) -> None:
+        """Keep the value of an anchor, refuse a tag."""
         if event.tag is not None:
             _refuse(event, 'a value without a tag', event.tag)
-        value = event.value
-        if event.implicit[0]:  # not in quotes
-            if value not in self._plain:
-                self._plain[value] = _resolve(value)
-            value = self._plain[value]
-        if event.anchor is not None:
-            self._anchors[event.anchor] = value, 1
-        container = self._open[-1] if self._open else None
-        if container is None or type(container.value) is list or container.key is not None:
-            self._add(event, value, 1)
-        elif isinstance(value, str) and value != '<<' and value not in container.value:
-            container.key = value
-        else:
-            _refuse(event, 'each key once and a text', short(value))
+        self._anchors[event.anchor] = value, 1
 
     def _alias(self, event: Any) -> None:
         if event.anchor not in self._anchors:
@@ -219,21 +248,22 @@ class _Composer:
     def _start(self, event: Any) -> None:
         if event.tag is not None:
             _refuse(event, 'a value without a tag', event.tag)
-        if len(self._open) == MAX_DEPTH:
+        if len(self._below) == MAX_DEPTH:
             _refuse(event, f'at most {MAX_DEPTH} nested lists and mappings', 'more')
         self._require_place(event)
+        self._below.append(self._top)
         value: Any = {} if type(event) is yaml.MappingStartEvent else []
-        self._open.append(_Container(value, event.anchor, self._count))
+        self._top = _Container(value, event.anchor, self._count)
 
     def _end(self, event: Any) -> None:
-        closed = self._open.pop()
+        closed, self._top = self._top, self._below.pop()
         if closed.anchor is not None:
             self._anchors[closed.anchor] = closed.value, self._count - closed.start + 1
         self._add(event, closed.value, 1)
 
     def _require_place(self, event: Any) -> None:
         """Refuse a key that is not a text."""
-        if self._open and type(self._open[-1].value) is dict and self._open[-1].key is None:
+        if type(self._top.value) is dict and self._top.key is None:
             _refuse(event, 'each key once and a text', 'a list, a mapping or an alias')
 
     def _add(self, event: Any, value: Any, size: int) -> None:
@@ -241,17 +271,12 @@ class _Composer:
         self._count += size
         if self._count > MAX_VALUES:
             _refuse(event, f'at most {MAX_VALUES} values', 'more')
-        if not self._open:
-            if self._document:
-                _refuse(event, 'one document', 'a second')
-            self._document.append(value)
-            return
-        container = self._open[-1]
-        if container.key is None:
-            container.value.append(value)
+        top = self._top
+        if top.key is None:
+            top.value.append(value)
         else:
-            container.value[container.key] = value
-            container.key = None
+            top.value[top.key] = value
+            top.key = None
 
 
 class _Container:
@@ -263,6 +288,24 @@ class _Container:
         """Begin; `start` values were counted before it."""
         self.value, self.anchor, self.start = value, anchor, start
         self.key: str | None = None  # of a mapping, whose value comes next
+
+
+class _Plain(dict[str, Any]):
+    """What texts without quotes stand for, each resolved once."""
+
+    def __missing__(self, text: str) -> Any:
+        """Resolve a text."""
+        value = self[text] = _resolve(text)
+        return value
+
+
+def _ignore(_: Any) -> None:
+    """Take nothing from an event."""
+
+
+def _are_floats(values: list[Any]) -> bool:
+    """Return whether all are finite floats, as most lists of numbers hold."""
+    return set(map(type, values)) <= {float} and all(map(math.isfinite, values))
 
 
 def _resolve(text: str) -> Any:

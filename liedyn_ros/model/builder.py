@@ -26,7 +26,7 @@ from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.constraints import Closure, Coupling, make_closure
 from liedyn_ros.model.expansion import expand, numbered
-from liedyn_ros.model.geometry import checked_pose, perpendicular, unit_axis
+from liedyn_ros.model.geometry import checked_pose, IDENTITY, perpendicular, unit_axis
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits, per_coordinate
 from liedyn_ros.model.model import Model
@@ -35,6 +35,8 @@ from liedyn_ros.model.rotors import Rotor
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _PERPENDICULAR = 1e-9
 _BOUNDS = [field.name for field in fields(Limits)]
+_Z = unit_axis('z', (0.0, 0.0, 1.0))
+_X = perpendicular(_Z)
 
 
 class ModelBuilder:
@@ -123,8 +125,8 @@ class ModelBuilder:
             raise ModelError(f'joint {name}: expected no pitch for type {type_name}, got {pitch}')
         self._joints[child] = Joint(
             name, type_name, parent, child,
-            placement=checked_pose(
-                f'joint {name}: placement', np.eye(4) if placement is None else placement),
+            placement=IDENTITY if placement is None else checked_pose(
+                f'joint {name}: placement', placement),
             axis=z, second_axis=x, pitch=as_number(f'joint {name}: pitch', pitch),
             limits=_limits(name, type_name, limits or {}),
             damping=_resistance(f'joint {name}: damping', damping, spec.nv),
@@ -249,7 +251,9 @@ def _axes(name: str, type_name: str, axis: ArrayLike | None,
             f'joint {name}: expected no second axis for type {type_name}, got {second_axis!r}')
     if second_axis is None and type_name == 'universal':
         raise ModelError(f'joint {name}: expected a second axis for type {type_name}, got none')
-    z = unit_axis(f'joint {name}: axis', (0.0, 0.0, 1.0) if axis is None else axis)
+    if axis is None:
+        return _Z, _X
+    z = unit_axis(f'joint {name}: axis', axis)
     if second_axis is None:
         return z, perpendicular(z)
     x = unit_axis(f'joint {name}: second axis', second_axis)
@@ -264,7 +268,8 @@ def _limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> Limit
     if unknown:
         raise ModelError(f'joint {name}: expected limits of {_BOUNDS}, got {unknown}')
     bounds = Limits(**limits, nv=spec.nv, name=f'joint {name}: limits')
-    if not spec.has_bounds and np.isfinite([bounds.lower, bounds.upper]).any():
+    if not spec.has_bounds and ('lower' in limits or 'upper' in limits) and np.isfinite(
+            [bounds.lower, bounds.upper]).any():
         raise ModelError(f'joint {name}: expected no bounds of position for type {type_name}, '
                          f'got {bounds.lower.tolist()} to {bounds.upper.tolist()}')
     return bounds
@@ -272,6 +277,7 @@ def _limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> Limit
 
 def _resistance(name: str, value: ArrayLike, nv: int) -> Array:
     array = per_coordinate(name, value, nv)
-    if not all(0.0 <= number < math.inf for number in array.tolist()):
-        raise ModelError(f'{name}: expected finite numbers of at least 0, got {array.tolist()}')
+    numbers = array.tolist()
+    if numbers and not (min(numbers) >= 0.0 and max(numbers) < math.inf):
+        raise ModelError(f'{name}: expected finite numbers of at least 0, got {numbers}')
     return array

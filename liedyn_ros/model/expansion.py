@@ -15,7 +15,6 @@
 """Expands the joints of a model into the elementary links of a link table."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ def numbered(joints: Sequence[Joint]) -> tuple[Joint, ...]:
     result, q, v = [], 0, 0
     for joint in joints:
         spec = JOINT_TYPES[joint.type_name]
-        result.append(replace(joint, qi=q, vi=v))
+        result.append(joint.numbered(q, v))
         q, v = q + spec.nq, v + spec.nv
     return tuple(result)
 

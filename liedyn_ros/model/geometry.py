@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, as_triple
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.lie import se3
 
@@ -32,8 +32,8 @@ def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0
 
     R = Rz(yaw) Ry(pitch) Rx(roll), as URDF has it (REP 103).
     """
-    x, y, z = as_array('translation', translation, (3,)).tolist()
-    roll, pitch, yaw = as_array('rpy', rpy, (3,)).tolist()
+    x, y, z = as_triple('translation', translation)
+    roll, pitch, yaw = as_triple('rpy', rpy)
     cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
     cy, sy = math.cos(yaw), math.sin(yaw)
     return np.array((
@@ -60,10 +60,10 @@ def _is_exact(matrix: Array) -> bool:
 
 def unit_axis(name: str, value: ArrayLike) -> Array:
     """Return the unit vector (3,) along a direction, read-only, or raise ModelError for zero."""
-    axis = as_array(name, value, (3,)).tolist()
+    axis = as_triple(name, value)
     largest = max(map(abs, axis))
     if largest == 0.0:
-        raise ModelError(f'{name}: expected a direction, got {axis}')
+        raise ModelError(f'{name}: expected a direction, got {list(axis)}')
     x, y, z = (component / largest for component in axis)  # whose square neither vanishes nor ...
     length = math.sqrt(x * x + y * y + z * z)  # ... overflows
     return _read_only(np.array((x / length, y / length, z / length)))
@@ -86,3 +86,6 @@ def perpendicular(axis: Array) -> Array:
 def _read_only(array: Array) -> Array:
     array.setflags(write=False)
     return array
+
+
+IDENTITY = _read_only(np.eye(4))

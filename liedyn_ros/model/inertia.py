@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.checks import Array, as_array, as_number, as_triple
 from liedyn_ros.common.errors import InertiaError
 
 # Relative slack for files that round their numbers.
@@ -50,11 +50,12 @@ class SpatialInertia:
                  physical: bool = True) -> None:
         """Check the ten numbers and make them read-only."""
         mass = as_number('mass', mass)
-        center = np.array(as_array('center_of_mass', center_of_mass, (3,)))
+        center = np.array(as_triple('center_of_mass', center_of_mass))
         inertia = np.array(as_array('inertia_about_com', inertia_about_com, (3, 3)))
         if mass < 0.0:
             raise InertiaError(f'mass: expected more than 0 kg, got {mass}')
-        if not (inertia == inertia.T).all() and (
+        (_, xy, xz), (yx, _, yz), (zx, zy, _) = inertia.tolist()
+        if (xy, xz, yz) != (yx, zx, zy) and (
                 abs(inertia - inertia.T).max() > _SYMMETRY_TOLERANCE * abs(inertia).max()):
             raise InertiaError(
                 f'inertia_about_com: expected a symmetric matrix, got {inertia.tolist()}')

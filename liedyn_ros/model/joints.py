@@ -15,8 +15,10 @@
 """The types of joints, and one joint of a model."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from operator import gt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,12 +46,12 @@ class JointType:
     has_second_axis: bool = False
     has_bounds: bool = True  # of its position
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Return the length of its configuration."""
         return sum(kinds.NQ[kind] for kind, _ in self.links)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Return its number of degrees of freedom."""
         return sum(kinds.NV[kind] for kind, _ in self.links)
@@ -97,13 +99,15 @@ class Limits:
         """Check the bounds and make them read-only; the name is for messages."""
         given = {'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort}
         for bound, value in given.items():
-            object.__setattr__(self, bound, per_coordinate(f'{name} {bound}', value, nv))
-        if any(low > high for low, high in zip(self.lower.tolist(), self.upper.tolist())):
+            object.__setattr__(
+                self, bound, _repeated(value, nv) if type(value) is float and value == value
+                else per_coordinate(f'{name} {bound}', value, nv))
+        if any(map(gt, self.lower.tolist(), self.upper.tolist())):
             raise LimitError(f'{name}: expected lower <= upper, '
                              f'got {self.lower.tolist()} and {self.upper.tolist()}')
         for bound in ('velocity', 'effort'):
             numbers = getattr(self, bound).tolist()
-            if any(number < 0.0 for number in numbers):
+            if numbers and min(numbers) < 0.0:
                 raise LimitError(f'{name} {bound}: expected at least 0, got {numbers}')
 
 
@@ -135,6 +139,13 @@ class Joint:
     actuated: bool = True
     qi: int = 0
     vi: int = 0
+
+    def numbered(self, qi: int, vi: int) -> 'Joint':
+        """Return the same joint with other first indices."""
+        joint = copy(self)
+        object.__setattr__(joint, 'qi', qi)
+        object.__setattr__(joint, 'vi', vi)
+        return joint
 
     @property
     def q_slice(self) -> slice:

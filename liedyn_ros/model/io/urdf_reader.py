@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import listed, require_finite
+from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, InertiaError, LiedynError)
 from liedyn_ros.common.xml_reader import Element, read
@@ -30,6 +31,7 @@ from liedyn_ros.model.io.urdf_loops import add_loops, origin
 from liedyn_ros.model.model import Model
 
 ROOT_JOINT = 'root_joint'
+_UNTURNED = np.eye(3).tolist()
 
 URDF_TYPES = {  # to the types of this package
     'fixed': 'fixed', 'revolute': 'revolute', 'continuous': 'continuous',
@@ -53,6 +55,16 @@ def load_urdf(
 
     Raises DescriptionError naming the file, the element, what was expected and what came.
     """
+    with no_garbage_collection():
+        name, model = _model(source, floating, strict, gravity)
+    for warning in model.warnings:
+        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=2)
+    return model
+
+
+def _model(source: str | os.PathLike[str], floating: bool, strict: bool,
+           gravity: ArrayLike) -> tuple[str, Model]:
+    """Return the name of a source for messages, and its model."""
     robot = read(source, 'URDF')
     name = robot.path.removesuffix(f': {robot.value.tag}')
     if robot.value.tag != 'robot':
@@ -61,21 +73,17 @@ def load_urdf(
     try:
         builder = ModelBuilder(robot.text('name'), gravity)
         with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
-            _add_links(robot, builder, strict)
-        followers = _add_couplings(robot, builder, strict)
-        for joint in robot.each('joint'):
-            _add_joint(joint, builder, joint.text('name') not in followers
-                       and joint.value.get('independent', '').lower() != 'false')
-        _add_root(robot, builder, floating)
+            links = _add_links(robot, builder, strict)
+        joints = list(robot.each('joint'))
+        followers = _add_couplings(joints, builder, strict)
+        children = {_add_joint(joint, builder, followers) for joint in joints}
+        _add_root(robot, builder, [link for link in links if link not in children], floating)
         add_loops(robot, builder)
-        model = builder.build()
+        return name, builder.build()
     except DescriptionError:
         raise
     except LiedynError as error:
         raise DescriptionError(f'{name}: {error}') from error
-    for warning in model.warnings:
-        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=2)
-    return model
 
 
 def _require_expanded(robot: Element) -> None:
@@ -87,20 +95,23 @@ def _require_expanded(robot: Element) -> None:
                        f'xacro:{tag}')
 
 
-def _add_links(robot: Element, builder: ModelBuilder, strict: bool) -> None:
-    links = list(robot.each('link'))
-    if not links:
-        robot.fail('at least one element link', 'none')
+def _add_links(robot: Element, builder: ModelBuilder, strict: bool) -> list[str]:
+    """Add the links and return their names."""
+    links: list[str] = []
     impossible: dict[str, list[str]] = {}
-    for link in links:
+    for link in robot.each('link'):
         inertial, name = link.optional('inertial'), link.text('name')
         if '${' in name or '$(' in name:
             link.fail('a name that xacro has expanded', repr(name))
         builder.add_body(name, None if inertial is None else _inertia(
             inertial, strict, impossible, name))
+        links.append(name)
+    if not links:
+        robot.fail('at least one element link', 'none')
     for fault, names in impossible.items():
         builder.add_warning(f'links {listed(names)}: {fault}; their mass properties, which no '
                             'rigid body has, are used as they are (strict refuses them)')
+    return links
 
 
 def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
@@ -110,13 +121,14 @@ def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
     moments = inertial.take('inertia')
     xx, xy, xz, yy, yz, zz = (
         moments.number(name) for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
-    inertia = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    if mass == 0.0 and not inertia.any():
+    if mass == xx == xy == xz == yy == yz == zz == 0.0:
         return None
+    inertia = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     placement = origin(inertial)
     rotation = placement[:3, :3]
-    inertia = rotation @ inertia @ rotation.T
-    inertia = 0.5 * inertia + 0.5 * inertia.T
+    if rotation.tolist() != _UNTURNED:
+        inertia = rotation @ inertia @ rotation.T
+        inertia = 0.5 * inertia + 0.5 * inertia.T
     with inertial.context():
         require_finite('inertia', inertia)
         fault = unphysical(mass, inertia)
@@ -128,11 +140,11 @@ def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
         return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
 
 
-def _add_couplings(robot: Element, builder: ModelBuilder, strict: bool) -> set[str]:
+def _add_couplings(joints: list[Element], builder: ModelBuilder, strict: bool) -> set[str]:
     """Add the couplings of mimic joints, return their names; fixed ones have none to couple."""
-    names = {joint.text('name') for joint in robot.each('joint')}
+    names = {joint.text('name') for joint in joints}
     followers = []
-    for joint in robot.each('joint'):
+    for joint in joints:
         follows = joint.optional('mimic')
         if follows is None or joint.text('type') == 'fixed':
             continue
@@ -153,10 +165,8 @@ def _add_couplings(robot: Element, builder: ModelBuilder, strict: bool) -> set[s
     return set(followers)
 
 
-def _add_root(robot: Element, builder: ModelBuilder, floating: bool) -> None:
-    children = {joint.take('child').text('link') for joint in robot.each('joint')}
-    links = [link.text('name') for link in robot.each('link')]
-    roots = [link for link in links if link not in children]
+def _add_root(robot: Element, builder: ModelBuilder, roots: list[str], floating: bool) -> None:
+    """Add the joint of the one link that no other moves."""
     if len(roots) != 1:
         robot.fail('one link that is the child of no joint',
                    listed(roots) if roots else 'none: the joints are a loop')
@@ -169,19 +179,23 @@ def _add_root(robot: Element, builder: ModelBuilder, floating: bool) -> None:
     builder.add_joint(name, 'free' if floating else URDF_TYPES[urdf_type], None, roots[0])
 
 
-def _add_joint(joint: Element, builder: ModelBuilder, actuated: bool) -> None:
-    urdf_type = joint.text('type')
+def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> str:
+    """Add a joint and return its child link."""
+    name, urdf_type = joint.text('name'), joint.text('type')
     if urdf_type not in URDF_TYPES:
         joint.fail(f'a type of {list(URDF_TYPES)}', urdf_type)
     damping, friction = _dynamics(joint, urdf_type)
     axis = joint.optional('axis')
     has_axis = urdf_type not in ('fixed', 'floating')
+    child = joint.take('child').text('link')
     builder.add_joint(
-        joint.text('name'), URDF_TYPES[urdf_type],
-        joint.take('parent').text('link'), joint.take('child').text('link'),
+        name, URDF_TYPES[urdf_type], joint.take('parent').text('link'), child,
         placement=origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,
-        limits=_limits(joint, urdf_type), damping=damping, friction=friction, actuated=actuated)
+        limits=_limits(joint, urdf_type), damping=damping, friction=friction,
+        actuated=name not in followers
+        and joint.value.get('independent', '').lower() != 'false')
+    return child
 
 
 def _limits(joint: Element, urdf_type: str) -> dict[str, ArrayLike]:

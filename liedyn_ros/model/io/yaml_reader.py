@@ -19,11 +19,12 @@ import os
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.model.body import SHAPES, Visual
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.geometry import pose
+from liedyn_ros.model.geometry import IDENTITY, pose
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.rotors import Rotor
@@ -38,7 +39,8 @@ def load_yaml(path: str | os.PathLike[str]) -> Model:
     Raises DescriptionError naming the file, the place in it, what was expected and what came.
     """
     try:
-        with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
+        # What overflows is refused.
+        with np.errstate(over='ignore', invalid='ignore'), no_garbage_collection():
             return _model(read(path, 'model'))
     except LiedynError as error:
         raise DescriptionError(f'{path}: {error}') from error
@@ -81,8 +83,8 @@ def _inertia(body: Node) -> SpatialInertia | None:
         return None
     center = body.take('center_of_mass', [0.0, 0.0, 0.0]).numbers(3)
     inertia = body.take('inertia')
-    xx, yy, zz = (inertia.take(key).number() for key in ('xx', 'yy', 'zz'))
-    xy, xz, yz = (inertia.take(key, 0.0).number() for key in ('xy', 'xz', 'yz'))
+    xx, yy, zz = inertia.take_numbers(('xx', 'yy', 'zz'))
+    xy, xz, yz = inertia.take_numbers(('xy', 'xz', 'yz'), 0.0)
     inertia.finish()
     with body.context():
         return SpatialInertia(mass, center, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -162,17 +164,18 @@ def _add_coupling(builder: ModelBuilder, name: str, coupling: Node) -> None:
 
 def _placement(owner: Node, name: str = 'placement') -> Array:
     """Return the product of the steps of a placement, each in the frame the ones before made."""
-    result = np.eye(4)
+    result = IDENTITY
     for step in owner.take(name, []).sequence():
         (key, value), *more = step.items() or [('', step)]
         if more or key not in ('x', 'y', 'z', 'rx', 'ry', 'rz', 'xyz', 'rpy'):
             step.fail('one of x, y, z, rx, ry, rz, xyz, rpy with a value')
         if key == 'xyz':
-            result = result @ pose(value.numbers(3))
+            moved = pose(value.numbers(3))
         elif key == 'rpy':
-            result = result @ pose(rpy=[angle.angle() for angle in value.sequence(3)])
+            moved = pose(rpy=value.angles(3))
         elif key in ('x', 'y', 'z'):
-            result = result @ pose(value.number() * np.eye(3)['xyz'.index(key)])
+            moved = pose(value.number() * np.eye(3)['xyz'.index(key)])
         else:
-            result = result @ pose(rpy=value.angle() * np.eye(3)['xyz'.index(key[1])])
+            moved = pose(rpy=value.angle() * np.eye(3)['xyz'.index(key[1])])
+        result = moved if result is IDENTITY else result @ moved
     return result

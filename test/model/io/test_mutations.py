@@ -14,6 +14,7 @@
 
 """Spoilt model files, by the hundred: each loads or is refused with the package's own error."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,15 @@ def test_what_overflows_is_refused_by_name() -> None:
     builder.add_joint('j', 'free', None, 'a')
     with pytest.raises(LiedynError, match='body a: expected placements and masses whose products'):
         builder.build()
+
+
+@pytest.mark.parametrize('enabled', [True, False])
+def test_the_search_for_garbage_is_as_it_was_after_a_file(tmp_path: Path, enabled: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        for suffix, text in (('urdf', mutations.URDF), ('urdf', '<robot'), ('yaml', 'format: 2')):
+            mutations.read_case(tmp_path, suffix, text)
+            assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()
