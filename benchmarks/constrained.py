@@ -17,8 +17,8 @@ Closed loops beside Pinocchio's constraintDynamics and lcaba.
 
 Two machines: a Stewart platform, and a humanoid's legs whose ankles are driven by two rods each.
 Forward dynamics is timed as a kernel and as the checked call (us), beside both peers in the same
-run; order 5 beside order 0; and leg forces of a platform. Before a machine is measured, both
-libraries must agree on it.
+run. So are order 5 beside order 0, and leg forces of a platform. Before a machine is measured,
+both libraries must agree on it.
 """
 
 import statistics

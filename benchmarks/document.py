@@ -46,7 +46,7 @@ CasADi's automatic differentiation (SX, jtimes, no JIT) of the same quantities:
 """
 GROWTH = """
 How the time of a kernel grows: with the bodies of five branches, to 501, at order 5; and with the
-order r of 101 bodies, to 16, where the fit of a quadratic is off by the last column at most. The
+order r of 101 bodies, to 16. The last column is the largest error of a quadratic fit there. The
 exponent over the upper orders stays below 2 while the linear term is the larger.
 """
 PARTIAL = """
@@ -58,9 +58,9 @@ dynamics, in us.
 CONSTRAINED = """
 ## Closed loops
 
-Forward dynamics beside Pinocchio {pinocchio}'s `constraintDynamics` and `lcaba`, in us; the ratio
-is that of the kernel to the faster of both, order {order} is beside our order 0. Then the Stewart
-platform in closed form, calls with all checks.
+Forward dynamics beside Pinocchio {pinocchio}'s `constraintDynamics` and `lcaba`, in us. The ratio
+is that of the kernel to the faster of both; order {order} is relative to our order 0. Then the
+Stewart platform in closed form, calls with all checks.
 """
 SERVICES = """
 ## Services
@@ -109,8 +109,9 @@ def _higher(data: dict[str, Any]) -> list[str]:
         'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'batch'),
         rows), CASADI, _table((
             'machine', 'algorithm', 'order', 'CasADi, us', 'times this package'), casadi),
-        GROWTH, _table(('algorithm', 'exponent in bodies', 'in r + 1, from 8', 'us', 'off'),
-                       growth), _origin(data)]
+        GROWTH, _table((
+            'algorithm', 'exponent in bodies', 'in r + 1, from 8', 'us', 'error of the fit'),
+            growth), _origin(data)]
 
 
 def _partial(data: dict[str, Any]) -> list[str]:

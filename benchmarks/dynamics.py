@@ -15,11 +15,11 @@
 """
 Inverse and forward dynamics and the mass matrix beside Pinocchio's Python calls.
 
-Each is timed as a controller calls it: arrays in, arrays out, one state. The columns are the bare
-kernel and the peer (us), their ratio and what it is to be at most; the checked call of Dynamics
-(us), its ratio to the peer, and what it takes more than the kernel (us); and one state of a batch
-on all cores (us), which suffers most from what else the machine does, whose load is kept with
-the figures. Before a machine is measured, both libraries must agree on it.
+Each is timed as a controller calls it: arrays in, arrays out, one state. The first columns are the
+bare kernel and the peer (us), their ratio and its upper bound. The next are the checked call of
+Dynamics (us), its ratio to the peer, and its excess over the kernel (us). The last is one state of
+a batch on all cores (us). It suffers most from other load on the machine, which is kept with the
+figures. Before a machine is measured, both libraries must agree on it.
 """
 
 import statistics

@@ -15,17 +15,17 @@
 """
 Freshness of the published pose: how old it is, on a quiet machine and on a busy one.
 
-Three processes: a feed that sends leg lengths at a rate, stamped as they are sent, the node, and
-a recorder of all that the node publishes; feed and recorder run at real-time priority where the
-system allows it. Two nodes that solve nothing alternate with the pose node: an echo, a plain
-node of rclpy that answers every JointState with a PoseStamped of its stamp; and the floor, which
+Three processes run: a feed that sends stamped leg lengths at a rate, the node, and a recorder of
+all that the node publishes. Feed and recorder run at real-time priority where the system allows
+it. Two nodes that solve nothing alternate with the pose node. One is the echo, a plain node of
+rclpy that answers every JointState with a PoseStamped of its stamp. The other is the floor, which
 takes and publishes all that the pose node does, by the same means.
 
-Columns: the age of a pose when it arrives (ms; median, 99th percentile, greatest), the longest
-time without a pose (ms), poses a second, samples passed over and lost (per cent), the share of a
-processor that the node took, and its processor time a sample (us). After a disturbance: the time
-until a pose arrives that is younger than FRESH (ms). A machine that others use is no place for
-figures; ratios of one run mean something there.
+The first columns are the age of a pose when it arrives (ms; median, 99th percentile, greatest) and
+the longest time without a pose (ms). Poses a second follow, and samples passed over and lost (per
+cent). The last are the node's share of a processor, and its processor time a sample (us). After a
+disturbance: the time until a pose arrives that is younger than FRESH (ms). On a machine that
+others use, only ratios of one run mean something.
 
     python -m benchmarks.freshness [--seconds S] [--rates HZ ...] [--node 'COMMAND'] [--quick]
 """

@@ -13,12 +13,12 @@
 # limitations under the License.
 
 """
-Derivatives of the dynamics beside Pinocchio's order zero and CasADi's automatic differentiation.
+Time derivatives of the dynamics beside Pinocchio's order zero and CasADi's differentiation.
 
-For the aerial manipulator and a tree of 101 bodies: time of the bare kernel and of the checked
-call (us), as multiples of Pinocchio's rnea and aba calls from Python, and of a state of a batch
-as a part of a single call; beside them what they are to be at most. Then how time grows with
-bodies and order. What is compared takes turns in the same run, and must agree first.
+The machines are the aerial manipulator and a tree of 101 bodies. The bare kernel and the checked
+call (us) are multiples of Pinocchio's rnea and aba calls from Python; a state of a batch is a
+share of a single call. Upper bounds stand beside them. Then follows how time grows with bodies and
+order. Peers take turns in the same run, and must agree first.
 """
 
 from importlib.util import find_spec

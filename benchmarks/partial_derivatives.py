@@ -17,9 +17,9 @@
 Partial derivatives beside Pinocchio's, and products of them beside the dynamics itself.
 
 For each machine: the Jacobians of inverse and forward dynamics, bare kernel and peer (us), their
-ratio and what it is to be at most, and the checked call. Then products with a vector from either
-side as multiples of one call of the dynamics' kernel. What is compared takes turns in the same
-run, and must agree first.
+ratio and its upper bound, and the checked call. Then products with a vector from either side as
+multiples of one call of the dynamics' kernel. Peers take turns in the same run, and must agree
+first.
 """
 
 import statistics

@@ -17,15 +17,15 @@ Round trips of the dynamics server's services, and the share of the handler in t
 
 The server runs in a process of its own, with an empty std_srvs/Trigger beside it: the echo is what
 any service costs here. All are asked in turn, one request at a time, about the aerial manipulator.
-The columns are the round trip as the client sees it at the median and the 99th percentile, the
-same of the handler in the server (reading the request, the dynamics, writing the response), its
-share of the round trip, and how much longer than the echo's the round trip is (us). The handler
-is the part in this package. The rest above the echo is rclpy's conversion of larger messages, in
-client and server.
+The first columns are the client's round trip at the median and the 99th percentile. The same
+follow for the handler in the server, which reads the request, computes the dynamics and writes the
+response. The last are the handler's share of the round trip, and the excess of the round trip over
+the echo's (us). The handler is the part in this package. The rest above the echo is rclpy's
+conversion of larger messages, in client and server.
 
 The client spins an executor that keeps its node, until the future is done. A client that calls
 rclpy.spin_until_future_complete adds its node to the global executor and removes it again every
-time, which costs the client: the last row is the echo called in that way.
+time. The last row, the echo called in that way, shows the cost.
 """
 
 from collections.abc import Callable

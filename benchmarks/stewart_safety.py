@@ -118,17 +118,17 @@ def crossings() -> list[Figures]:
     for noise in (0.0, 1e-6, 1e-5, 5e-5):
         runs = [cross(name, duration, noise, seed) for name in PATHS for duration in DURATIONS
                 for seed in SEEDS]
-        told = [run['distance'] for run in runs if run['distance'] is not None]
-        row = {'noise': noise, 'runs': len(runs), 'told': len(told), 'distance': max(told),
-               'median': statistics.median(told), **{
+        away = [run['distance'] for run in runs if run['distance'] is not None]
+        row = {'noise': noise, 'runs': len(runs), 'reported': len(away), 'distance': max(away),
+               'median': statistics.median(away), **{
                    key: sum(run[key] for run in runs)
                    for key in ('plain_wrong', 'held_wrong', 'left_open', 'silent')}}
         figures.append(row)
-        rows.append([f'{1e6 * noise:g}', row['runs'], row['told'], f'{100 * row["median"]:.2f} %',
-                     f'{100 * row["distance"]:.2f} %', row['plain_wrong'], row['held_wrong'],
-                     row['left_open'], row['silent']])
+        rows.append([f'{1e6 * noise:g}', row['runs'], row['reported'],
+                     f'{100 * row["median"]:.2f} %', f'{100 * row["distance"]:.2f} %',
+                     row['plain_wrong'], row['held_wrong'], row['left_open'], row['silent']])
         print(f'  noise {1e6 * noise:g} um done', flush=True)
-    print_table(['noise, um', 'runs', 'told once', 'from the crossing: median', 'most',
+    print_table(['noise, um', 'runs', 'reported once', 'from the crossing: median', 'most',
                  'plain wrong', 'held wrong', 'left open', 'wrong unflagged'], rows)
     return figures
 
@@ -139,18 +139,19 @@ def cross(name: str, duration: float, noise: float, seed: int) -> Figures:
     plain = PoseTracker(GEOMETRY, start)
     holds = MonitoredTracker(GEOMETRY, start, config=MonitorConfig(
         leg_noise=noise or 1e-9, hold_hypotheses=True))
-    told, silent, poses = [], False, []
+    reports, silent, poses = [], False, []
     motion = ScrewMotion(start, displacement, duration)
     for k, (stamp_ns, pose, lengths) in enumerate(samples(motion, duration, noise, seed)):
         tracked, held = plain.update(stamp_ns, lengths), holds.update(stamp_ns, lengths)
         if Flag.BRANCH_CROSSED in held.flags:
-            told.append(k)
+            reports.append(k)
         poses.append(pose)
         silent |= k % LOOK_EVERY == 0 and unsaid(held, pose)
     signs = np.sign(PlatformMeter(GEOMETRY).signed_values(poses))
     truth = int(np.flatnonzero(np.diff(signs))[0]) + 1
     share = 0.5 - 0.5 * np.cos(np.pi * np.arange(k + 1) / k)
-    return {'distance': float(abs(share[told[0]] - share[truth])) if len(told) == 1 else None,
+    away = float(abs(share[reports[0]] - share[truth])) if len(reports) == 1 else None
+    return {'distance': away,
             'plain_wrong': error(tracked.pose, pose) > WRONG,
             'held_wrong': error(held.pose, pose) > WRONG,
             'left_open': Flag.BRANCH_UNSURE in held.flags, 'silent': silent}

@@ -16,11 +16,11 @@
 Find forces that fly the aerial manipulator from one hover to another, given exact gradients.
 
 The goal is 1 m further, a quarter of a turn of yaw, with other angles of the arms. Unknowns are
-all forces at all steps; their cost is the sum of squares of the accelerations that they make, and
-of what is missing at the end. Its gradient runs backwards over the steps, with one product of the
-transposed Jacobians of forward dynamics at each: it costs two to three simulations, whatever the
-number of unknowns. scipy's L-BFGS gets it; where CasADi is installed, IPOPT starts from what that
-finds, through a callback.
+all forces at all steps. Their cost is the sum of squares of the accelerations that they cause, and
+of the error at the end. Its gradient runs backwards over the steps, with one product of the
+transposed Jacobians of forward dynamics at each. It costs two to three simulations, whatever the
+number of unknowns. scipy's L-BFGS uses it; where CasADi is installed, IPOPT refines the result
+through a callback.
 """
 
 import time

@@ -93,7 +93,7 @@ class Feedback:
     """
     Computed acceleration: the reference's, and proportional, derivative and integral feedback.
 
-    The law is linear in the exponential coordinates of the error, so that with a true model small
+    The law is linear in the exponential coordinates of the error. So with a true model small
     errors obey the poles of the gains, whatever the motion.
     """
 

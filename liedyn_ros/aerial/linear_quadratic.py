@@ -34,11 +34,11 @@ class LinearQuadraticFeedback:
     """
     Forces that track a trajectory at the least cost, by time-varying gains with an integral.
 
-    The cost is the integral of q_i |s|^2 + q_p |eta|^2 + q_v |dv|^2 + |M^-1 dtau|^2 over time: s
-    is the integral of the displacement eta from the reference, dv the change of the velocity, and
-    forces are weighed by the accelerations that they make. The weights come from the poles p of
-    Gains: q_i = p^6, q_p = 3 p^4, q_v = 3 p^2 move small errors as (s + p)^3 where gravity does
-    not couple them.
+    The cost is the integral of q_i |s|^2 + q_p |eta|^2 + q_v |dv|^2 + |M^-1 dtau|^2 over time. eta
+    is the displacement from the reference, s its integral, dv the change of the velocity. Forces
+    are weighted by the accelerations that they cause. The weights come from the poles p of Gains:
+    q_i = p^6, q_p = 3 p^4, q_v = 3 p^2 move small errors as (s + p)^3 where gravity does not
+    couple them.
     """
 
     def __init__(self, model: Model, models: LinearModel, dt: float, gains: Gains = Gains()
@@ -46,7 +46,7 @@ class LinearQuadraticFeedback:
         """
         Solve the Riccati equation backwards along the trajectory.
 
-        models are discrete, A (K, 2 nv, 2 nv) and B (K, 2 nv, nv), one for each step of dt (s);
+        models are discrete, A (K, 2 nv, 2 nv) and B (K, 2 nv, nv), one for each step of dt (s).
         model is that of an AerialManipulator. After the last step its gains are kept. Raises
         ShapeError, NotFiniteError, LimitError, and numpy's LinAlgError where no gains stabilise
         the last model.

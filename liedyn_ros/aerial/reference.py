@@ -44,13 +44,13 @@ class Reference:
     """
     The motion (8.4) of a base and its joints, which starts at rest.
 
-    The base flies a circle of a radius about the z axis at a height, m, in a period, s, with yaw
-    as a sinusoid, rad and Hz; the joints sweep by half a cosine a period, rad, from joint_start
-    to joint_start + joint_sweep and, if the flight goes on, back.
+    The base flies a circle about the z axis: radius and height, m, period, s. Its yaw is a
+    sinusoid: yaw_amplitude, rad, yaw_frequency, Hz. The joints, rad, sweep by half a cosine a
+    period from joint_start to joint_start + joint_sweep and, if the flight goes on, back.
 
-    The paper's motion starts at speed. Here its time runs up from standstill to full rate within
-    rise_time, s, smoothly enough for the jerk to be continuous; from then on the motion
-    is the paper's, rise_time / 2 later.
+    The paper's motion starts at speed. Here its time accelerates from standstill to full rate
+    within rise_time, s, with a continuous jerk. From then on the motion is the paper's, delayed by
+    rise_time / 2.
     """
 
     joint_start: Array = field(default_factory=JOINT_START.copy)

@@ -29,9 +29,9 @@ class Simulation:
     """
     The state q (nq,), v (nv,) of a vehicle at a time (s).
 
-    Until the base and the joints have had their first command the vehicle is held in place, as
-    on a stand, with actuators that already hold its weight. A refused command changes nothing.
-    Joints have no stops: a position may pass its limits.
+    Until the base and the joints have had their first command, the vehicle is held in place, as on
+    a stand. Its actuators already hold its weight. A refused command changes nothing. Joints have
+    no stops: a position may pass its limits.
     """
 
     def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,

@@ -44,11 +44,11 @@ class Command:
 
 class AerialManipulator:
     """
-    A model whose first joint frees its base, which carries the rotors; the others move the arms.
+    A model whose first joint is free: its base carries the rotors, its other joints move the arms.
 
-    base is the name of the base body, rotors and joints are the names of the actuators. Vectors
-    v, a and tau of the model are the base's twist, its derivative and wrench, in the frame of the
-    base, and then one number for each joint.
+    base is the name of the base body, rotors and joints are the names of the actuators. In the
+    vectors v, a and tau of the model the base comes first: its twist, the derivative of it, its
+    wrench, all in the frame of the base. One number for each joint follows.
     """
 
     def __init__(self, model: Model) -> None:

@@ -26,8 +26,8 @@ class Timeline:
     The stamps of one source of samples, each of which has to be after the one before.
 
     A network that does not guarantee delivery does not guarantee order: a sample that is late is
-    refused, and nothing else happens. A clock was set back where two samples in a row, one after
-    the other, are both older than the last by more than LATE_NS: one alone is a stray stamp.
+    refused, and nothing else happens. Two samples in a row, in order, that are both older than the
+    last by more than LATE_NS show a clock that was set back. One alone is a stray stamp.
     """
 
     def __init__(self) -> None:

@@ -164,10 +164,10 @@ def read(path: str | os.PathLike[str], name: str) -> Node:
     """
     Return the root of a YAML file; its name begins the paths in messages.
 
-    Numbers are decimal, true and false are the truth values, null and ~ stand for nothing, and
-    all else is text: no octal or base 60 numbers, no dates, no yes and no. Aliases repeat a value;
-    tags, merge keys and a second document are refused.
-    Raises DescriptionError, with line and column where the file is no such YAML.
+    Numbers are decimal, true and false are the truth values, null and ~ stand for nothing. All
+    else is text: no octal or base 60 numbers, no dates, no yes and no. Aliases repeat a value;
+    tags, merge keys and a second document are refused. Raises DescriptionError, with line and
+    column where the file is no such YAML.
     """
     content = read_file(path)
     try:

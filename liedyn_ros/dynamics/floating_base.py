@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The floating base of a model: its pose in the world, and both kinds of derivatives."""
+"""The floating base of a model: its pose in the world, its motion as body or spatial twists."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists
+from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists
 from liedyn_ros.model import Joint, Model
 from liedyn_ros.model.kernels.kinds import FREE
 

@@ -33,8 +33,8 @@ class BaseParameters:
     """
     The base parameters of a regressor: pi_base = pi[kept] + grouping pi[dropped].
 
-    kept (r,) are places of columns that are independent, dropped (P - r,) the others, and
-    grouping (r, P - r) says how the others are felt. names (r,) spell each sum out.
+    kept (r,) are places of columns that are independent, dropped (P - r,) the others, and grouping
+    (r, P - r) says how the others contribute. names (r,) spell each sum out.
     """
 
     kept: NDArray[np.int64]

@@ -27,9 +27,8 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
     """
     Return Pi (..., 4, 4) of ten parameters (..., 10) (13.51).
 
-    It is the integral of (x, 1) (x, 1)^T over the mass: second moments (kg m^2), first moments
-    (kg m) and mass (kg), in the axes and about the origin of the body frame. Raises ShapeError or
-    NotFiniteError.
+    It is the integral of (x, 1) (x, 1)^T over the mass, in the body frame. Its entries are second
+    moments (kg m^2), first moments (kg m) and mass (kg). Raises ShapeError or NotFiniteError.
     """
     pi = as_trailing('parameters', parameters, (10,))
     moments = pi[..., _MOMENTS]
@@ -56,9 +55,9 @@ def is_consistent(parameters: ArrayLike) -> bool:
     """
     Return whether some distribution of mass has these ten parameters (10,).
 
-    That is so if Pi has no negative eigenvalue: mass is not negative, the inertia about the
-    centre of mass is positive, and no principal moment exceeds the sum of the others. Flat bodies,
-    rods and points count. Raises ShapeError or NotFiniteError.
+    That is so if Pi has no negative eigenvalue. Then neither the mass nor a principal moment of
+    inertia is negative, and no principal moment exceeds the sum of the others. Flat bodies, rods
+    and points count. Raises ShapeError or NotFiniteError.
     """
     pseudo = pseudo_inertia(as_array('parameters', parameters, (10,)))
     return bool(np.linalg.eigvalsh(pseudo)[0] >= -_ROUNDING * np.abs(pseudo).max())
@@ -68,9 +67,9 @@ def nearest_consistent(parameters: ArrayLike, length: float = 1.0) -> Array:
     """
     Return the nearest parameters (10,) that a body can have (13.52).
 
-    Nearest in the Frobenius norm of Pi, in which length (m), say the body's size, makes kg, kg m
-    and kg m^2 comparable: the eigenvalues are cut off at zero. Mass and centre of mass may change.
-    Consistent parameters stay as they are but for rounding. Raises ShapeError, NotFiniteError or
+    Nearest in the Frobenius norm of Pi: negative eigenvalues become zero. length (m), such as the
+    body's size, makes kg, kg m and kg m^2 comparable. Mass and centre of mass may change.
+    Consistent parameters stay the same, except for rounding. Raises ShapeError, NotFiniteError or
     LimitError.
     """
     scale = np.array([1.0 / as_positive('length', length)] * 3 + [1.0])

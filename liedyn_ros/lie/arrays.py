@@ -27,7 +27,7 @@ def run(loop: Callable[..., Any], value: Array, core: int, result: tuple[int, ..
     """
     Return the result of a loop kernel for each element of a batch.
 
-    The last `core` axes of the value are one element, the others the batch; each element of the
+    The last `core` axes of the value are one element, the others the batch. Each element of the
     batch becomes an array of the result's shape.
     """
     # One compiled version serves all: read-only or unaligned arrays, which are other types to

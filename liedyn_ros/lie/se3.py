@@ -16,11 +16,11 @@
 SE(3), the poses of a rigid body, on arrays.
 
 A pose is a (..., 4, 4) matrix [R p; 0 1] with p in metres. An element of the algebra is six
-numbers (..., 6), angular part first: exponential coordinates xi = (w, v) in rad and m, or a twist
-in rad/s and m/s. A dual acts on wrenches (m, f), moment first, in N m and N. Leading axes are a
-batch; those of two inputs broadcast.
-All functions refuse wrong shapes (ShapeError) and numbers that are not finite (NotFiniteError);
-those that take a pose refuse any other matrix (NotInGroupError, see require_pose).
+numbers (..., 6), angular part first. It is exponential coordinates xi = (w, v) in rad and m, or a
+twist in rad/s and m/s. A dual acts on wrenches (m, f), moment first, in N m and N. Leading axes
+are a batch; those of two inputs broadcast. All functions refuse wrong shapes (ShapeError) and
+numbers that are not finite (NotFiniteError); those that take a pose refuse any other matrix
+(NotInGroupError, see require_pose).
 """
 
 import numpy as np

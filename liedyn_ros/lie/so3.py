@@ -150,8 +150,8 @@ def unit_quaternion(name: str, quaternion: ArrayLike) -> Array:
     """
     Return quaternions (..., 4) scaled to norm 1.
 
-    A norm that differs from 1 by more than 1e-6, as of numbers printed with five digits, is told
-    by a QuaternionWarning, which Python shows once. Raises NotInGroupError beyond 1e-4.
+    A norm that differs from 1 by more than 1e-6, as of numbers printed with five digits, causes a
+    QuaternionWarning. Python shows it once. Raises NotInGroupError beyond 1e-4.
     """
     q = as_trailing(name, quaternion, (4,))
     with np.errstate(over='ignore'):  # an infinite norm is refused like any other

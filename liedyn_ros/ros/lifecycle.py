@@ -42,8 +42,8 @@ AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
-WAIT_PERIOD = 10.0  # s; the same of what is waited for
-LOOK_PERIOD = 0.02  # s; of looking whether the kernels are warm
+WAIT_PERIOD = 10.0  # s; the same for a message about something awaited
+LOOK_PERIOD = 0.02  # s; of checks whether the kernels are warm
 WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
 INTERNAL_FAULT = 'internal fault'  # a kind of fault
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
@@ -61,18 +61,18 @@ class ManagedNode(LifecycleNode):
     """
     A lifecycle node that owns what it opens.
 
-    A subclass says what to do in `prepare`, in `configure`, which raises LiedynError to stay
-    unconfigured, in `activate` and, after a change at run time, in `parameters_changed`. What
-    these open by `open_...` or hand to `on_close` is closed in reverse order when the state that
-    they lead to ends, or when they fail: what `configure` opened by cleanup, what `activate`
-    opened by deactivate, what `prepare` opened when the node is destroyed.
+    A subclass defines `prepare`, `configure` and `activate`, and `parameters_changed` for changes
+    at run time. `configure` raises LiedynError to stay unconfigured. What these open by `open_...`
+    or hand to `on_close` is closed in reverse order, when the state that they lead to ends or when
+    they fail. Cleanup closes what `configure` opened, deactivate what `activate` opened; what
+    `prepare` opened is closed when the node is destroyed.
 
-    `lock` guards what callbacks of the executor share with those of a Stream; whoever
-    holds it delays the stream.
+    `lock` guards what callbacks of the executor share with those of a Stream; whoever holds it
+    delays the stream.
 
-    `warm_up` calls every kernel once. It runs in a thread from the start on, so that services
-    answer meanwhile: the node starts itself after that, and a manager that would configure it
-    sooner is refused and has to ask again. Nothing of it is compiled once the node is active.
+    `warm_up` calls every kernel once, in a thread from the start on; services answer meanwhile.
+    The node starts itself after that. A manager that would configure it sooner is refused and has
+    to ask again. Nothing compiles once the node is active.
     """
 
     warm_up: Callable[[], None] = staticmethod(no_kernels)

@@ -18,7 +18,7 @@ Messages as bytes: numbers written into a serialised message, and read out of on
 Filling and converting a message costs several times what sending its bytes costs. Where all but
 some numbers stay the same, a message is serialised once and only the numbers are written. Where
 they stand is found by the middleware's own serialisation, and what is read is compared with what
-it reads; where that fails messages are taken as objects.
+it reads. Where the comparison fails, messages are taken as objects.
 """
 
 from collections.abc import Sequence

@@ -32,7 +32,7 @@ from liedyn_ros.ros.parameter_files import files_of_others
 
 RCLError = rclpy_implementation.RCLError
 
-END_PERIOD = 0.001  # s; of looking whether rclpy has ended
+END_PERIOD = 0.001  # s; of checks whether rclpy has ended
 GARBAGE_PERIOD = 1.0  # s; what lives since configuration is frozen, so little is looked at
 SWITCH_INTERVAL = 0.0005  # s, after which Python's lock goes to a thread that waits for it
 SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a process
@@ -59,8 +59,8 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
         if building:
             ignore_signals()
             raise KeyboardInterrupt
-        # In a callback an exception could come out of C++ as any other, so the context has to
-        # end; which rclpy does only after it has woken the executor, and that would wait again.
+        # In a callback an exception could leave C++ as any other, so the context has to end.
+        # rclpy ends it only after it has woken the executor, which would wait again.
         while context.handle.ok():
             time.sleep(END_PERIOD)
 

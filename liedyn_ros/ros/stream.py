@@ -34,7 +34,7 @@ from liedyn_ros.ros.process import until_shutdown
 
 MAX_PUBLISHERS = 1000  # whose counts are kept
 MAX_BATCH = 100  # messages of a batch, where they come faster than they are taken
-LOOK_PERIOD = 0.5  # s, of looking whether rclpy has ended and at events of the middleware
+LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
 
 
 class _Aside(CallbackGroup):
@@ -55,14 +55,14 @@ class Stream:
     Serves subscriptions, services, clients and timers beside the executor.
 
     An executor rebuilds its wait set from every timer, service and event of its node at each
-    message, and takes one message at a time: behind a queue, always the oldest. Here the wait
-    set holds what was opened by this object alone. All messages that wait are taken at once, then
-    handed over in their order: later messages go to the next batch. Then `end_of_batch` is
-    called, once, with what is newest known: the place to publish.
+    message. It takes one message at a time, always the oldest of its queue. Here the wait set
+    holds only what this object opened. All messages that wait are taken at once, then handed over
+    in their order; later messages go to the next batch. `end_of_batch` is then called once: the
+    place to publish the newest.
 
-    The callbacks run in the stream's thread. What they share with callbacks of the executor is
-    guarded by `node.lock`, which the stream holds for one callback at a time; a stream that is
-    not `guarded` does without: for services that take long.
+    The callbacks run in the stream's thread. `node.lock` guards what they share with callbacks of
+    the executor; the stream holds it for one callback at a time. A stream for services that take
+    long is not `guarded`: it runs without the lock.
     """
 
     def __init__(self, node: ManagedNode, end_of_batch: Callable[[], None] = lambda: None, *,
@@ -214,8 +214,8 @@ class Stream:
         """
         Serve the events of the subscriptions, such as a publisher whose QoS does not fit.
 
-        In the wait set of an executor they would wake it at each message: the middleware tells
-        data and events of a subscription by one condition.
+        In the wait set of an executor they would wake it at each message: the middleware has one
+        condition for data and events of a subscription.
         """
         events = [event for subscription, _ in self._streams
                   for event in subscription.event_handlers]

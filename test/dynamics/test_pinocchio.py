@@ -30,6 +30,9 @@ from liedyn_ros.model import load_urdf, Model
 pin = pytest.importorskip('pinocchio')
 pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
 
+pytestmark = pytest.mark.filterwarnings(  # of mimic joints and inertias; tested by themselves
+    'ignore::liedyn_ros.common.errors.DescriptionWarning')
+
 TOLERANCE = 1e-10  # of the largest entry
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 FAMILIES = example_urdfs()

@@ -99,4 +99,4 @@ def test_constants_of_the_answer_are_the_statuses_of_constraints():
     assert constants(DynamicsAnswer) == {
         'UNCONSTRAINED' if status is None else status.name: value
         for status, value in CONSTRAINTS.items()}
-    assert set(CONSTRAINTS) == {None, *constrained.Status}
+    assert set(CONSTRAINTS) == {None, *constrained.ConstraintStatus}

@@ -16,8 +16,8 @@
 Check the readings of a Stewart platform at known poses, and name what is wrong with them.
 
 `ros2 run liedyn_ros stewart_check samples.txt`, or `python -m liedyn_ros.commands.stewart.check`.
-A line of the file is a pose, x y z (m) roll pitch yaw (degrees), and the six readings there, in
-the order of the legs in the geometry. # begins a comment.
+A line of the file is a pose, x y z (m) roll pitch yaw (degrees), and the six readings there.
+Readings are in the order of the legs in the geometry; # begins a comment.
 """
 
 import argparse

@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.constrained.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.constrained import (
-    ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, Solution, Status)
+    ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, LEAST_TORQUE)
 from liedyn_ros.dynamics.constrained.constraints import Constraints
 from liedyn_ros.dynamics.constrained.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
@@ -29,4 +29,4 @@ __all__ = [
     'assemble', 'assemblies', 'complete_acceleration', 'complete_trajectory', 'complete_velocity',
     'ConstrainedDynamics', 'Constraints', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState',
     'LoopTracker', 'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
-    'projected_runge_kutta', 'Solution', 'Status']
+    'projected_runge_kutta', 'ConstrainedSolution', 'ConstraintStatus']

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained.assembly import complete_velocity
-from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics, Status
+from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics, ConstraintStatus
 from liedyn_ros.dynamics.inputs import mask
 
 
@@ -37,6 +37,6 @@ def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     complete_velocity(dynamics, q, v, given)
     a = np.where(given, a, 0.0)
     result = dynamics.hybrid(q, v, given, a, np.zeros_like(a))
-    if result.status is Status.INCONSISTENT:
+    if result.status is ConstraintStatus.INCONSISTENT:
         raise ModelError('a: expected known accelerations that the loops allow, got others')
     return result.a

@@ -39,7 +39,7 @@ CONSISTENT = 1e-6  # part of a constraint, over its size, that may stay open
 LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'
 
 
-class Status(Enum):
+class ConstraintStatus(Enum):
     """
     What the constraints are like at a state.
 
@@ -55,7 +55,7 @@ class Status(Enum):
     INCONSISTENT = 'inconsistent'
 
 
-class Solution(NamedTuple):
+class ConstrainedSolution(NamedTuple):
     """
     The motion and the forces of a state, and of as many time derivatives as were given.
 
@@ -71,7 +71,7 @@ class Solution(NamedTuple):
     wrenches: Array
     rank: int
     quality: float
-    status: Status
+    status: ConstraintStatus
 
 
 class ConstrainedDynamics(Constraints):
@@ -109,7 +109,7 @@ class ConstrainedDynamics(Constraints):
         return mobility(self)
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
-                external: ArrayLike | None = None, closed: bool = True) -> Solution:
+                external: ArrayLike | None = None, closed: bool = True) -> ConstrainedSolution:
         """
         Return the accelerations under joint forces, which are unique (Kim 67 to 69).
 
@@ -119,7 +119,7 @@ class ConstrainedDynamics(Constraints):
         return self._solve(q, v, self._none, None, tau, external, closed)
 
     def hybrid(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-               tau: ArrayLike, *, external: ArrayLike | None = None) -> Solution:
+               tau: ArrayLike, *, external: ArrayLike | None = None) -> ConstrainedSolution:
         """
         Return the motion where some accelerations are given and the other forces (Kim 70 to 80).
 
@@ -133,7 +133,7 @@ class ConstrainedDynamics(Constraints):
     def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
                 tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                external: ArrayLike | None = None) -> Solution:
+                external: ArrayLike | None = None) -> ConstrainedSolution:
         """
         Return the joint forces of a motion that the constraints allow (Kim 57 to 66).
 
@@ -183,7 +183,7 @@ class ConstrainedDynamics(Constraints):
 
     def _solve(self, q: ArrayLike, v: ArrayLike, prescribed: NDArray[np.bool_],
                a: ArrayLike | None, tau: ArrayLike, external: ArrayLike | None,
-               closed: bool) -> Solution:
+               closed: bool) -> ConstrainedSolution:
         """Solve; a None says that nothing is prescribed."""
         q, v = self._state(q, v, closed)
         free = self._all if a is None else ~prescribed
@@ -203,18 +203,19 @@ class ConstrainedDynamics(Constraints):
         return self._solution(a, result, report, single, unprescribed=bool(free.all()))
 
     def _solution(self, a: Array, result: Mapping[str, Array], report: Array, single: bool,
-                  unprescribed: bool = False) -> Solution:
+                  unprescribed: bool = False) -> ConstrainedSolution:
         of_order = 0 if single else slice(None)
         rank, quality = int(report[RANK]), float(report[QUALITY])
-        status = Status.REGULAR if rank == self.m else Status.REDUNDANT
+        status = ConstraintStatus.REGULAR if rank == self.m else ConstraintStatus.REDUNDANT
         if report[DEFECT] > CONSISTENT:
-            status = Status.INCONSISTENT
+            status = ConstraintStatus.INCONSISTENT
         elif unprescribed and rank < self.m and rank < self.mobility.rank:
-            status = Status.SINGULAR
+            status = ConstraintStatus.SINGULAR
         elif quality < NEAR_SINGULAR and self.m:
-            status = Status.NEAR_SINGULAR
-        return Solution(a[of_order], result['tau'][of_order], result['multipliers'][of_order],
-                        result['wrenches'][of_order], rank, quality, status)
+            status = ConstraintStatus.NEAR_SINGULAR
+        return ConstrainedSolution(
+            a[of_order], result['tau'][of_order], result['multipliers'][of_order],
+            result['wrenches'][of_order], rank, quality, status)
 
     def _orders(self, name: str, value: ArrayLike, read: NDArray[np.bool_]
                 ) -> tuple[Array, bool]:

@@ -28,7 +28,7 @@ from scipy.linalg import qr
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ModelError, SingularError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, Status
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus
 from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
 from liedyn_ros.dynamics.partial_derivatives.rates import bracket
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import velocity_brackets
@@ -89,7 +89,7 @@ def constrained_partial_derivatives(
     q, v = model.check_configuration(q), as_array('v', v, (n,))
     tau = as_array('tau', tau, (n,))
     found = dynamics.forward(q, v, tau, external=external)
-    if found.status is Status.SINGULAR:
+    if found.status is ConstraintStatus.SINGULAR:
         raise SingularError(f'q: expected a configuration in which {dynamics.mobility.rank} '
                             f'constraints are independent, got {found.rank}')
     tree = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external)

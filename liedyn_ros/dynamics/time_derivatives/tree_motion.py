@@ -34,7 +34,7 @@ from liedyn_ros.dynamics.partial_derivatives.rates import (
 from liedyn_ros.dynamics.screw_tree import ScrewTree, unpacked
 from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 from liedyn_ros.lie import se3
-from liedyn_ros.lie.derivatives import SPATIAL, Twists
+from liedyn_ros.lie.time_derivatives import SPATIAL, Twists
 from liedyn_ros.model import Model
 
 

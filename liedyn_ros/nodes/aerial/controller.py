@@ -46,9 +46,9 @@ from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.stream import Stream
 from liedyn_ros.ros.tree_messages import TreeMessages
 
-SILENCE_RATE = 10.0  # Hz; of looking whether states come
+SILENCE_RATE = 10.0  # Hz; of checks whether states come
 REPORT_RATE = 1.0  # Hz
-RETRY_PERIOD_NS = 100_000_000  # of asking a server that is not ready
+RETRY_PERIOD_NS = 100_000_000  # of requests to a server that is not ready
 BEGUN = 'reference begun at, ns'
 
 
@@ -67,11 +67,11 @@ class AerialManipulatorControllerNode(ManagedNode):
     """
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
 
-    Only the newest state counts: one that comes while a reply is awaited replaces the last. All
-    of a cycle is done in a thread of its own.
+    Only the newest state counts: one that comes while a reply is awaited replaces the last. Cycles
+    run in a thread of their own.
 
-    With effort rates the derivative of the acceleration is asked for as well, and the command is
-    so far ahead of the wanted efforts that actuators with lag give these (8.8).
+    With effort rates the server computes one time derivative more. The command then leads the
+    wanted efforts, so that actuators with lag produce them (8.8).
 
     The reference begins with the first command. The model of this node gives rotors, limits and
     names; masses are the server's.

@@ -21,9 +21,9 @@ import time
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
 
-REMEMBERED = 10_000  # ages of commands
-TIMEOUT = 2.0  # s of real time that simulated time waits; then the controller is taken for lost
-SLOW = 0.95  # share of the speed or rate that was asked for, below which that is a warning
+MAX_AGES = 10_000  # of commands, for the report
+TIMEOUT = 2.0  # s of real time that simulated time waits for the controller
+SLOW = 0.95  # share of the required speed or rate, below which the report warns
 
 
 class SimulatedTime:
@@ -31,8 +31,8 @@ class SimulatedTime:
     Simulated time, s from its start.
 
     A command has the stamp of the state that it answers. Where max_age (s) is above 0, simulated
-    time waits as soon as that state is older than this: on a busy machine the
-    flight then runs slowly, instead of with commands too late for a stable loop.
+    time waits as soon as that state is older than this. On a busy machine the flight then runs
+    slowly; otherwise commands would be too late for a stable loop.
     """
 
     def __init__(self, factor: float, max_age: float, now_ns: int, rate: float) -> None:
@@ -48,7 +48,7 @@ class SimulatedTime:
         # Of each topic: the time of the state that its command answers, and when that came.
         self._newest: dict[str, tuple[float, float]] = {}
         self._reported, self._reported_ns, self._reported_time = time.monotonic(), now_ns, 0.0
-        self._ages: deque[float] = deque(maxlen=REMEMBERED)
+        self._ages: deque[float] = deque(maxlen=MAX_AGES)
 
     def pass_to(self, now_ns: int, *, flies: bool) -> None:
         """Follow the clock, unless a newer command is needed first."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
-from liedyn_ros.dynamics.constrained import LEAST_FORCE, LEAST_TORQUE, Status
+from liedyn_ros.dynamics.constrained import ConstraintStatus, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
 from liedyn_ros.nodes.dynamics.question import explain, Question
@@ -41,7 +41,7 @@ Solve = Callable[[Question], Solved]
 REDUNDANCIES = {
     DynamicsQuery.LEAST_TORQUE: LEAST_TORQUE, DynamicsQuery.LEAST_FORCE: LEAST_FORCE}
 CONSTRAINTS = {None: DynamicsAnswer.UNCONSTRAINED} | {
-    status: getattr(DynamicsAnswer, status.name) for status in Status}
+    status: getattr(DynamicsAnswer, status.name) for status in ConstraintStatus}
 
 
 class DynamicsAnswers:

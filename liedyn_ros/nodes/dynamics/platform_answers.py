@@ -51,9 +51,9 @@ class PlatformAnswers(DynamicsAnswers):
     """
     Fills in the answers about a platform on six struts.
 
-    A query that names no joints is about the platform and its legs alone: the base is the
-    platform, and the joints of efforts and accelerations are the legs, in the order of the
-    geometry. One that names all joints is answered as by any machine with closed loops.
+    A query that names no joints is about the platform and its legs alone. Its base is the
+    platform; the joints of efforts and accelerations are the legs, in the order of the geometry. A
+    query that names all joints is answered as for any machine with closed loops.
     """
 
     def __init__(self, geometry: StewartGeometry, **options: Any) -> None:

@@ -46,10 +46,9 @@ class DynamicsServerNode(ManagedNode):
     """
     Queries in, answers out.
 
-    The services are there in every state, so that a caller is told why there is no answer; the
-    topics as long as the node is configured. Queries are answered in streams of their own, and
-    what is asked seldom in the executor. Of queries on topics that wait, the newest of each
-    publisher is answered.
+    The services exist in every state, so a caller learns why there is no answer. The topics exist
+    while the node is configured. Streams of their own answer queries; the executor answers rare
+    requests. Of queries on topics that wait, the newest of each publisher is answered.
     """
 
     warm_up = staticmethod(warm_up)

@@ -26,7 +26,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, LEAST_FORCE, Mobility, Solution, Status)
+    assemble, ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, Mobility)
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.question import Question
 from liedyn_ros.ros.warm_up import start_warm_up
@@ -42,7 +42,7 @@ class Solved(NamedTuple):
     a: Array
     tau: Array
     wrenches: Array | None = None
-    status: Status | None = None
+    status: ConstraintStatus | None = None
 
 
 class Solver(Protocol):
@@ -146,7 +146,7 @@ def require_warm(warm: 'Future[None]') -> None:
     warm.result()
 
 
-def _solved(solution: Solution) -> Solved:
+def _solved(solution: ConstrainedSolution) -> Solved:
     return Solved(solution.a, solution.tau, solution.wrenches, solution.status)
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Between JointStates and the loop tracker of a model."""
+"""A machine with closed loops as JointStates describe it: its tracker and its messages."""
 
 from collections.abc import Sequence
 import math
@@ -44,15 +44,15 @@ class LoopedMachine:
     """
     A model whose measured joints decide the others, and its messages.
 
-    Raises ModelError where they do not, naming what they leave free, and ConvergenceError where
-    the loops cannot be closed at all.
+    Raises ModelError where they do not, naming what they leave free. Raises ConvergenceError where
+    the loops cannot be closed.
     """
 
     def __init__(self, model: Model, measured: Sequence[str], start: str,
                  ignore_other_joints: bool, agreement: float) -> None:
         """Take a model and the parameters of these names; measured are measured_joints."""
         dynamics = ConstrainedDynamics(model)
-        q = _rough(model, start)
+        q = _configuration(model, start)
         self.tracker = LoopTracker(
             dynamics, None if list(measured) == [''] else measured, start=q,
             agreement=agreement)
@@ -61,13 +61,13 @@ class LoopedMachine:
             dynamics, assemble(dynamics, q), np.zeros(model.nv), self.tracker.known)
         self._ignore = ignore_other_joints
         moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
-        told = [joint for joint in moving if JOINT_TYPES[joint.type_name].nv == 1]
-        self.untold = [joint.name for joint in moving if joint not in told]
-        self._q = np.array([joint.qi for joint in told], dtype=np.int64)
-        self._v = np.array([joint.vi for joint in told], dtype=np.int64)
-        names = [joint.name for joint in told]
+        single = [joint for joint in moving if JOINT_TYPES[joint.type_name].nv == 1]
+        self.unpublished = [joint.name for joint in moving if joint not in single]
+        self._q = np.array([joint.qi for joint in single], dtype=np.int64)
+        self._v = np.array([joint.vi for joint in single], dtype=np.int64)
+        names = [joint.name for joint in single]
         self._measured = [names.index(name) for name in self.measured]
-        self._effort = np.array([math.nan if joint.actuated else 0.0 for joint in told])
+        self._effort = np.array([math.nan if joint.actuated else 0.0 for joint in single])
         self._message = JointState(name=names)
 
     def read(self, message: JointState) -> LoopSample:
@@ -85,14 +85,14 @@ class LoopedMachine:
         else:
             places = order_of('name', wanted, names)
 
-        def listed(name: str, values: Any, least: float = -math.inf) -> Array:
+        def measured_of(name: str, values: Any) -> Array:
             picked: Array = as_array(name, values, (len(names),))[places]
             return picked
 
         return LoopSample(
-            nanoseconds(message.header.stamp), listed('position', message.position),
-            listed('velocity', message.velocity) if len(message.velocity) else None,
-            listed('effort', message.effort) if len(message.effort) else None)
+            nanoseconds(message.header.stamp), measured_of('position', message.position),
+            measured_of('velocity', message.velocity) if len(message.velocity) else None,
+            measured_of('effort', message.effort) if len(message.effort) else None)
 
     def write(self, sample: LoopSample, state: LoopState) -> JointState:
         """Return the state of all joints of one coordinate; the message is used again."""
@@ -111,8 +111,8 @@ class LoopedMachine:
         return message
 
 
-def _rough(model: Model, start: str) -> Array:
-    """Return the configuration of zeros, but for the positions that a text names."""
+def _configuration(model: Model, start: str) -> Array:
+    """Return the neutral configuration with the positions that a text names."""
     q = model.neutral()
     for name, text in named_values('start', start).items():
         joint = model.joint(name)

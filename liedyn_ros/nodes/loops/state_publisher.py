@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node between a robot's encoders and robot_state_publisher: all joints from some."""
+"""The node that computes all joints of a robot with closed loops from those with encoders."""
 
 from collections.abc import Sequence
 import math
@@ -35,7 +35,7 @@ from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import LATCHED, sensor_data
 from liedyn_ros.ros.stream import Stream
 
-SILENCE_RATE = 10.0  # Hz; of looking whether input comes
+SILENCE_RATE = 10.0  # Hz; of checks whether input comes
 FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
           (LiedynError, LoopStatus.REJECTED))
 
@@ -44,7 +44,7 @@ class LoopStatePublisherNode(ManagedNode):
     """
     States of the measured joints in; those of all joints out.
 
-    The input is read in a thread of its own. Of all that wait the newest is completed and
+    A thread of its own reads the input. Of all samples that wait, the newest is completed and
     published.
     """
 
@@ -106,10 +106,10 @@ class LoopStatePublisherNode(ManagedNode):
             self._machine = machine
             self._start_over()
         self.get_logger().info(f'{model}: {list(machine.measured)} decide the other joints')
-        if machine.untold:
+        if machine.unpublished:
             self.get_logger().warning(
-                f'joints {machine.untold}: expected joints of one coordinate, got others, which a '
-                'JointState cannot hold: they are completed and not published')
+                f'joints {machine.unpublished}: expected joints of one coordinate, got others, '
+                'which a JointState cannot hold: they are completed and not published')
 
     def _take_description(self, message: String) -> None:
         """Take the topic's model, unless the parameters name one."""

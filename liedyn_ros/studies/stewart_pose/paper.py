@@ -15,8 +15,8 @@
 """
 The comparison of Gauss-Newton and Levenberg-Marquardt of the Stewart paper, section 5.
 
-Lengths are in metres and angles in radians here; the paper's centimetres return as the scale
-of the solves, as its damping and its steps mix radians with centimetres.
+Lengths are in metres and angles in radians here. The solves have the paper's scale, centimetres,
+since its damping and its steps mix radians with centimetres.
 """
 
 from collections.abc import Callable, Mapping

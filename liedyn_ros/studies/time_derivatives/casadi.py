@@ -13,10 +13,10 @@
 # limitations under the License.
 
 """
-The same derivatives by CasADi's automatic differentiation, to be timed beside this package.
+The same time derivatives by CasADi's automatic differentiation, to be timed beside this package.
 
-Newton and Euler, and the articulated-body algorithm, in CasADi's scalar expressions (SX); each
-order is the directional derivative (jtimes) of the one before along the motion, as Ali et al. do.
+Newton and Euler, and the articulated-body algorithm, in CasADi's scalar expressions (SX). Each
+order is the directional derivative (jtimes) of the one before along the motion, as in Ali et al.
 The functions run in CasADi's virtual machine, without just-in-time compilation. For trees of a
 free base and revolute joints.
 """

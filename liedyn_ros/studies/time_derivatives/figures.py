@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The figures of the study of derivatives: 3 and 4 of Ali et al."""
+"""The figures of the study of time derivatives: 3 and 4 of Ali et al."""
 
 from collections.abc import Sequence
 from pathlib import Path

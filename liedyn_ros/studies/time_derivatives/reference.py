@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The reference of Ali et al. with derivatives of any order: the motion of the study."""
+"""The reference of Ali et al. with time derivatives of any order: the motion of the study."""
 
 from functools import cached_property
 
@@ -21,7 +21,7 @@ import numpy as np
 from liedyn_ros.aerial.reference import Reference
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import so3
-from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists
+from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists
 
 
 class SmoothReference:

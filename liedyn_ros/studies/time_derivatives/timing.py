@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Time of the derivatives against bodies and order, beside CasADi where it is installed."""
+"""Cost of time derivatives against bodies and order, beside CasADi where it is installed."""
 
 from collections.abc import Callable
 from importlib.util import find_spec

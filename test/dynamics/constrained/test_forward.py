@@ -24,7 +24,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, project, Status)
+    assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintStatus,
+    project)
 from liedyn_ros.model import CLOSURE_TYPES, Model, ModelBuilder, SpatialInertia
 
 ORDER = 5
@@ -67,7 +68,7 @@ def test_forward_is_the_dense_solution(looped: Looped) -> None:
     assert np.abs(force - dense.force).max() < 1e-7 * (1.0 + np.abs(dense.force).max())
     assert solution.rank == np.linalg.matrix_rank(dense.jacobian, 1e-7)
     assert solution.status is (
-        Status.REGULAR if solution.rank == dynamics.m else Status.REDUNDANT)
+        ConstraintStatus.REGULAR if solution.rank == dynamics.m else ConstraintStatus.REDUNDANT)
 
 
 @each_machine
@@ -181,15 +182,17 @@ def test_couplings_are_enforced() -> None:
     assert solution.a[0, 0] == pytest.approx((3.0 - 2.0 * 0.5 - bias[0] + 2.0 * bias[1]) / reduced)
 
 
-def test_kims_hybrid_case_that_breaks_a_loop_is_said_to_be_inconsistent() -> None:
+def test_kims_hybrid_case_that_breaks_a_loop_is_inconsistent() -> None:
     model = five_bar()
     dynamics = ConstrainedDynamics(model)
     q = assemble(dynamics)
     v = np.zeros(4)
     three = np.array([True, True, True, False])  # more than the two that can move
-    assert dynamics.hybrid(q, v, three, np.ones(4), np.zeros(4)).status is Status.INCONSISTENT
+    solution = dynamics.hybrid(q, v, three, np.ones(4), np.zeros(4))
+    assert solution.status is ConstraintStatus.INCONSISTENT
     a = complete_acceleration(dynamics, q, v, [1.0, 0.0, -2.0, 0.0])
-    assert dynamics.hybrid(q, v, three, a, np.zeros(4)).status is Status.REDUNDANT
+    solution = dynamics.hybrid(q, v, three, a, np.zeros(4))
+    assert solution.status is ConstraintStatus.REDUNDANT
 
 
 def test_a_stretched_four_bar_is_near_singular_and_then_singular() -> None:
@@ -204,7 +207,9 @@ def test_a_stretched_four_bar_is_near_singular_and_then_singular() -> None:
         assert np.isfinite(solution.a).all() and np.isfinite(solution.multipliers).all()
         ranks.append((solution.rank, solution.status))
         worst = max(worst, np.abs(solution.a).max())
-    assert ranks == [(2, Status.REDUNDANT), (2, Status.NEAR_SINGULAR), (1, Status.SINGULAR)]
+    assert ranks == [
+        (2, ConstraintStatus.REDUNDANT), (2, ConstraintStatus.NEAR_SINGULAR),
+        (1, ConstraintStatus.SINGULAR)]
     assert worst < 1e3
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from support.stewart_motion import GEOMETRY, leg_forces, motion
 
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, mobility, Status
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus, mobility
 from liedyn_ros.stewart import model_state, platform_model
 
 STATES = 1000
@@ -35,7 +35,7 @@ def test_leg_forces_are_those_of_virtual_work() -> None:
         expected = leg_forces(moved)
         scale = 1.0 + np.abs(expected).max()
         assert np.abs(solution.tau[8::3] - expected).max() < 1e-9 * scale
-        assert solution.status is Status.REGULAR
+        assert solution.status is ConstraintStatus.REGULAR
 
 
 def test_forward_dynamics_gives_the_motion_back() -> None:

@@ -25,6 +25,9 @@ from liedyn_ros.model import load_urdf
 pin = pytest.importorskip('pinocchio')
 pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
 
+pytestmark = pytest.mark.filterwarnings(  # of mimic joints and inertias; tested by themselves
+    'ignore::liedyn_ros.common.errors.DescriptionWarning')
+
 ROBOTS = {  # path, and whether its base floats
     'panda': ('panda_description/urdf/panda.urdf', False),
     'solo': ('solo_description/robots/solo12.urdf', True),

@@ -25,6 +25,9 @@ from liedyn_ros.model import load_urdf
 pin = pytest.importorskip('pinocchio')
 pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
 
+pytestmark = pytest.mark.filterwarnings(  # of mimic joints and inertias; tested by themselves
+    'ignore::liedyn_ros.common.errors.DescriptionWarning')
+
 ROBOTS = {
     'quadruped': 'go2_description/urdf/go2.urdf',
     'quadruped with point feet': 'solo_description/robots/solo12.urdf',
@@ -93,7 +96,6 @@ def test_impossible_robots_load_with_a_warning_unless_strict() -> None:
 
 
 @pytest.mark.parametrize('name', ['panda', 'anymal', 'go1', 'b1', 'icub', 'tiago', 'pr2'])
-@pytest.mark.filterwarnings('ignore::liedyn_ros.common.errors.DescriptionWarning')
 def test_common_robots_load_by_default(name: str) -> None:
     paths = [path for family in example_urdfs().values() for path in family
              if path.endswith(f'/{name}.urdf')]

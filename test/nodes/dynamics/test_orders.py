@@ -21,7 +21,7 @@ import pytest
 from support.dynamics_bench import ALGORITHMS, Motion
 
 from liedyn_ros.lie import se3
-from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists
+from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists
 
 pytestmark = pytest.mark.ros
 ORDERS = range(1, 6)

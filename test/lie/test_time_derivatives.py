@@ -22,7 +22,7 @@ import pytest
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
 from liedyn_ros.lie import se3
-from liedyn_ros.lie.derivatives import BODY, SPATIAL, Twists, twists_of, Wrenches
+from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists, twists_of, Wrenches
 
 ORDERS = 11
 RNG = np.random.default_rng(5)
