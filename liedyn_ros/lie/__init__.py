@@ -15,7 +15,7 @@
 """SO(3) and SE(3): typed values, functions on arrays, and compiled kernels below them."""
 
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists, twists_of, Wrenches
 from liedyn_ros.lie.groups import SE3, SO3
+from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists, twists_of, Wrenches
 
 __all__ = ['BODY', 'SE3', 'se3', 'SO3', 'so3', 'SPATIAL', 'Twists', 'twists_of', 'Wrenches']
