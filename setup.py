@@ -72,6 +72,9 @@ setup(
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',
             'reproduce_stewart = liedyn_ros.studies.stewart_pose.study:main',
             'stewart_check = liedyn_ros.commands.stewart.check:main',
+            'stewart_controller = liedyn_ros.nodes.stewart.controller:main',
+            'stewart_dynamics_simulator = '
+            'liedyn_ros.nodes.stewart.dynamics_simulator:main',
             'stewart_path = liedyn_ros.commands.stewart.path:main',
             'stewart_pose = liedyn_ros.nodes.stewart.pose:main',
             'stewart_simulator = liedyn_ros.nodes.stewart.simulator:main',

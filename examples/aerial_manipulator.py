@@ -16,9 +16,9 @@
 
 import numpy as np
 
-from liedyn_ros.aerial import (
-    AerialManipulator, Feedback, Gains, Reference, Simulation, tracking_error)
+from liedyn_ros.aerial import AerialManipulator, Reference, Simulation
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, scale_masses
 

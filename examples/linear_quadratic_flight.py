@@ -29,10 +29,9 @@ import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from liedyn_ros.aerial import (
-    AerialManipulator, Feedback, Gains, LinearQuadraticFeedback, Reference, Simulation,
-    tracking_error)
+from liedyn_ros.aerial import AerialManipulator, LinearQuadraticFeedback, Reference, Simulation
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
 from liedyn_ros.model import load_model, scale_masses

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A Stewart platform's pose from its leg lengths: the pose node, a simulator and RViz if asked."""
+"""A Stewart platform's pose from its leg lengths; a simulator, control and RViz if asked."""
 
 from launch import LaunchDescription
 
@@ -24,8 +24,12 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
         *common_arguments('stewart.yaml'),
         switch('simulator', 'false', 'play the leg lengths of a moving platform'),
+        switch('control', 'false',
+               'simulate a platform under leg forces, and a controller that moves it by them'),
         switch('rviz', 'false', 'show the platform in RViz'),
         node('stewart_pose', prefixed=True),
-        node('stewart_simulator', when='simulator', prefixed=True),
+        node('stewart_simulator', when='simulator', unless='control', prefixed=True),
+        node('stewart_dynamics_simulator', when='control', prefixed=True),
+        node('stewart_controller', when='control', prefixed=True),
         rviz('stewart.rviz', fixed_frame='stewart_base'),
     ])

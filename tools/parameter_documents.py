@@ -31,7 +31,7 @@ import yaml
 from liedyn_ros.nodes.aerial import parameters as aerial
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
-from liedyn_ros.nodes.stewart.parameters import PLATFORM, POSE, SIMULATOR
+from liedyn_ros.nodes.stewart import parameters as stewart
 from liedyn_ros.ros.lifecycle import AUTOSTART
 from liedyn_ros.ros.parameters import as_markdown, Parameter
 
@@ -40,8 +40,10 @@ PAGES, CONFIG = ROOT / 'docs' / 'nodes', ROOT / 'config'
 TABLE = re.compile(r'(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
 STEWART_NODES: Mapping[str, Sequence[Parameter]] = {
-    'stewart_pose': (AUTOSTART, *POSE),
-    'stewart_simulator': (AUTOSTART, *SIMULATOR),
+    'stewart_pose': (AUTOSTART, *stewart.POSE),
+    'stewart_simulator': (AUTOSTART, *stewart.SIMULATOR),
+    'stewart_dynamics_simulator': (AUTOSTART, *stewart.DYNAMICS_SIMULATOR),
+    'stewart_controller': (AUTOSTART, *stewart.CONTROLLER),
 }
 AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
     'aerial_manipulator_simulator': (AUTOSTART, *aerial.SIMULATOR),
@@ -67,8 +69,8 @@ def parameter_files() -> Mapping[Path, str]:
     """Return the text of each parameter file: every parameter, at its default."""
     return {
         CONFIG / 'stewart.yaml': _file(
-            'Stewart nodes', STEWART_NODES, (AUTOSTART, *PLATFORM),
-            'Both nodes: the platform and its actuators.'),
+            'Stewart nodes', STEWART_NODES, (AUTOSTART, *stewart.PLATFORM),
+            'All nodes: the platform and its actuators.'),
         CONFIG / 'dynamics_server.yaml': _file('dynamics server', SERVER),
         CONFIG / 'loop_state_publisher.yaml': _file('loop state publisher', LOOPS),
         CONFIG / 'aerial_manipulator_nodes.yaml': _file(

@@ -30,11 +30,11 @@ from matplotlib.figure import Figure
 import numpy as np
 from PIL import Image
 
-from liedyn_ros.aerial import (
-    AerialManipulator, Feedback, Gains, Reference, Simulation, tracking_error)
+from liedyn_ros.aerial import AerialManipulator, Reference, Simulation
 from liedyn_ros.commands.stewart.pictures import draw_platform
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.demo.aerial.machine_picture import draw_machine
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3

@@ -12,16 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Flight of an aerial manipulator: its reference motion, its feedback law, its simulation."""
+"""Flight of an aerial manipulator: its reference motion, its lags, its simulation."""
 
 from liedyn_ros.aerial.actuators import Lags
-from liedyn_ros.aerial.feedback import Feedback, Gains, RateFeedback, tracking_error, TrackingError
 from liedyn_ros.aerial.linear_quadratic import LinearQuadraticFeedback
-from liedyn_ros.aerial.reference import Reference, ReferenceMotion
+from liedyn_ros.aerial.reference import Reference
 from liedyn_ros.aerial.simulation import Simulation
 from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 
 __all__ = [
-    'AerialManipulator', 'Command', 'Feedback', 'Gains', 'Lags', 'LinearQuadraticFeedback',
-    'RateFeedback', 'Reference', 'ReferenceMotion', 'Simulation', 'tracking_error',
-    'TrackingError']
+    'AerialManipulator', 'Command', 'Lags', 'LinearQuadraticFeedback', 'Reference', 'Simulation']

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Actuators with a first-order lag, and commands that compensate it."""
+"""The lags of a vehicle's actuators."""
 
 from dataclasses import dataclass
 
@@ -21,6 +21,7 @@ import numpy as np
 from liedyn_ros.aerial.vehicle import FREE, JOINTS
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.control import lead
 
 
 @dataclass(frozen=True)
@@ -50,22 +51,4 @@ class Lags:
 
     def lead(self, tau: Array) -> Array:
         """Return the commands that produce forces: tau (2, nv) are the forces and their rates."""
-        return tau[0] + self.of(tau.shape[1]) * tau[1]  # (8.8)
-
-
-class LaggedActuators:
-    """Forces (nv,) that follow commands, a fixed step at a time."""
-
-    def __init__(self, forces: Array, lags: Lags, dt: float) -> None:
-        """Start with forces; dt is the step, s."""
-        lag = lags.of(len(forces))
-        with np.errstate(divide='ignore', over='ignore'):
-            self._decay = np.where(lag > 0.0, np.exp(-dt / lag), 0.0)
-        self._mean_decay = lag / dt * (1.0 - self._decay)
-        self._forces = forces
-
-    def step(self, command: Array) -> Array:
-        """Return the mean of the forces over a step in which the command is held (8.7)."""
-        excess = self._forces - command
-        self._forces = command + self._decay * excess
-        return command + self._mean_decay * excess
+        return lead(tau, self.of(tau.shape[1]))

@@ -19,10 +19,9 @@ import math
 import numpy as np
 from scipy.linalg import solve_discrete_are
 
-from liedyn_ros.aerial.feedback import Gains
-from liedyn_ros.aerial.reference import ReferenceMotion
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.control import Gains, ReferenceMotion
 from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
 from liedyn_ros.model import Model
 

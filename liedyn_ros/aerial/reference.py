@@ -16,27 +16,18 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.control import ReferenceMotion
 from liedyn_ros.lie import so3
 
 JOINT_START = np.radians([10.0, 20.0, -35.0, -10.0, 15.0, -30.0])
 JOINT_SWEEP = np.radians([25.0, 40.0, 50.0, -25.0, 35.0, 45.0])
 
 _Z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # z x
-
-
-class ReferenceMotion(NamedTuple):
-    """A configuration q (nq,), its velocity v, acceleration a and jerk (nv,), of a vehicle."""
-
-    q: Array
-    v: Array
-    a: Array
-    jerk: Array
 
 
 @dataclass(frozen=True)

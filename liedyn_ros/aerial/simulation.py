@@ -17,10 +17,11 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.aerial.actuators import LaggedActuators, Lags
+from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.control import LaggedActuators
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 
@@ -46,11 +47,11 @@ class Simulation:
         self._command = np.zeros(machine.model.nv)
         hold = machine.command(self._dynamics.inverse(self.q, self.v, self.v))
         self._actuators = LaggedActuators(
-            np.concatenate((hold.rotors.wrench, hold.torques)), lags, dt)
+            np.concatenate((hold.rotors.wrench, hold.torques)), lags.of(machine.model.nv), dt)
         self._base_commanded = self._joints_commanded = False
 
     @property
-    def flies(self) -> bool:
+    def moves(self) -> bool:
         """Return whether the vehicle has left its stand."""
         return self._base_commanded and self._joints_commanded
 
@@ -74,7 +75,7 @@ class Simulation:
 
         Raises NotFiniteError where the motion diverged.
         """
-        if self.flies:
+        if self.moves:
             forces = self._actuators.step(self._command)
             self.q, self.v = runge_kutta_munthe_kaas.step(
                 self._dynamics, self.q, self.v, self.dt, forces)

@@ -57,18 +57,19 @@ def common_arguments(
     ]
 
 
-def node(executable: str, *, when: str = '', clock: str = 'use_sim_time',
+def node(executable: str, *, when: str = '', unless: str = '', clock: str = 'use_sim_time',
          prefixed: bool = False) -> Node:
     """
     Return a node of this package with the parameters and the namespace of the arguments.
 
-    when: the switch without which it is not started. clock: the parameter that the argument
-    use_sim_time sets. prefixed: whether its frames get the namespace as a prefix. The
-    node is named, as its entries in params_file would otherwise override the arguments.
+    when: the switch without which it is not started. unless: one that outweighs it. clock: the
+    parameter that the argument use_sim_time sets. prefixed: whether its frames get the namespace
+    as a prefix. The node is named, as its entries in params_file would otherwise override the
+    arguments.
     """
     return Node(
         package='liedyn_ros', executable=executable, name=executable, output='screen',
-        namespace=NAMESPACE, condition=_condition(when),
+        namespace=NAMESPACE, condition=_condition(when, unless),
         parameters=[LaunchConfiguration('params_file'),
                     {clock: _value('use_sim_time'), 'autostart': _value('autostart')},
                     *([{'frame_prefix': ParameterValue(PREFIX, value_type=str)}] * prefixed)])
@@ -103,5 +104,8 @@ def _value(name: str) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(name), value_type=bool)
 
 
-def _condition(name: str) -> IfCondition | None:
-    return IfCondition(LaunchConfiguration(name)) if name else None
+def _condition(name: str, unless: str = '') -> IfCondition | None:
+    if not name:
+        return None
+    return IfCondition(LaunchConfiguration(name) if not unless else PythonExpression(
+        ['"', LaunchConfiguration(name), '" == "true" != "', LaunchConfiguration(unless), '"']))

@@ -22,6 +22,7 @@ the order of the geometry's leg names.
 from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
 from liedyn_ros.stewart.certificate.path import PathProof, PathProver
 from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
+from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
 from liedyn_ros.stewart.dynamics.closed_loop_model import model_state, platform_model
 from liedyn_ros.stewart.dynamics.dynamics import Energy, StewartDynamics, StewartMotion
 from liedyn_ros.stewart.flags import Flag
@@ -37,6 +38,7 @@ from liedyn_ros.stewart.platform.masses import LegMasses, LegPart, PlatformMasse
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
+from liedyn_ros.stewart.simulation.platform_simulation import PlatformSimulation
 from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
 from liedyn_ros.stewart.solver.methods import (
     Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
@@ -56,15 +58,15 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'Branch',
     'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag', 'GaussNewton',
-    'LegActuators', 'LegFaults', 'LegForm', 'LegMasses', 'LegMonitor', 'LegNoise', 'LegPart',
-    'LegSample', 'LegSimulation', 'LengthSensor', 'LevenbergMarquardt', 'Margins', 'Method',
-    'MonitorConfig', 'MonitoredPose', 'MonitoredTracker', 'MotionEstimate', 'MotionEstimator',
-    'NoiseReport', 'OffsetStrut', 'OrientationSensor', 'PathProof', 'PathProver', 'PlatformMasses',
-    'PlatformMeter', 'PlatformState', 'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail',
-    'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor',
-    'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status', 'StewartDynamics',
-    'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose', 'Trivialization', 'in_fixed_axes',
-    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
-    'model_state', 'platform_model', 'squared_length_jacobian', 'time_until', 'transmissions',
-    'twist_of_leg_rates',
+    'LegActuators', 'LegFaults', 'LegForceCommand', 'LegForm', 'LegMasses', 'LegMonitor',
+    'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LengthSensor', 'LevenbergMarquardt',
+    'Margins', 'Method', 'MonitorConfig', 'MonitoredPose', 'MonitoredTracker', 'MotionEstimate',
+    'MotionEstimator', 'NoiseReport', 'OffsetStrut', 'OrientationSensor', 'PathProof',
+    'PathProver', 'PlatformController', 'PlatformMasses', 'PlatformMeter', 'PlatformSimulation',
+    'PlatformState', 'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'Residual',
+    'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution',
+    'Solutions', 'Start', 'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut',
+    'TrackedPose', 'Trivialization', 'in_fixed_axes', 'joint_covariance', 'leg_ends',
+    'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'model_state', 'platform_model',
+    'squared_length_jacobian', 'time_until', 'transmissions', 'twist_of_leg_rates',
 ]

@@ -17,9 +17,9 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.aerial import Feedback, Gains, Lags, RateFeedback, Simulation, tracking_error
-from liedyn_ros.aerial.actuators import LaggedActuators
+from liedyn_ros.aerial import Lags, Simulation
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.control import Feedback, Gains, LaggedActuators, RateFeedback, tracking_error
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 from liedyn_ros.model import scale_masses
@@ -62,7 +62,7 @@ def test_forces_are_the_exact_response(step):
     lags, start, command = Lags(0.02, 0.1), RNG.normal(size=12), RNG.normal(size=12)
     lag = lags.of(12)
     np.testing.assert_array_equal(lag, [0.02] * 6 + [0.1] * 6)
-    actuators, means = LaggedActuators(start, lags, step), []
+    actuators, means = LaggedActuators(start, lag, step), []
     for _ in range(50):
         means.append(actuators.step(command))
     t = step * np.arange(51)[:, None]
@@ -73,14 +73,14 @@ def test_forces_are_the_exact_response(step):
 @pytest.mark.parametrize('lag', [0.0, -0.0, 1e-320])
 def test_without_a_lag_worth_the_name_forces_are_there_at_once(lag):
     start, command = RNG.normal(size=(2, 12))
-    actuators = LaggedActuators(start, Lags(lag, lag), 1e-3)
+    actuators = LaggedActuators(start, lag, 1e-3)
     np.testing.assert_array_equal(actuators.step(command), command)
 
 
 def test_rates_given_the_forces_are_followed():
     """A command ahead by (8.8) is what makes forces grow as a ramp."""
     lags, step, start, rate = Lags(0.02, 0.1), 1e-5, RNG.normal(size=12), RNG.normal(size=12)
-    actuators = LaggedActuators(start, lags, step)
+    actuators = LaggedActuators(start, lags.of(12), step)
     for k in range(1000):
         mean = actuators.step(lags.lead(np.stack((start + (k + 0.5) * step * rate, rate))))
         np.testing.assert_allclose(mean, start + (k + 0.5) * step * rate, atol=1e-6)

@@ -17,9 +17,9 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.aerial import (
-    Feedback, Gains, Lags, RateFeedback, ReferenceMotion, Simulation, tracking_error)
+from liedyn_ros.aerial import Lags, Simulation
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.control import Feedback, Gains, RateFeedback, ReferenceMotion, tracking_error
 from liedyn_ros.dynamics import Dynamics
 
 RNG = np.random.default_rng(3)

@@ -17,8 +17,9 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.aerial import AerialManipulator, Feedback, Gains, Simulation, tracking_error
+from liedyn_ros.aerial import AerialManipulator, Simulation
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import ModelBuilder, scale_masses, SpatialInertia
 
@@ -80,7 +81,7 @@ def test_stands_until_commanded_then_falls(machine, reference):
     simulation.step()
     simulation.command_rotors(np.zeros(6))
     simulation.step()
-    assert not simulation.flies
+    assert not simulation.moves
     np.testing.assert_array_equal(simulation.q, start)
     simulation.command_torques(np.zeros(6))
     for _ in range(100):
@@ -101,7 +102,7 @@ def test_refused_commands_change_nothing(machine, reference):
              'effort of left_elbow: expected -8 to 8 N m, got 9')):
         with pytest.raises(LiedynError, match=reason):
             command(value)
-    assert not simulation.flies
+    assert not simulation.moves
 
 
 def test_command_stays_within_limits(machine):

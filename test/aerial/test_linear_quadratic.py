@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
 
-from liedyn_ros.aerial import Gains, LinearQuadraticFeedback, Reference
+from liedyn_ros.aerial import LinearQuadraticFeedback, Reference
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Gains
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.partial_derivatives.linearization import (
     linearize, linearize_along, LinearModel)

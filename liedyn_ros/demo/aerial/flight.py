@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from liedyn_interfaces.msg import TreeState
 import numpy as np
 
-from liedyn_ros.aerial import AerialManipulator, Reference, tracking_error
+from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.checks import Array
+from liedyn_ros.control import tracking_error
 from liedyn_ros.demo.recorder import Recorder
 from liedyn_ros.nodes.aerial.calls import SERVICE
 from liedyn_ros.nodes.aerial.controller import BEGUN

@@ -20,7 +20,8 @@ from liedyn_interfaces.msg import TreeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.aerial import AerialManipulator, Command, ReferenceMotion, TrackingError
+from liedyn_ros.aerial import AerialManipulator, Command
+from liedyn_ros.control import ReferenceMotion, TrackingError
 from liedyn_ros.nodes.aerial.commands import JOINT_TORQUES
 from liedyn_ros.nodes.aerial.parameters import ROTOR_SPEEDS
 from liedyn_ros.ros.lifecycle import ManagedNode

@@ -24,11 +24,11 @@ from nav_msgs.msg import Odometry
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.aerial import (
-    AerialManipulator, Feedback, Gains, Lags, RateFeedback, Reference, tracking_error)
+from liedyn_ros.aerial import AerialManipulator, Lags, Reference
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError, ShapeError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Feedback, Gains, RateFeedback, tracking_error
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE

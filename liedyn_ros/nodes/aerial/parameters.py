@@ -17,10 +17,12 @@
 from math import pi
 from pathlib import Path
 
-from liedyn_ros.aerial import AerialManipulator, Gains, Reference
+from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Gains
 from liedyn_ros.model import load_model
+from liedyn_ros.nodes.simulator import INTEGRATION_RATE, MAX_AGE, TIME
 from liedyn_ros.ros.parameters import Parameter, ParameterSet
 
 MODEL = 'aerial_manipulator.yaml'
@@ -36,8 +38,7 @@ MACHINE = (
     Parameter('model_file', MODEL, 'path of the model of the machine, with '
               "its rotors (YAML); a bare name is one of the package's config folder"),
     Parameter('world_frame', 'world', 'frame id of the ground'),
-    Parameter('max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any '
-              'age', 's', least=0.0, most=3600.0, run_time=True),
+    MAX_AGE,
 )
 
 SIMULATOR = MACHINE + (
@@ -50,8 +51,7 @@ SIMULATOR = MACHINE + (
               'quaternion x, y, z, w of norm 1', least=-1.0, most=1.0, size=4),
     Parameter('start_joints', _REFERENCE.joint_start.tolist(), 'joint positions at the start, '
               "in the model's order", 'rad'),
-    Parameter('integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
-              most=10000.0),
+    INTEGRATION_RATE,
     Parameter('rotor_lag', 0.0, 'time constant with which the thrusts of the rotors, or the '
               'wrench, follow their commands', 's', least=0.0, most=10.0),
     Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0),
@@ -59,16 +59,7 @@ SIMULATOR = MACHINE + (
               most=1000.0),
     Parameter('tf_rate', 50.0, 'rate of the transforms of all bodies on /tf, where tf2_ros is '
               'installed; 0 for none', 'Hz', least=0.0, most=1000.0, run_time=True),
-    Parameter('command_timeout', 0.2, 'time in flight without an accepted command after which '
-              'that is reported; the last commands stay in force; 0 for never', 's', least=0.0,
-              most=3600.0, run_time=True),
-    Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
-    Parameter('max_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
-              'beyond which simulated time waits for a newer command; 0 to wait for none; only '
-              'with publish_clock', 's', least=0.0, most=10.0),
-    Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '
-              'with publish_clock', least=0.01, most=10.0),
-)
+) + TIME
 
 CONTROLLER = MACHINE + (
     Parameter('mode', EFFORTS, 'what the dynamics server is asked for: the efforts, or also their '

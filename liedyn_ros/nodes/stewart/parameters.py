@@ -14,6 +14,8 @@
 
 """The parameters of the Stewart nodes, in the order of the pages' tables."""
 
+from liedyn_ros.control import Gains
+from liedyn_ros.nodes.simulator import INTEGRATION_RATE, MAX_AGE, TIME
 from liedyn_ros.ros.parameters import Parameter
 from liedyn_ros.ros.scheduling import SCHEDULING
 
@@ -26,6 +28,8 @@ LEVENBERG_MARQUARDT = 'levenberg_marquardt'
 GAUSS_NEWTON = 'gauss_newton'
 
 SIMULATOR_NAME = 'stewart_simulator'
+
+_GAINS = Gains()
 
 PLATFORM = (
     Parameter('geometry_file', '', "path of the platform's geometry (YAML); empty for the "
@@ -127,12 +131,7 @@ POSE = PLATFORM + (
               'are tracked at once, and the newest is published', least=1, most=10000),
 ) + SCHEDULING
 
-SIMULATOR = PLATFORM + (
-    Parameter('rate', 1000.0, 'samples a second', 'Hz', least=0.1, most=5000.0),
-    Parameter('duration', 0.0, 'time after which the simulator stops publishing; 0 for never',
-              's', least=0.0, most=1e6),
-    Parameter('wait_for_subscribers', False, 'start the motion only when every topic has a '
-              'subscriber, so that none misses its beginning'),
+MOTION = (
     Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'of the motion about home: '
               'rotation about x, y, z, then translation', 'rad, m', least=-3.0, most=3.0, size=6),
     Parameter('frequencies', [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], 'of the same six coordinates',
@@ -141,6 +140,15 @@ SIMULATOR = PLATFORM + (
               least=-10.0, most=10.0, size=6),
     Parameter('rise_time', 1.0, 'time in which the motion grows from rest to its amplitudes', 's',
               least=1e-3, most=1000.0),
+)
+
+SIMULATOR = PLATFORM + (
+    Parameter('rate', 1000.0, 'samples a second', 'Hz', least=0.1, most=5000.0),
+    Parameter('duration', 0.0, 'time after which the simulator stops publishing; 0 for never',
+              's', least=0.0, most=1e6),
+    Parameter('wait_for_subscribers', False, 'start the motion only when every topic has a '
+              'subscriber, so that none misses its beginning'),
+    *MOTION,
     Parameter('length_noise', 0.0, 'standard deviation of the white noise on each leg length',
               'm', least=0.0, most=0.1),
     Parameter('publish_leg_rates', True, 'report the leg velocities too (JointState only)'),
@@ -149,4 +157,28 @@ SIMULATOR = PLATFORM + (
     Parameter('delay', 0.0, 'time between a sample and its publication', 's', least=0.0,
               most=10.0),
     Parameter('seed', 0, 'of the noise and the dropouts', least=0, most=2**31 - 1),
+)
+
+DYNAMICS_SIMULATOR = PLATFORM + (
+    Parameter('rate', 250.0, 'samples a second', 'Hz', least=1.0, most=5000.0),
+    INTEGRATION_RATE,
+    Parameter('leg_lag', 0.0, 'time constant with which the forces of the legs follow their '
+              'commands', 's', least=0.0, most=10.0),
+    Parameter('publish_leg_rates', True, 'report the leg velocities too (JointState only)'),
+    MAX_AGE,
+) + TIME
+
+CONTROLLER = PLATFORM + MOTION + (
+    Parameter('leg_lag', 0.0, 'time constant of the legs that commands make up for', 's',
+              least=0.0, most=10.0, run_time=True),
+    MAX_AGE,
+    Parameter('state_timeout', 0.5, 'time without a state after which that is reported; 0 for '
+              'never', 's', least=0.0, most=3600.0, run_time=True),
+    Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: four poles '
+              'at 1.59 times this', 'rad/s', least=0.1, most=100.0, run_time=True),
+    Parameter('position_pole', _GAINS.position, 'likewise of position', 'rad/s', least=0.1,
+              most=100.0, run_time=True),
+    Parameter('integral_limit', _GAINS.integral_limit, 'bound of the acceleration that the '
+              'integral of the error adds', 'rad/s^2, m/s^2', least=1e-3, most=100.0,
+              run_time=True),
 )

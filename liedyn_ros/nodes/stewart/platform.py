@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What both Stewart nodes read from their parameters: the platform, its home, its actuators."""
+"""What the Stewart nodes read from their parameters: the platform, its home, its actuators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,9 +26,10 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.conversions import from_position_quaternion
 from liedyn_ros.ros.parameters import ParameterSet
-from liedyn_ros.stewart import LegActuators, StewartGeometry
+from liedyn_ros.stewart import LegActuators, SmoothTrajectory, StewartGeometry
 
 LEG_STATES = 'leg_states'
+LEG_FORCES = 'leg_forces'
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,12 @@ class Platform:
                 parameters['actuator_scale'], parameters['actuator_offset'], ignore_others),
             parameters['frame_prefix'] + parameters['base_frame'],
             parameters['frame_prefix'] + parameters['platform_frame'])
+
+    def trajectory(self, parameters: ParameterSet) -> SmoothTrajectory:
+        """Return the motion about home that the parameters describe; raises LiedynError."""
+        return SmoothTrajectory(
+            self.home, parameters['amplitudes'], parameters['frequencies'], parameters['phases'],
+            parameters['rise_time'])
 
     def lengths_of(self, names: Sequence[str], values: Sequence[float]) -> Array:
         """Return lengths (6,), m, in leg order; raise LiedynError where a request has others."""

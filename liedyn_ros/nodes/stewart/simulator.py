@@ -18,21 +18,15 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
-
-from liedyn_ros.nodes.stewart.parameters import (
-    FLOAT64_TOPICS, JOINT_STATE, SIMULATOR, SIMULATOR_NAME)
-from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
+from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
+from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
-from liedyn_ros.ros import conversions
 from liedyn_ros.ros.input_gate import ClockMonitor
 from liedyn_ros.ros.lifecycle import LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.process import run
-from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.stream import Stream
-from liedyn_ros.stewart import LegSample, LegSimulation, SmoothTrajectory
+from liedyn_ros.stewart import LegSample, LegSimulation
 
 MAX_LATENESS = 0.05  # s beyond which the simulator says that it does not keep its rate
 MAX_STEP = 5.0  # s of the clock between two ticks; beyond it, or back, the clock was set
@@ -53,21 +47,12 @@ class StewartSimulatorNode(ManagedNode):
         self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self._rate, self._duration = parameters['rate'], parameters['duration']
         self._delay_ns = round(1e9 * parameters['delay'])
-        self._form = parameters['actuators']
-        self._with_rates = parameters['publish_leg_rates'] and self._form != FLOAT64_TOPICS
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP + 1.0 / self._rate)
         self._start_motion()
         stream = Stream(self)
         self._ticks = stream.open_timer(0.0, self._tick)
-        self._truth = PoseStamped()
-        self._truth.header.frame_id = self._platform.base_frame
-        self._truth_publisher = self.open_publisher(PoseStamped, 'true_pose')
-        names = self._platform.actuators.names
-        topics = ([LEG_STATES] if self._form == JOINT_STATE else
-                  [actuator_topic(name) for name in names])
-        message_type = Float64 if self._form == FLOAT64_TOPICS else JointState
-        self._leg_publishers = [
-            self.open_publisher(message_type, topic, sensor_data()) for topic in topics]
+        self._outputs = LegOutputs(
+            self, self._platform, parameters['actuators'], parameters['publish_leg_rates'])
         stream.start()
 
     def activate(self) -> None:
@@ -79,11 +64,8 @@ class StewartSimulatorNode(ManagedNode):
 
     def _start_motion(self) -> None:
         parameters = self.parameters
-        trajectory = SmoothTrajectory(
-            self._platform.home, parameters['amplitudes'], parameters['frequencies'],
-            parameters['phases'], parameters['rise_time'])
         self._simulation = LegSimulation(
-            self._platform.geometry, trajectory, self._rate,
+            self._platform.geometry, self._platform.trajectory(parameters), self._rate,
             length_noise=parameters['length_noise'],
             dropout_probability=parameters['dropout_probability'], seed=parameters['seed'])
         self._next = self._simulation.take()
@@ -97,9 +79,7 @@ class StewartSimulatorNode(ManagedNode):
             self.get_logger().warning('the clock was set: the motion starts again')
             self._start_motion()
         if self._begin_ns is None:
-            if self.parameters['wait_for_subscribers'] and not all(
-                    publisher.get_subscription_count()
-                    for publisher in (self._truth_publisher, *self._leg_publishers)):
+            if self.parameters['wait_for_subscribers'] and not self._outputs.have_subscribers:
                 return
             self._begin_ns = now_ns
         late = 1e-9 * (now_ns - self._begin_ns) - self._next.time
@@ -113,38 +93,13 @@ class StewartSimulatorNode(ManagedNode):
                     self.get_logger().info(f'motion over after {self._duration:g} s')
                     self._ticks.cancel()
                 break
-            self._publish_truth(stamp_ns, self._next)
+            self._outputs.publish_truth(stamp_ns, self._next.pose)
             self._waiting.append((stamp_ns, self._next))
             self._next = self._simulation.take()
         while self._waiting and self._waiting[0][0] + self._delay_ns <= now_ns:
             stamp_ns, sample = self._waiting.popleft()
             if not sample.dropped:
-                self._publish_legs(stamp_ns, sample)
-
-    def _publish_truth(self, stamp_ns: int, sample: LegSample) -> None:
-        self._truth.header.stamp = conversions.stamp_of(stamp_ns)
-        conversions.to_pose(sample.pose, self._truth.pose)
-        self._truth_publisher.publish(self._truth)
-
-    def _publish_legs(self, stamp_ns: int, sample: LegSample) -> None:
-        actuators = self._platform.actuators
-        positions = actuators.positions(sample.lengths).tolist()
-        velocities = (sample.leg_rates / actuators.scales).tolist() if self._with_rates else []
-        if self._form == FLOAT64_TOPICS:
-            for publisher, position in zip(self._leg_publishers, positions):
-                publisher.publish(Float64(data=position))
-            return
-        message = JointState()
-        message.header.stamp = conversions.stamp_of(stamp_ns)
-        if self._form == JOINT_STATE:
-            message.name = list(actuators.names)
-            message.position, message.velocity = positions, velocities
-            self._leg_publishers[0].publish(message)
-            return
-        for k, publisher in enumerate(self._leg_publishers):
-            message.name = [actuators.names[k]]
-            message.position, message.velocity = positions[k:k + 1], velocities[k:k + 1]
-            publisher.publish(message)
+                self._outputs.publish_legs(stamp_ns, sample)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -24,7 +24,8 @@ from liedyn_ros.ros import conversions
 from liedyn_ros.stewart import (
     AssemblyModeSolver, GaussNewton, leg_lengths, LegActuators, LegSimulation, LengthSensor,
     LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,
-    PathProver, PlatformMeter, PoseCertifier, SmoothTrajectory, StewartGeometry)
+    PathProver, PlatformController, PlatformMeter, PlatformSimulation, PoseCertifier,
+    SmoothTrajectory, StewartDynamics, StewartGeometry)
 
 NOISE = 1e-5  # m, m/s and rad; any will do
 DEFAULTS = {parameter.name: parameter.default for parameter in PLATFORM}
@@ -60,6 +61,18 @@ def warm_up_simulation() -> None:
     geometry, home = _platform()
     trajectory = SmoothTrajectory(home, np.full(6, 0.01), np.ones(6), np.zeros(6), 1.0)
     conversions.to_pose(LegSimulation(geometry, trajectory, 1000.0).take().pose, Pose())
+
+
+def warm_up_dynamics() -> None:
+    """Call the kernels of a platform under leg forces, and those of its controller."""
+    geometry, home = _platform()
+    trajectory = SmoothTrajectory(home, np.full(6, 0.01), np.ones(6), np.zeros(6), 1.0)
+    simulation = PlatformSimulation(geometry, home)
+    simulation.command(PlatformController(StewartDynamics(geometry), trajectory).command(
+        0.0, 0.0, home, np.zeros(6)).forces)
+    simulation.step()
+    conversions.to_pose(simulation.sample().pose, Pose())
+    conversions.from_pose(Pose())
 
 
 def _platform() -> tuple[StewartGeometry, Array]:

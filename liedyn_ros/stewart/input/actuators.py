@@ -33,7 +33,7 @@ NONE = np.zeros(6)
 @dataclass(frozen=True)
 class LegActuators:
     """
-    Six actuators, one a leg: length = offset + scale * position.
+    Six actuators, one a leg: length = offset + scale * position, effort = scale * force.
 
     names: the actuator of each leg, in the geometry's leg order. scales: (6,), m per unit of
     position, not zero. offsets: (6,), m, the leg's length at position zero.
@@ -83,6 +83,15 @@ class LegActuators:
     def positions(self, lengths: Array) -> Array:
         """Return the actuator positions of leg lengths (6,), m."""
         return (lengths - self.offsets) / self.scales
+
+    def efforts(self, forces: Array) -> Array:
+        """Return the efforts of the actuators, N m per unit, of forces along the legs (6,), N."""
+        return forces * self.scales
+
+    def forces(self, names: Sequence[str], efforts: ArrayLike) -> Array:
+        """Return the forces along the legs (6,), N, of named efforts; raises as `lengths`."""
+        order = self._order.of(names)
+        return checks.as_array('actuator efforts', efforts, (len(names),))[order] / self.scales
 
     def _in_leg_order(
             self, what: str, names: Sequence[str], values: ArrayLike, offsets: Array) -> Array:

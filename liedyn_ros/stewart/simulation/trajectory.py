@@ -24,6 +24,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 
+EPSILON = 1e-17  # of a sum, below which what is added ends it
+
 
 @dataclass(frozen=True)
 class SmoothTrajectory:
@@ -55,12 +57,45 @@ class SmoothTrajectory:
 
     def pose(self, t: ArrayLike) -> Array:
         """Return (..., 4, 4), platform in base, m, at times t (...), s."""
-        return se3.compose(self.home, se3.exp(self._coordinates(t)[0]))
+        return np.matmul(self.home, se3.exp(self._coordinates(t)[0]))
 
     def twist(self, t: ArrayLike) -> Array:
         """Return (..., 6), body twists in rad/s and m/s, at times t (...), s."""
         xi, rate = self._coordinates(t)
         return np.einsum('...ij,...j->...i', se3.right_jacobian(xi), rate)  # (1.14)
+
+    def derivatives(self, t: float) -> Array:
+        """Return (3, 6): body twist, its derivative and its second one at a time t, s."""
+        x = self._series(t)
+        rate = (x[1:] * np.array([[1.0], [2.0], [3.0]])).reshape(-1)  # the series of xi'
+        # V = sum_j (-ad_xi)^j xi' / (j + 1)! (1.14); of series, cut after t^2, in one matrix
+        ads, blocks = -se3.ad(x[:3]), np.zeros((3, 6, 3, 6))
+        for k in range(3):
+            blocks[k, :, :k + 1] = ads[k::-1].swapaxes(0, 1)
+        product = blocks.reshape(18, 18)
+        total, term, j = rate.copy(), rate, 1
+        while np.abs(term).max() > EPSILON * np.abs(total).max():
+            j += 1
+            term = product @ term / j
+            total += term
+        return total.reshape(3, 6) * np.array([[1.0], [1.0], [2.0]])
+
+    def _series(self, t: float) -> Array:
+        """Return the coefficients (4, 6) of xi in powers of the time since t."""
+        omega = 2.0 * np.pi * self.frequencies
+        angle = omega * t + self.phases
+        sine, cosine = self.amplitudes * np.sin(angle), self.amplitudes * np.cos(angle)
+        wave = np.array([sine, omega * cosine, -omega**2 * sine / 2.0, -omega**3 * cosine / 6.0])
+        envelope = np.array([1.0, 0.0, 0.0, 0.0])
+        if t < self.rise_time:
+            s, scale = max(t / self.rise_time, 0.0), 1.0 / self.rise_time
+            envelope = np.array([
+                s**3 * (10.0 - 15.0 * s + 6.0 * s**2), 30.0 * (s * (1.0 - s))**2 * scale,
+                30.0 * s * (1.0 - s) * (1.0 - 2.0 * s) * scale**2,
+                10.0 * (1.0 - 6.0 * s + 6.0 * s**2) * scale**3])
+            if t < 0.0:
+                envelope[3] = 0.0
+        return np.array([sum(envelope[h] * wave[k - h] for h in range(k + 1)) for k in range(4)])
 
     def _coordinates(self, t: ArrayLike) -> tuple[Array, Array]:
         t = np.asarray(t, dtype=float)[..., None]

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liedyn_ros.aerial import (
-    AerialManipulator, Feedback, Gains, Lags, RateFeedback, Reference, Simulation, tracking_error)
+from liedyn_ros.aerial import AerialManipulator, Lags, Reference, Simulation
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Feedback, Gains, RateFeedback, tracking_error
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, scale_masses
 

@@ -20,20 +20,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.aerial.reference import ReferenceMotion
-from liedyn_ros.aerial.vehicle import FREE
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 
 
+FREE = slice(0, 6)  # the free base in velocities; the numbers after it are those of joints
+
+
+class ReferenceMotion(NamedTuple):
+    """A configuration q (nq,), its velocity v, acceleration a and jerk (nv,), with a free base."""
+
+    q: Array
+    v: Array
+    a: Array
+    jerk: Array
+
+
 class TrackingError(NamedTuple):
     """
-    The tracking error of a vehicle, in its base frame and joint by joint.
+    The tracking error of a machine with a free base, in its base frame and joint by joint.
 
     error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. velocity
-    (nv,) is that of the reference, in the base frame, and rate (nv,) the vehicle's
+    (nv,) is that of the reference, in the base frame, and rate (nv,) the machine's
     velocity minus that. acceleration (nv,) and its derivative jerk (nv,) keep the rate as it is.
     """
 
@@ -70,7 +80,7 @@ class Gains:
 def tracking_error(
         model: Model, reference: ReferenceMotion, q: ArrayLike, v: ArrayLike) -> TrackingError:
     """
-    Return the errors of a state q, v of an AerialManipulator's model.
+    Return the errors of a state q, v of a model whose first joint is free.
 
     Raises ShapeError, NotFiniteError or NotInGroupError.
     """
@@ -98,7 +108,7 @@ class Feedback:
     """
 
     def __init__(self, model: Model, gains: Gains) -> None:
-        """Take the model of an AerialManipulator."""
+        """Take a model whose first joint is free."""
         self._size = model.nv
         self.use(gains)
         self.reset()

@@ -50,11 +50,11 @@ class SimulatedTime:
         self._reported, self._reported_ns, self._reported_time = time.monotonic(), now_ns, 0.0
         self._ages: deque[float] = deque(maxlen=MAX_AGES)
 
-    def pass_to(self, now_ns: int, *, flies: bool) -> None:
+    def pass_to(self, now_ns: int, *, moves: bool) -> None:
         """Follow the clock, unless a newer command is needed first."""
         due = self.due + 1e-9 * (now_ns - self.looked_ns) * self._factor
         self.looked_ns = now_ns
-        if flies and self._max_age > 0.0:
+        if moves and self._max_age > 0.0:
             now = time.monotonic()
             due = min(due, *(state_time + self._max_age
                              for state_time, heard in self._newest.values()

@@ -18,8 +18,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from liedyn_ros.nodes.aerial import simulated_time
-from liedyn_ros.nodes.aerial.simulated_time import SimulatedTime, TIMEOUT
+from liedyn_ros.ros import simulated_time
+from liedyn_ros.ros.simulated_time import SimulatedTime, TIMEOUT
 
 pytestmark = pytest.mark.ros
 MS = 1_000_000  # ns
@@ -39,29 +39,29 @@ def test_passes_as_the_clock_does(factor):
     passed = SimulatedTime(factor, 0.0, 5 * MS, RATE)
     passed.commanded('speeds', 0.0)
     for now in (7 * MS, 7 * MS, 105 * MS):
-        passed.pass_to(now, flies=True)
+        passed.pass_to(now, moves=True)
     assert passed.due == pytest.approx(0.1 * factor, rel=1e-12)
 
 
 def test_waits_for_the_older_of_the_commands():
     passed = SimulatedTime(1.0, 0.02, 0, RATE)
-    passed.pass_to(10 * MS, flies=False)
+    passed.pass_to(10 * MS, moves=False)
     passed.commanded('speeds', 0.008)
     passed.commanded('torques', 0.004)
-    passed.pass_to(100 * MS, flies=True)
+    passed.pass_to(100 * MS, moves=True)
     assert passed.due == pytest.approx(0.024)
     passed.commanded('torques', 0.016)
-    passed.pass_to(102 * MS, flies=True)
+    passed.pass_to(102 * MS, moves=True)
     assert passed.due == pytest.approx(0.026)  # what it waited is not made up for
-    passed.pass_to(200 * MS, flies=True)
+    passed.pass_to(200 * MS, moves=True)
     assert passed.due == pytest.approx(0.028)
 
 
 def test_never_goes_back_for_a_command_that_came_too_late():
     passed = SimulatedTime(1.0, 0.02, 0, RATE)
-    passed.pass_to(100 * MS, flies=False)
+    passed.pass_to(100 * MS, moves=False)
     passed.commanded('speeds', 0.05)
-    passed.pass_to(101 * MS, flies=True)
+    passed.pass_to(101 * MS, moves=True)
     assert passed.due == pytest.approx(0.1)
 
 
@@ -69,10 +69,10 @@ def test_waits_only_so_long(real):
     passed = SimulatedTime(1.0, 0.02, 0, RATE)
     passed.commanded('speeds', 0.0)
     real.now += 0.9 * TIMEOUT
-    passed.pass_to(1000 * MS, flies=True)
+    passed.pass_to(1000 * MS, moves=True)
     assert passed.due == pytest.approx(0.02)
     real.now += 0.2 * TIMEOUT
-    passed.pass_to(1100 * MS, flies=True)
+    passed.pass_to(1100 * MS, moves=True)
     assert passed.due == pytest.approx(0.12)
 
 
@@ -82,7 +82,7 @@ def test_waits_no_more_for_a_topic_that_is_silent(real):
     for k in range(1, 40):
         real.now += 0.1
         passed.commanded('speeds', passed.due)
-        passed.pass_to(10 * k * MS, flies=True)
+        passed.pass_to(10 * k * MS, moves=True)
     assert passed.due == pytest.approx(0.02 + 0.01 * (39 - 20), abs=0.011)
 
 
@@ -90,7 +90,7 @@ def test_reports_speed_and_ages(real):
     passed = SimulatedTime(1.0, 0.02, 0, RATE)
     passed.commanded('speeds', -0.004)
     real.now += 0.5
-    passed.pass_to(500 * MS, flies=True)
+    passed.pass_to(500 * MS, moves=True)
     status = passed.report('node: pace', passed.due, 4)
     assert (status.level, status.name) == (status.WARN, 'node: pace')
     assert status.message == 'slower than 1 times the clock'
@@ -98,7 +98,7 @@ def test_reports_speed_and_ages(real):
         'real-time factor': 0.032, 'states a second': 8.0, 'age of commands median, ms': 4.0,
         'age of commands 99th percentile, ms': 4.0, 'age of commands greatest, ms': 4.0})
     real.now += 1.0
-    passed.pass_to(1500 * MS, flies=False)
+    passed.pass_to(1500 * MS, moves=False)
     status = passed.report('node: pace', passed.due, 250)
     assert (status.level, status.message) == (status.OK, 'at the speed asked for')
     assert float(status.values[0].value) == pytest.approx(1.0)
@@ -110,5 +110,5 @@ def test_reports_speed_and_ages(real):
 def test_reports_what_did_not_keep_its_rate(real, reached, states, message):
     passed = SimulatedTime(1.0, 0.0, 0, RATE)
     real.now += 1.0
-    passed.pass_to(1000 * MS, flies=False)
+    passed.pass_to(1000 * MS, moves=False)
     assert passed.report('node: pace', reached, states).message == message

@@ -1,0 +1,42 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Actuators with a first-order lag, and commands that make up for it."""
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+
+
+def lead(forces: Array, lag: Array | float) -> Array:
+    """Return the commands (n,) that produce forces: forces (2, n) are these and their rates."""
+    return forces[0] + lag * forces[1]  # (8.8)
+
+
+class LaggedActuators:
+    """Forces (n,) with force' = (command - force) / lag (8.6), a fixed step at a time."""
+
+    def __init__(self, forces: Array, lag: Array | float, dt: float) -> None:
+        """Start with forces; lag, of each or of all, and the step dt are in s."""
+        lag = np.broadcast_to(lag, forces.shape)
+        with np.errstate(divide='ignore', over='ignore'):
+            self._decay = np.where(lag > 0.0, np.exp(-dt / lag), 0.0)
+        self._mean_decay = lag / dt * (1.0 - self._decay)
+        self._forces = forces
+
+    def step(self, command: Array) -> Array:
+        """Return the mean of the forces over a step in which the command is held (8.7)."""
+        excess = self._forces - command
+        self._forces = command + self._decay * excess
+        return command + self._mean_decay * excess

@@ -1,0 +1,211 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The base of simulators that integrate a machine under commands, up to the clock."""
+
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from std_srvs.srv import Trigger
+
+from liedyn_ros.common.errors import LiedynError, StampError
+from liedyn_ros.ros.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.input_gate import ClockMonitor, InputGate
+from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
+from liedyn_ros.ros.parameters import Parameter
+from liedyn_ros.ros.simulated_time import SimulatedTime
+from liedyn_ros.ros.stream import Stream
+
+REPORT_RATE = 1.0  # Hz
+MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
+
+MAX_AGE = Parameter(
+    'max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any age', 's',
+    least=0.0, most=3600.0, run_time=True)
+INTEGRATION_RATE = Parameter(
+    'integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
+    most=10000.0)
+TIME = (
+    Parameter('command_timeout', 0.2, 'time in motion without an accepted command after which '
+              'that is reported; the last commands stay in force; 0 for never', 's', least=0.0,
+              most=3600.0, run_time=True),
+    Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
+    Parameter('max_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
+              'beyond which simulated time waits for a newer command; 0 to wait for none; only '
+              'with publish_clock', 's', least=0.0, most=10.0),
+    Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '
+              'with publish_clock', least=0.01, most=10.0),
+)
+
+
+class Simulation(Protocol):
+    """A machine that is held in place until it is commanded; time and the step dt in s."""
+
+    time: float
+    dt: float
+
+    @property
+    def moves(self) -> bool:
+        """Return whether it is no longer held."""
+
+    def step(self) -> None:
+        """Advance by dt; raise LiedynError where the motion cannot go on."""
+
+
+Simulated = TypeVar('Simulated', bound=Simulation)
+
+
+class SimulatorNode(ManagedNode, Generic[Simulated]):
+    """
+    Integrates a machine up to the clock at every tick and before every command.
+
+    A command is in force from the step after its arrival until the next one. Until its first
+    commands the machine is held in place. Ticks and commands are served in a thread of their own.
+
+    A subclass has the parameters above, opens its publishers and calls `open_simulation` in
+    `configure`. It says how a simulation begins in `new_simulation`, what is published of it in
+    `publish_state`, and hands valid commands to `take`.
+    """
+
+    motion = 'motion'  # as messages call it
+    simulation: Simulated
+
+    def new_simulation(self) -> Simulated:
+        """Return a simulation at its start."""
+        raise NotImplementedError
+
+    def publish_state(self, stamp_ns: int) -> None:
+        """Publish the state that the simulation has reached."""
+        raise NotImplementedError
+
+    def publish_pace(self, status: DiagnosticStatus) -> None:
+        """Publish the statistics of simulated time."""
+        raise NotImplementedError
+
+    def require_time(self) -> None:
+        """Check the parameters of time; raise LiedynError naming what does not fit."""
+        with_clock = self.parameters['publish_clock']
+        if with_clock and self.get_parameter('use_sim_time').value:
+            raise LiedynError('publish_clock: expected use_sim_time false, as the time of the '
+                              'simulation cannot drive itself, got true')
+        for name, usual in (('time_factor', 1.0), ('max_command_age', 0.0)):
+            if self.parameters[name] != usual and not with_clock:
+                raise LiedynError(
+                    f'{name}: expected {usual:g} without publish_clock, which tells others the '
+                    f'time, got {self.parameters[name]}')
+        self._factor = self.parameters['time_factor']
+
+    def open_simulation(self, stream: Stream, rate: float) -> None:
+        """Begin, with as many states (Hz) as are to be published, and start the stream."""
+        self._rate = rate
+        self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP)
+        self._begin(self.now_ns())
+        self._gate = InputGate(lambda: self._stamp_ns)  # by the time of the simulation
+        stream.open_service(Trigger, '~/reset', self._reset)
+        self._ticks = stream.open_timer(0.0, self._tick)
+        self.parameters_changed()
+        StreamDiagnostics(self, stream, 'commands')
+        stream.start()
+
+    def activate(self) -> None:
+        """Hold the machine at the start."""
+        with self.lock:
+            self._clock_monitor.look()
+            self._begin(self.now_ns())
+        set_rate(self._ticks, self._factor * self._rate)
+        self.on_close(lambda: set_rate(self._ticks, 0.0))
+        self.open_timer(REPORT_RATE, self._report)
+
+    def parameters_changed(self) -> None:
+        """Take over what may change at run time."""
+        self._gate.max_age = self.parameters['max_age']
+        self._gate.timeout = self.parameters['command_timeout']
+
+    def take(self, topic: str, stamp_ns: int, command: Callable[[], None]) -> None:
+        """Let a command with a stamp (ns) act upon the simulation; raise LiedynError else."""
+        if not self.active:
+            return
+        self._advance()
+        self._gate.look()
+        self._gate.require_recent(stamp_ns)
+        if self._gate.max_age > 0.0 and stamp_ns < self._begin_ns:
+            raise StampError(f'stamp: expected a time of this {self.motion}, which began at '
+                             f'{self._begin_ns} ns, got {stamp_ns}')
+        command()
+        self._time.commanded(topic, 1e-9 * (stamp_ns - self._begin_ns))
+        self._gate.accept()
+
+    def refuse(self, error: LiedynError) -> None:
+        """Log why a command was refused."""
+        if self.active:
+            self.complain(error)
+
+    @property
+    def _stamp_ns(self) -> int:
+        """Return the time that the simulation has reached."""
+        return self._begin_ns + round(1e9 * self.simulation.time)
+
+    def _begin_again(self) -> None:
+        """Restart at the present time of the clock."""
+        self._begin(self._stamp_ns if self.parameters['publish_clock'] else self.now_ns())
+
+    def _begin(self, begin_ns: int) -> None:
+        self.simulation = self.new_simulation()
+        self._begin_ns = self._published_ns = begin_ns
+        self._time = SimulatedTime(
+            self._factor, self.parameters['max_command_age'], self.now_ns(), self._rate)
+        self._states = 0
+
+    def _tick(self) -> None:
+        self._advance()
+        stamp_ns = self._stamp_ns
+        if stamp_ns == self._published_ns:
+            return
+        self._published_ns = stamp_ns
+        self._states += 1
+        self.publish_state(stamp_ns)
+        self._gate.look()
+        if self.simulation.moves and self._gate.silent:
+            self.complain(
+                f'commands: expected every {self._gate.timeout:g} s, got none for '
+                f'{self._gate.silence:.1f} s; the last ones stay in force', 'silence')
+
+    def _advance(self) -> None:
+        """Take every step that is due."""
+        now_ns = self._clock_monitor.look()
+        if self._clock_monitor.was_set:
+            self.get_logger().warning(f'the clock was set: the {self.motion} restarts')
+            self._begin(now_ns)
+        self._time.pass_to(now_ns, moves=self.simulation.moves)
+        try:
+            while self.simulation.time + self.simulation.dt <= self._time.due:
+                self.simulation.step()
+        except LiedynError as error:
+            self.complain(f'the motion diverged, the {self.motion} restarts: {error}')
+            self._begin_again()
+
+    def _report(self) -> None:
+        with self.lock:
+            status = self._time.report(
+                self.status_name('pace'), self.simulation.time, self._states)
+            self._states = 0
+        self.publish_pace(status)
+
+    def _reset(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+        if self.active:
+            self._begin_again()
+        response.success = self.active
+        response.message = 'stands at the start' if self.active else 'expected an active node'
+        return response

@@ -1,0 +1,181 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The node that tracks a motion of a Stewart platform by leg forces."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.common.checks import as_array
+from liedyn_ros.common.errors import LiedynError, NameSetError
+from liedyn_ros.control import Gains, TrackingError
+from liedyn_ros.nodes.stewart.parameters import CONTROLLER
+from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
+from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
+from liedyn_ros.ros import conversions
+from liedyn_ros.ros.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.input_gate import InputGate
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import run
+from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.stream import Stream
+from liedyn_ros.stewart import PlatformController, StewartDynamics
+
+SILENCE_RATE = 10.0  # Hz; of looking whether states come
+COORDINATES = [f'{part}_{axis}' for part in ('rotation', 'position') for axis in 'xyz']
+
+
+class StewartControllerNode(ManagedNode):
+    """
+    Leg forces for every pose with a twist of the same stamp, in a thread of its own.
+
+    The reference is a smooth motion about home; it begins with the first command.
+    """
+
+    warm_up = staticmethod(warm_up_dynamics)
+
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
+        super().__init__('stewart_controller', CONTROLLER, **options)
+
+    def configure(self) -> None:
+        """Check the parameters, open the topics."""
+        parameters = self.parameters
+        self._platform = Platform.from_parameters(parameters, ignore_others=False)
+        self._trajectory = self._platform.trajectory(parameters)
+        self._controller = PlatformController(
+            StewartDynamics(self._platform.geometry), self._trajectory)
+        self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._forces = JointState(name=list(self._platform.actuators.names))
+        self._error, self._reference = JointState(name=COORDINATES), PoseStamped()
+        self._error.header.frame_id = self._platform.platform_frame
+        self._reference.header.frame_id = self._platform.base_frame
+        self._publish_forces = self.open_publisher(JointState, LEG_FORCES).publish
+        self._for_people = (self.open_publisher(JointState, 'tracking_error'),
+                            self.open_publisher(PoseStamped, 'reference'))
+        self._start_over()
+        stream = Stream(self)
+        for message_type, topic in ((PoseStamped, 'pose'), (TwistStamped, 'twist')):
+            stream.subscribe(message_type, topic, self._take, sensor_data(1))
+        StreamDiagnostics(self, stream, 'states')
+        stream.open_timer(SILENCE_RATE, self._look_for_silence)
+        self.parameters_changed()
+        stream.start()
+
+    def activate(self) -> None:
+        """Begin the reference at its start."""
+        with self.lock:
+            self._start_over()
+
+    def parameters_changed(self) -> None:
+        """Take over what may change at run time."""
+        parameters = self.parameters
+        with self.lock:
+            self._gate.max_age = parameters['max_age']
+            self._gate.timeout = parameters['state_timeout']
+            self._controller.lag = parameters['leg_lag']
+            self._controller.use(Gains(
+                rotation=parameters['rotation_pole'], position=parameters['position_pole'],
+                integral_limit=parameters['integral_limit']))
+
+    def _start_over(self) -> None:
+        self._gate.reset()
+        self._refusal = ''  # why the last state since the last good one was refused
+        self._start_reference()
+
+    def _start_reference(self) -> None:
+        self._newest: dict[type, Any] = {}  # message of each type
+        self._begin_ns: int | None = None  # of the reference: the state of the first command
+        self._last_ns = 0
+        self._controller.reset()
+
+    def _take(self, message: PoseStamped | TwistStamped) -> None:
+        """Keep the newest of both; of one stamp, they form one state."""
+        if not self.active:
+            return
+        self._newest[type(message)] = message
+        pose, twist = self._newest.get(PoseStamped), self._newest.get(TwistStamped)
+        if pose and twist and pose.header.stamp == twist.header.stamp:
+            self._newest.clear()
+            self._see(pose, twist)
+
+    def _see(self, pose: PoseStamped, twist: TwistStamped) -> None:
+        """Answer a state in its time; where the clock was set back the reference starts again."""
+        stamp_ns = conversions.nanoseconds(pose.header.stamp)
+        try:
+            if not self._gate.follows(stamp_ns):
+                self.get_logger().warning('the clock was set back: the reference starts again')
+                self._start_reference()
+            self._command(stamp_ns, pose, twist)
+        except LiedynError as error:
+            self._refusal = str(error)
+            held = 'no motion yet' if self._begin_ns is None else 'the last command is held'
+            self.complain(f'pose and twist: {error}; {held}', 'states')
+            return
+        self._refusal = ''
+        self._gate.accept()
+
+    def _command(self, stamp_ns: int, pose: PoseStamped, twist: TwistStamped) -> None:
+        for message, frame in ((pose, self._platform.base_frame),
+                               (twist, self._platform.platform_frame)):
+            if message.header.frame_id != frame:
+                raise NameSetError(
+                    f'frame_id: expected {frame!r}, got {message.header.frame_id!r}')
+        at = conversions.from_pose(pose.pose)
+        rate = as_array('twist', conversions.from_twist(twist.twist), (6,))
+        begin_ns, last_ns = self._begin_ns, self._last_ns
+        if begin_ns is None:
+            begin_ns = last_ns = stamp_ns
+        t, dt = 1e-9 * (stamp_ns - begin_ns), 1e-9 * (stamp_ns - last_ns)
+        command = self._controller.command(t, dt, at, rate)
+        self._begin_ns, self._last_ns = begin_ns, stamp_ns
+        self._forces.header.stamp = pose.header.stamp
+        self._forces.effort = self._platform.actuators.efforts(command.forces).tolist()
+        self._publish_forces(self._forces)
+        self._publish_error(pose.header.stamp, t, command.error)
+
+    def _publish_error(self, stamp: Time, t: float, error: TrackingError) -> None:
+        """Publish the reference and the tracking error, where someone listens."""
+        if not any(publisher.get_subscription_count() for publisher in self._for_people):
+            return
+        self._error.header.stamp = self._reference.header.stamp = stamp
+        self._error.position, self._error.velocity = error.error.tolist(), error.rate.tolist()
+        conversions.to_pose(self._trajectory.pose(t), self._reference.pose)
+        for publisher, message in zip(self._for_people, (self._error, self._reference)):
+            publisher.publish(message)
+
+    def _look_for_silence(self) -> None:
+        self._gate.look()
+        if self.active and self._gate.silent:
+            reason = (f'expected pose and twist of one stamp every {self._gate.timeout:g} s, got '
+                      f'none for {self._gate.silence:.1f} s')
+            if self._refusal:
+                reason += f': all states were refused, the last one: {self._refusal}'
+            if self._gate.heard or self._refusal:
+                self.complain(reason, 'silence')
+            else:
+                self.wait_for(reason, 'states')
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(StewartControllerNode, args)
+
+
+if __name__ == '__main__':
+    main()

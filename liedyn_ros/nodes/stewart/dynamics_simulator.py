@@ -1,0 +1,94 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The simulator of a Stewart platform under leg forces: commands in, leg states out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.nodes.simulator import SimulatorNode
+from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
+from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR
+from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
+from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
+from liedyn_ros.ros import conversions
+from liedyn_ros.ros.process import run
+from liedyn_ros.ros.stream import Stream
+from liedyn_ros.stewart import PlatformSimulation
+
+
+class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
+    """The platform, held at home by brakes until the first command, and then by its legs alone."""
+
+    warm_up = staticmethod(warm_up_dynamics)
+
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
+        super().__init__('stewart_dynamics_simulator', DYNAMICS_SIMULATOR, **options)
+
+    def configure(self) -> None:
+        """Check the parameters, open topics and the service."""
+        parameters = self.parameters
+        self.require_time()
+        self._platform = Platform.from_parameters(parameters, ignore_others=False)
+        self.new_simulation()  # refuses a geometry without masses
+        self._outputs = LegOutputs(
+            self, self._platform, parameters['actuators'], parameters['publish_leg_rates'])
+        self._publish_clock = (self.open_publisher(Clock, '/clock').publish
+                               if parameters['publish_clock'] else None)
+        self._publish_diagnostics = self.open_publisher(DiagnosticArray, '/diagnostics').publish
+        stream = Stream(self)
+        stream.subscribe(JointState, LEG_FORCES, self._receive, 1)
+        self.open_simulation(stream, parameters['rate'])
+
+    def new_simulation(self) -> PlatformSimulation:
+        """Return a platform at home."""
+        return PlatformSimulation(
+            self._platform.geometry, self._platform.home,
+            1.0 / self.parameters['integration_rate'], self.parameters['leg_lag'])
+
+    def publish_state(self, stamp_ns: int) -> None:
+        """Publish leg states and the true pose."""
+        if self._publish_clock is not None:
+            self._publish_clock(Clock(clock=conversions.stamp_of(stamp_ns)))
+        self._outputs.publish_truth(stamp_ns, self.simulation.pose)
+        self._outputs.publish_legs(stamp_ns, self.simulation.sample())
+
+    def publish_pace(self, status: DiagnosticStatus) -> None:
+        """Publish the statistics of simulated time."""
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._publish_diagnostics(message)
+
+    def _receive(self, message: JointState) -> None:
+        try:
+            forces = self._platform.actuators.forces(message.name, message.effort)
+            self.take(LEG_FORCES, conversions.nanoseconds(message.header.stamp),
+                      lambda: self.simulation.command(forces))
+        except LiedynError as error:
+            self.refuse(type(error)(f'{LEG_FORCES}: {error}'))
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(StewartDynamicsSimulatorNode, args)
+
+
+if __name__ == '__main__':
+    main()

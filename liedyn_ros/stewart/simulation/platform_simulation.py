@@ -1,0 +1,99 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The motion of a platform under leg forces, as its drives and its inertia make it."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.control import LaggedActuators
+from liedyn_ros.lie import se3
+from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.lie.kernels.so3 import normalize
+from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
+from liedyn_ros.stewart.platform import kinematics
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.simulation.leg_simulation import LegSample
+
+
+class PlatformSimulation:
+    """
+    The pose (4, 4) and the body twist (6,) of a platform at a time (s).
+
+    Until its first command the platform is held in place, as by brakes, with drives that already
+    bear its weight. A refused command changes nothing.
+    """
+
+    def __init__(self, geometry: StewartGeometry, pose_base_platform: ArrayLike,
+                 dt: float = 1e-3, lag: float = 0.0) -> None:
+        """
+        Start at rest, with steps dt and drives that lag by a time constant, s.
+
+        Raises GeometryError for a geometry without masses, NotInGroupError, SingularError, and
+        LimitError for a number or a pose beyond its limits.
+        """
+        if not 0.0 <= lag < np.inf:
+            raise LimitError(f'lag: expected a number of s from 0, got {lag}')
+        self.geometry, self.dt, self.time = geometry, as_positive('dt', dt), 0.0
+        self.pose: Array = se3.require_pose(
+            'pose_base_platform', as_array('pose_base_platform', pose_base_platform, (4, 4)))
+        self.twist: Array = np.zeros(6)
+        geometry.require_within_limits(kinematics.leg_lengths(geometry, self.pose))
+        self._dynamics = StewartDynamics(geometry)
+        self._command = self._dynamics.inverse(self.pose, self.twist, np.zeros(6)).forces
+        self._drives = LaggedActuators(self._command, lag, dt)
+        self.moves = False
+
+    def command(self, forces: ArrayLike) -> None:
+        """Take forces (6,), N, along the legs; raises ShapeError or NotFiniteError."""
+        self._command = as_array('forces', forces, (6,))
+        self.moves = True
+
+    def step(self) -> None:
+        """
+        Advance by dt, by the classical Runge-Kutta method on SE(3), with the mean of the forces.
+
+        Raises LimitError where a leg has reached the end of its travel, and NotFiniteError or
+        SingularError where the motion diverged; the state is then the last good one.
+        """
+        if self.moves:
+            pose, twist = self._integrated(self._drives.step(self._command))
+            self.geometry.require_within_limits(kinematics.leg_lengths(self.geometry, pose))
+            self.pose, self.twist = pose, twist
+        self.time += self.dt
+
+    def sample(self) -> LegSample:
+        """Return what the sensors of the legs report, without noise."""
+        return LegSample(
+            self.time, self.pose, self.twist, kinematics.leg_lengths(self.geometry, self.pose),
+            kinematics.leg_rates(self.geometry, self.pose, self.twist), False)
+
+    def _integrated(self, forces: Array) -> tuple[Array, Array]:
+        """Return the state a step later, x the exponential coordinates of the way."""
+        h, twist, forward = self.dt, self.twist, self._dynamics.forward
+
+        def rates(x: Array, at: Array) -> tuple[Array, Array]:
+            pose = self.pose @ se3.exp(x)
+            return se3.right_jacobian_inverse(x) @ at, forward(pose, at, forces).acceleration
+
+        dx1, dv1 = twist, forward(self.pose, twist, forces).acceleration
+        dx2, dv2 = rates(0.5 * h * dx1, twist + 0.5 * h * dv1)
+        dx3, dv3 = rates(0.5 * h * dx2, twist + 0.5 * h * dv2)
+        dx4, dv4 = rates(h * dx3, twist + h * dv3)
+        x = h / 6.0 * (dx1 + 2.0 * (dx2 + dx3) + dx4)
+        pose = self.pose @ se3.exp(x)
+        pose[:3, :3] = np.reshape(normalize(split(pose)[0]), (3, 3))
+        return pose, twist + h / 6.0 * (dv1 + 2.0 * (dv2 + dv3) + dv4)

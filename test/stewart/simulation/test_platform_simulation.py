@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A platform under leg forces: its integrator, its drives, the ends of its travel."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    leg_lengths, leg_rates, PlatformSimulation, StewartDynamics, StewartGeometry)
+
+GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
+PUSH = np.array([30.0, -20.0, 10.0, 25.0, -15.0, 5.0])  # N
+
+
+def held():
+    """Return the forces that hold the platform at home."""
+    return StewartDynamics(GEOMETRY).inverse(HOME, np.zeros(6), np.zeros(6)).forces
+
+
+def pushed(dt, seconds=0.2, lag=0.0):
+    """Return a simulation after a time under forces that push the platform."""
+    simulation = PlatformSimulation(GEOMETRY, HOME, dt, lag)
+    simulation.command(held() + PUSH)
+    for _ in range(round(seconds / dt)):
+        simulation.step()
+    return simulation
+
+
+def test_motion_against_scipy():
+    """Its Runge-Kutta method of order eight, in exponential coordinates about home."""
+    dynamics, forces, simulation = StewartDynamics(GEOMETRY), held() + PUSH, pushed(1e-3)
+
+    def rate(_, y):
+        pose = se3.normalize(HOME @ se3.exp(y[:6]))
+        return np.concatenate((se3.right_jacobian_inverse(y[:6]) @ y[6:],
+                               dynamics.forward(pose, y[6:], forces).acceleration))
+
+    end = solve_ivp(rate, (0.0, 0.2), np.zeros(12), 'DOP853', rtol=1e-10, atol=1e-11).y[:, -1]
+    np.testing.assert_allclose(simulation.pose, HOME @ se3.exp(end[:6]), atol=1e-9)
+    np.testing.assert_allclose(simulation.twist, end[6:], atol=1e-8)
+    assert np.abs(simulation.pose - HOME).max() > 0.01
+
+
+def test_the_method_is_of_fourth_order():
+    best = pushed(1e-3)
+    errors = [np.abs(pushed(dt).twist - best.twist).max() for dt in (0.04, 0.02)]
+    assert errors[0] / errors[1] == pytest.approx(16.0, rel=0.35)
+
+
+def test_energy_is_the_work_of_the_legs():
+    dynamics, simulation = StewartDynamics(GEOMETRY), pushed(1e-3)
+    lengths = leg_lengths(GEOMETRY, np.stack((HOME, simulation.pose)))
+    work = (held() + PUSH) @ (lengths[1] - lengths[0])
+    gained = sum(dynamics.energy(simulation.pose, simulation.twist)) - sum(
+        dynamics.energy(HOME, np.zeros(6)))
+    assert gained == pytest.approx(work, rel=1e-8)
+
+
+def test_drives_that_lag_give_an_impulse_less():
+    """Forces that rise as 1 - exp(-t / lag): the impulse is that of a time lag less."""
+    seconds, lag = 0.02, 0.005
+    dynamics = StewartDynamics(GEOMETRY)
+    jolt = dynamics.forward(HOME, np.zeros(6), held() + PUSH).acceleration
+    simulation = pushed(1e-3, seconds, lag)
+    risen = seconds - lag * (1.0 - np.exp(-seconds / lag))
+    np.testing.assert_allclose(simulation.twist, risen * jolt, rtol=0.05, atol=2e-3)
+
+
+def test_it_is_held_until_commanded_and_then_reports_its_legs():
+    simulation = PlatformSimulation(GEOMETRY, HOME)
+    for _ in range(10):
+        simulation.step()
+    assert (simulation.moves, simulation.time) == (False, pytest.approx(0.01))
+    np.testing.assert_array_equal(simulation.pose, HOME)
+    sample = pushed(1e-3).sample()
+    np.testing.assert_allclose(sample.lengths, leg_lengths(GEOMETRY, sample.pose), atol=1e-14)
+    np.testing.assert_allclose(
+        sample.leg_rates, leg_rates(GEOMETRY, sample.pose, sample.twist), atol=1e-14)
+
+
+def test_the_end_of_travel_ends_the_motion():
+    simulation = PlatformSimulation(GEOMETRY, HOME)
+    simulation.command(held() + 100.0)
+    with pytest.raises(LiedynError, match=r'length of leg_\d: expected 0\.25 to 0\.95 m, got'):
+        for _ in range(1000):
+            simulation.step()
+    assert (leg_lengths(GEOMETRY, simulation.pose) <= 0.95).all()
+
+
+def test_refuses():
+    simulation = PlatformSimulation(GEOMETRY, HOME)
+    for value, reason in ((np.zeros(5), r'forces: expected shape \(6,\), got \(5,\)'),
+                          ([np.nan] * 6, r'forces\[0\]: expected a finite number')):
+        with pytest.raises(LiedynError, match=reason):
+            simulation.command(value)
+    assert not simulation.moves
+    with pytest.raises(LiedynError, match='lag: expected a number of s from 0, got -1'):
+        PlatformSimulation(GEOMETRY, HOME, lag=-1.0)
+    low = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.05])
+    with pytest.raises(LiedynError, match=r'length of leg_1: expected 0\.25 to 0\.95 m'):
+        PlatformSimulation(GEOMETRY, low)
+    octahedron = StewartGeometry.from_yaml(config_file('stewart_octahedron.yaml'))
+    with pytest.raises(LiedynError, match='expected masses, got none'):
+        PlatformSimulation(octahedron, HOME)
