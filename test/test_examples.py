@@ -74,6 +74,13 @@ def test_stewart_pose():
     assert float(rotation) < 1e-9 and float(position) < 1e-9
 
 
+def test_stewart_dynamics():
+    printed = run('stewart_dynamics')
+    assert float(re.search(rf'round trip, .*: {NUMBER}', printed)[1]) < 1e-9
+    without, rates = map(float, re.findall(rf'within {NUMBER} mm', printed))
+    assert rates < 1.0 and rates < 0.2 * without
+
+
 def test_closed_loops():
     printed = run('closed_loops')
     freedoms = re.findall(r'(\d+) degrees of freedom, 5 constraints of rank 2', printed)

@@ -19,7 +19,7 @@ from pathlib import Path
 import sys
 
 from liedyn_ros.demo.aerial import demo as aerial
-from liedyn_ros.demo.stewart import demo as stewart
+from liedyn_ros.demo.stewart import control, demo as stewart
 
 # What a demo publishes stays on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -27,7 +27,7 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
-    held = [demo.run(Path('out')) for demo in (stewart, aerial)]
+    held = [demo.run(Path('out')) for demo in (stewart, control, aerial)]
     return 0 if all(held) else 1
 
 

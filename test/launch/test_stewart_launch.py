@@ -18,6 +18,7 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
 from support.launch_bench import assert_unconfigured, described_arguments, launched
 from support.pose_bench import matrix, ns, stamp_of
 
@@ -40,13 +41,29 @@ def assert_tracks(bench, namespace, act=lambda: None):
 
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
-        'namespace', 'params_file', 'use_sim_time', 'autostart', 'simulator', 'rviz']
+        'namespace', 'params_file', 'use_sim_time', 'autostart', 'simulator', 'control', 'rviz']
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/platform'])
 def test_the_pose_of_the_simulated_platform_is_published(bench, namespace):
     with launched(FILE, 'simulator:=true', f'namespace:={namespace}'):
         assert_tracks(bench, f'/{namespace}' if namespace else '')
+
+
+@pytest.mark.parametrize('namespace', ['', 'left/platform'])
+def test_leg_forces_move_the_platform(bench, namespace):
+    """The player of leg lengths is not started beside it. A slow machine tracks less well."""
+    prefix = f'/{namespace}' if namespace else ''
+    errors = bench.collect(JointState, f'{prefix}/tracking_error')
+    references = bench.collect(PoseStamped, f'{prefix}/reference')
+    with launched(FILE, 'simulator:=true', 'control:=true', f'namespace:={namespace}'):
+        assert_tracks(bench, prefix)
+        bench.until(lambda: errors and references and ns(references[-1]) > ns(
+            references[0]) + 1_500_000_000, 'a piece of motion')
+        assert 'stewart_simulator' not in bench.partner.get_node_names()
+    assert references[-1].header.frame_id == f'{prefix}/stewart_base'.lstrip('/')
+    assert np.abs(matrix(references[-1].pose) - matrix(references[0].pose)).max() > 0.01
+    assert np.linalg.norm(errors[-1].position[3:]) < 0.05
 
 
 def test_sim_time(bench):
@@ -67,6 +84,9 @@ def test_sim_time(bench):
 def test_without_autostart_the_nodes_wait_to_be_configured(bench):
     with launched(FILE, 'simulator:=true', 'autostart:=false'):
         assert_unconfigured(bench, '/stewart_pose', '/stewart_simulator')
+    with launched(FILE, 'control:=true', 'autostart:=false'):
+        assert_unconfigured(
+            bench, '/stewart_pose', '/stewart_dynamics_simulator', '/stewart_controller')
 
 
 def test_parameters_come_from_the_file_given(bench, tmp_path):

@@ -1,0 +1,133 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Move a platform by lagging legs: three node processes, a recorder, a report."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rcl_interfaces.srv import SetParameters
+import rclpy
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.demo.processes import NodeProcess
+from liedyn_ros.demo.recorder import deep, Recorder, wait_for
+from liedyn_ros.demo.stewart import control_plots
+from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
+from liedyn_ros.ros.conversions import nanoseconds
+
+RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller is told of the lag, and after
+LAG = 0.03  # s, of the forces of all legs
+FREQUENCY = 0.4  # Hz, of all coordinates, so that both phases hold the same motion
+SETTLED = 2.0  # s of a phase after which its errors count
+MAX_COMMAND_AGE = 0.01  # s; a fifth of the delay that the loop bears; simulated time then waits
+MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 3.0, 0.5  # mm, degree; with the lag made up for
+MIN_GAIN = 3.0  # of both errors by force rates
+MAX_POSE_ERROR = 1e-9  # rad and m, of the pose that the controller is given
+REAL_TIME = 0.95  # real-time factor from which the gain is judged
+TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped,
+          'leg_forces': JointState}
+
+
+def run(folder: Path) -> bool:
+    """Run the demo, write its picture into a folder, and return whether the bounds held."""
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f'\nStewart platform under leg forces: simulator, pose node and controller as three '
+          f'processes\n  Forces lag by {1e3 * LAG:g} ms, of which the controller is told after '
+          f'{PHASE:g} s.')
+    recorder, told_ns = record(folder)
+    motion = ControlledMotion.of(recorder, told_ns, SETTLED)
+    good = report(motion)
+    control_plots.draw(motion, folder)
+    print(f'  {"tracked" if good else "NOT TRACKED"}; picture in {folder}/')
+    return good
+
+
+def record(folder: Path) -> tuple[Recorder, int]:
+    """Run both phases; return what was recorded, and when (ns) the second began."""
+    rclpy.init(args=[])
+    recorder = Recorder(TOPICS)
+    try:
+        with ExitStack() as stack:
+            def start(module: str, **parameters: Any) -> NodeProcess:
+                return stack.enter_context(NodeProcess(
+                    f'liedyn_ros.nodes.stewart.{module}', parameters,
+                    folder / f'stewart_control_{module}.log'))
+
+            processes = [
+                start('pose', use_sim_time=True, **deep('pose')),
+                start('controller', use_sim_time=True, frequencies=[FREQUENCY] * 6,
+                      **deep('leg_forces', 'reference'))]
+            wait_for(recorder, processes, 'the pose node and the controller', lambda: all(
+                recorder.count_publishers(topic) for topic in ('pose', 'leg_forces')))
+            processes.append(start(
+                'dynamics_simulator', publish_clock=True, max_command_age=MAX_COMMAND_AGE,
+                rate=RATE, leg_lag=LAG, **deep('true_pose')))
+            wait_for(recorder, processes, 'a command of a state',
+                     lambda: recorder.count('leg_forces') > 0)
+            watch(recorder, processes)
+            tell_lag(recorder, processes)
+            told_ns = nanoseconds(recorder.latest('true_pose').header.stamp)
+            watch(recorder, processes)
+        return recorder, told_ns
+    finally:
+        recorder.destroy_node()
+        rclpy.try_shutdown()
+
+
+def watch(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:
+    """Record a phase, with progress."""
+    def stamp() -> float:
+        return 1e-9 * nanoseconds(recorder.latest('true_pose').header.stamp)
+
+    begin = stamp()
+    for seconds in range(1, round(PHASE) + 1):
+        wait_for(recorder, processes, 'another second of motion',
+                 lambda: stamp() >= begin + seconds)  # noqa: B023
+        print(f'  {seconds:2d} s of {PHASE:g}: {recorder.count("true_pose"):6d} samples, '
+              f'{recorder.count("leg_forces"):6d} commands', flush=True)
+
+
+def tell_lag(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:
+    """Tell the controller of the lag."""
+    client = recorder.create_client(SetParameters, 'stewart_controller/set_parameters')
+    future = client.call_async(SetParameters.Request(
+        parameters=[Parameter('leg_lag', value=LAG).to_parameter_msg()]))
+    wait_for(recorder, processes, 'the parameter leg_lag to be set', future.done)
+    print('  the controller is told of the lag', flush=True)
+
+
+def report(motion: ControlledMotion) -> bool:
+    """Print what was measured and return whether it is within the bounds."""
+    untold, told = motion.largest(told=False), motion.largest(told=True)
+    bounds = MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR
+    print_table(['largest error', 'lag not known', 'made up for', 'factor', 'bound'],
+                [[name, f'{u:.3g}', f'{t:.3g}', f'{u / t:.1f}', f'{bound:g}']
+                 for name, u, t, bound in zip(('position, mm', 'attitude, deg'),
+                                              untold, told, bounds)])
+    print(f'  {motion.rate:.0f} commands a second of motion, real-time factor '
+          f'{motion.real_time_factor:.3f}, poses within {motion.pose_error:.2g} rad and m')
+    good = all(t < bound for t, bound in zip(told, bounds))
+    if motion.pose_error > MAX_POSE_ERROR:
+        print('  a pose was wrong')
+        good = False
+    if motion.real_time_factor < REAL_TIME:
+        print('  This machine was too busy for real time, which the factor needs.')
+        return good
+    return good and all(u > MIN_GAIN * t for u, t in zip(untold, told))

@@ -1,0 +1,105 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a recording of a platform under leg forces tells: its motion, its errors, its commands."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.demo.recorder import Recorder
+from liedyn_ros.lie import se3
+from liedyn_ros.ros.conversions import from_pose, nanoseconds
+
+
+@dataclass(frozen=True)
+class ControlledMotion:
+    """
+    A recorded motion, row by row in time, s from its first command.
+
+    At times (n,): errors (n, 6), the displacement from the reference, rad and m. told: (n,),
+    whether the controller knew the lag then; counts: (n,), whether the errors count, some time
+    after the start and after it was told. At command_times (m,): forces (m, 6), N. pose_error:
+    the largest of the poses that the controller was given, rad or m. real_time_factor: seconds of
+    motion a second.
+    """
+
+    times: Array
+    errors: Array
+    told: NDArray[np.bool_]
+    counts: NDArray[np.bool_]
+    command_times: Array
+    forces: Array
+    pose_error: float
+    real_time_factor: float
+
+    @classmethod
+    def of(cls, recorder: Recorder, told_ns: int, settled: float) -> 'ControlledMotion':
+        """Compare true poses, poses and references of equal stamps; settled is in s."""
+        truths, poses, references = (
+            {nanoseconds(message.header.stamp): message.pose
+             for _, message in recorder.messages(topic)}
+            for topic in ('true_pose', 'pose', 'reference'))
+        commands = {nanoseconds(message.header.stamp): message.effort
+                    for _, message in recorder.messages('leg_forces')}
+        begin, commanded = min(commands), sorted(commands)
+        stamps = sorted(stamp for stamp in references if stamp in truths)
+        true = np.array([from_pose(truths[stamp]) for stamp in stamps])
+        wanted = np.array([from_pose(references[stamp]) for stamp in stamps])
+        seen = [stamp for stamp in poses if stamp in truths]
+        given = _errors(np.array([from_pose(truths[stamp]) for stamp in seen]),
+                        np.array([from_pose(poses[stamp]) for stamp in seen]))
+        times = 1e-9 * (np.array(stamps) - begin)
+        told_at = 1e-9 * (told_ns - begin)
+        told = times >= told_at
+        return cls(
+            times, _errors(wanted, true), told,
+            counts=(times >= settled) & ~(told & (times < told_at + settled)),
+            command_times=1e-9 * (np.array(commanded) - begin),
+            forces=np.array([commands[stamp] for stamp in commanded]),
+            pose_error=float(np.abs(given).max()), real_time_factor=_speed(recorder, begin))
+
+    @property
+    def rate(self) -> float:
+        """Return how many commands there were a second, Hz."""
+        return (len(self.command_times) - 1) / float(np.ptp(self.command_times))
+
+    @property
+    def position_errors(self) -> Array:
+        """Return the distances (n,) from the reference, mm."""
+        return 1e3 * np.linalg.norm(self.errors[:, 3:], axis=1)
+
+    @property
+    def attitude_errors(self) -> Array:
+        """Return the angles (n,) to the reference, degree."""
+        return np.degrees(np.linalg.norm(self.errors[:, :3], axis=1))
+
+    def largest(self, told: bool) -> tuple[float, float]:
+        """Return the largest errors that count, position and attitude, told of the lag or not."""
+        rows = self.counts & (self.told == told)
+        return (float(self.position_errors[rows].max()), float(self.attitude_errors[rows].max()))
+
+
+def _errors(wanted: Array, true: Array) -> Array:
+    return se3.log(se3.compose(se3.inverse(wanted), true))
+
+
+def _speed(recorder: Recorder, begin: int) -> float:
+    """Return how many seconds of motion went by in a second, by the arrival of the poses."""
+    arrived, stamps = zip(*(
+        (at, stamp) for at, message in recorder.messages('true_pose')
+        if (stamp := nanoseconds(message.header.stamp)) >= begin))
+    return (stamps[-1] - stamps[0]) / (arrived[-1] - arrived[0])

@@ -1,0 +1,144 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The controller of a platform: in a loop with pose node and simulator, and bad states."""
+
+from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
+import pytest
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from support.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
+
+from liedyn_ros.nodes.stewart.controller import StewartControllerNode
+from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
+from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+from liedyn_ros.stewart import StewartDynamics
+
+pytestmark = pytest.mark.ros
+PERIOD_NS = 10_000_000
+HELD = StewartDynamics(GEOMETRY).inverse(HOME, np.zeros(6), np.zeros(6)).forces
+
+
+class Controller:
+    """The node, and a partner that plays the pose node; stamps start at 1 s."""
+
+    def __init__(self, bench, **parameters):
+        """Start the node; `max_age` and `state_timeout` are off."""
+        self.bench, self.stamp_ns = bench, 1_000_000_000
+        self.forces = bench.collect(JointState, 'leg_forces')
+        self.errors = bench.collect(JointState, 'tracking_error')
+        self.references = bench.collect(PoseStamped, 'reference')
+        self.poses = bench.publisher(PoseStamped, 'pose')
+        self.twists = bench.publisher(TwistStamped, 'twist')
+        self.node = bench.start(StewartControllerNode, **{
+            'max_age': 0.0, 'state_timeout': 0.0, **parameters})
+
+    def send(self, x=0.0, frame='stewart_base', rate=0.0, late_ns=0, step_ns=PERIOD_NS):
+        """Publish a state at home, displaced along x, a step later than the last."""
+        self.stamp_ns += step_ns
+        pose, twist = PoseStamped(), TwistStamped()
+        pose.header.frame_id, twist.header.frame_id = frame, 'stewart_platform'
+        pose.header.stamp, twist.header.stamp = map(
+            stamp_of, (self.stamp_ns, self.stamp_ns - late_ns))
+        pose.pose.position.x, pose.pose.position.z = x, 0.5
+        twist.twist.linear.x = rate
+        self.poses.publish(pose)
+        self.twists.publish(twist)
+
+    def until(self, condition, what, **state):
+        """Send states until a condition holds."""
+        return self.bench.until(condition, what, lambda: self.send(**state))
+
+
+def test_the_first_command_holds_the_platform(bench):
+    controller = Controller(bench, actuator_scale=[2.0] * 6)
+    controller.until(lambda: controller.forces, 'a command')
+    forces = controller.forces[0]
+    assert list(forces.name) == LEGS
+    assert (ns(forces) - 1_000_000_000) % PERIOD_NS == 0
+    np.testing.assert_allclose(forces.effort, 2.0 * HELD, rtol=1e-9)
+
+
+def test_displacements_are_pushed_back_and_told(bench):
+    controller = Controller(bench, amplitudes=[0.0] * 6)
+    controller.until(lambda: len(controller.forces) > 5 and controller.errors
+                     and controller.references, 'commands', x=0.01)
+    np.testing.assert_allclose(controller.errors[-1].position, [0, 0, 0, 0.01, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(matrix(controller.references[-1].pose), HOME, atol=1e-12)
+    pushed = np.array(controller.forces[-1].effort) - HELD
+    acceleration = StewartDynamics(GEOMETRY).forward(
+        matrix(controller.references[-1].pose), np.zeros(6), HELD + pushed).acceleration
+    assert acceleration[3] < -0.01
+
+
+@pytest.mark.parametrize(('state', 'reason'), [
+    ({'frame': 'floor'}, "frame_id: expected 'stewart_base', got 'floor'; no motion yet"),
+    ({'x': np.nan}, 'expected a finite number'), ({'rate': np.inf}, 'expected a finite number'),
+    ({'step_ns': 0}, 'stamp')])
+def test_bad_states_are_refused_with_the_reason(bench, state, reason):
+    controller = Controller(bench)
+    if 'step_ns' in state:
+        controller.until(lambda: controller.forces, 'a command')
+    controller.until(lambda: any(reason in line for line in bench.logged(controller.node)),
+                     reason, **state)
+    if 'step_ns' not in state:
+        assert controller.forces == []
+
+
+def test_a_pose_without_its_twist_is_no_state(bench):
+    controller = Controller(bench, state_timeout=0.1)
+    controller.until(lambda: bench.logged(controller.node, 30), 'a warning', late_ns=1)
+    assert 'expected pose and twist of one stamp' in bench.logged(controller.node, 30)[0]
+    assert controller.forces == []
+
+
+def test_the_loop_tracks_and_force_rates_make_up_for_lag(bench):
+    """
+    Legs lag by 30 ms, which the controller is told after a second.
+
+    The clock of all nodes is this test's, and stands still until each state has its command.
+    """
+    clock, now_ns = bench.publisher(Clock, '/clock'), 1_000_000_000
+    forces, errors = (bench.collect(JointState, name) for name in ('leg_forces', 'tracking_error'))
+    poses, truths = (bench.collect(PoseStamped, name) for name in ('pose', 'true_pose'))
+    bench.start(StewartPoseNode, use_sim_time=True)
+    controller = bench.start(
+        StewartControllerNode, use_sim_time=True, rise_time=0.5, frequencies=[0.6] * 6)
+    bench.start(StewartDynamicsSimulatorNode, use_sim_time=True, rate=100.0, leg_lag=0.03)
+
+    def go_on():
+        nonlocal now_ns
+        now_ns += PERIOD_NS
+        clock.publish(Clock(clock=stamp_of(now_ns)))
+
+    def run(seconds):
+        """Return the largest error of position of the last half of a time, m."""
+        errors.clear()
+        end_ns = now_ns + round(1e9 * seconds)
+        while now_ns < end_ns:
+            go_on()
+            bench.until(lambda: ns(forces[-1]) == now_ns, 'the command of a state')
+        half = [e.position[3:] for e in errors if ns(e) > end_ns - 5e8 * seconds]
+        return np.linalg.norm(half, axis=1).max()
+
+    bench.until(lambda: forces, 'the first command', go_on)
+    bench.until(lambda: ns(forces[-1]) == now_ns, 'the command of a state')
+    untold = run(1.2)
+    result, = bench.set_parameters(controller, leg_lag=0.03)
+    assert result.successful
+    assert run(1.6) < 0.25 * untold
+    true = {ns(truth): matrix(truth.pose) for truth in truths}
+    for pose in poses[-50:]:
+        np.testing.assert_allclose(matrix(pose.pose), true[ns(pose)], atol=1e-9)
