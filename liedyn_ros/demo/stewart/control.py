@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Point, Pose, PoseStamped
 from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.parameter import Parameter
@@ -33,7 +33,7 @@ from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.ros.conversions import nanoseconds
 
 RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller is told of the lag, and after
-LAG = 0.03  # s, of the forces of all legs
+LAG = 0.02  # s, of the forces of all legs
 FREQUENCY = 0.4  # Hz, of all coordinates, so that both phases hold the same motion
 SETTLED = 2.0  # s of a phase after which its errors count
 MAX_COMMAND_AGE = 0.01  # s; a fifth of the delay that the loop bears; simulated time then waits
@@ -41,6 +41,7 @@ MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 3.0, 0.5  # mm, degree; with the lag ma
 MIN_GAIN = 3.0  # of both errors by force rates
 MAX_POSE_ERROR = 1e-9  # rad and m, of the pose that the controller is given
 REAL_TIME = 0.95  # real-time factor from which the gain is judged
+HOME = Point(z=0.5)  # m, of the default parameters
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped,
           'leg_forces': JointState}
 
@@ -79,8 +80,8 @@ def record(folder: Path) -> tuple[Recorder, int]:
             processes.append(start(
                 'dynamics_simulator', publish_clock=True, max_command_age=MAX_COMMAND_AGE,
                 rate=RATE, leg_lag=LAG, **deep('true_pose')))
-            wait_for(recorder, processes, 'a command of a state',
-                     lambda: recorder.count('leg_forces') > 0)
+            wait_for(recorder, processes, 'motion', lambda: recorder.count('true_pose') > 0
+                     and moved(recorder.latest('true_pose').pose))
             watch(recorder, processes)
             tell_lag(recorder, processes)
             told_ns = nanoseconds(recorder.latest('true_pose').header.stamp)
@@ -89,6 +90,11 @@ def record(folder: Path) -> tuple[Recorder, int]:
     finally:
         recorder.destroy_node()
         rclpy.try_shutdown()
+
+
+def moved(pose: Pose) -> bool:
+    """Return whether a pose is another than home, where the platform is held at first."""
+    return pose.position != HOME
 
 
 def watch(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:

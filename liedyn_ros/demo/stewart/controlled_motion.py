@@ -28,7 +28,7 @@ from liedyn_ros.ros.conversions import from_pose, nanoseconds
 @dataclass(frozen=True)
 class ControlledMotion:
     """
-    A recorded motion, row by row in time, s from its first command.
+    A recorded motion, row by row in time, s from its beginning.
 
     At times (n,): errors (n, 6), the displacement from the reference, rad and m. told: (n,),
     whether the controller knew the lag then; counts: (n,), whether the errors count, some time
@@ -55,8 +55,10 @@ class ControlledMotion:
             for topic in ('true_pose', 'pose', 'reference'))
         commands = {nanoseconds(message.header.stamp): message.effort
                     for _, message in recorder.messages('leg_forces')}
-        begin, commanded = min(commands), sorted(commands)
-        stamps = sorted(stamp for stamp in references if stamp in truths)
+        home = truths[min(truths)]
+        begin = min(stamp for stamp, pose in truths.items() if pose != home)
+        commanded = sorted(stamp for stamp in commands if stamp >= begin)
+        stamps = sorted(stamp for stamp in references if stamp in truths and stamp >= begin)
         true = np.array([from_pose(truths[stamp]) for stamp in stamps])
         wanted = np.array([from_pose(references[stamp]) for stamp in stamps])
         seen = [stamp for stamp in poses if stamp in truths]

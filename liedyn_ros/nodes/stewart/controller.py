@@ -44,7 +44,8 @@ class StewartControllerNode(ManagedNode):
     """
     Leg forces for every pose with a twist of the same stamp, in a thread of its own.
 
-    The reference is a smooth motion about home; it begins with the first command.
+    The reference is a smooth motion about home; it begins with the first command that somebody
+    listens to.
     """
 
     warm_up = staticmethod(warm_up_dynamics)
@@ -65,7 +66,7 @@ class StewartControllerNode(ManagedNode):
         self._error, self._reference = JointState(name=COORDINATES), PoseStamped()
         self._error.header.frame_id = self._platform.platform_frame
         self._reference.header.frame_id = self._platform.base_frame
-        self._publish_forces = self.open_publisher(JointState, LEG_FORCES).publish
+        self._forces_publisher = self.open_publisher(JointState, LEG_FORCES)
         self._for_people = (self.open_publisher(JointState, 'tracking_error'),
                             self.open_publisher(PoseStamped, 'reference'))
         self._start_over()
@@ -100,7 +101,7 @@ class StewartControllerNode(ManagedNode):
 
     def _start_reference(self) -> None:
         self._newest: dict[type, Any] = {}  # message of each type
-        self._begin_ns: int | None = None  # of the reference: the state of the first command
+        self._begin_ns: int | None = None  # of the reference: the state of that command
         self._last_ns = 0
         self._controller.reset()
 
@@ -143,10 +144,11 @@ class StewartControllerNode(ManagedNode):
             begin_ns = last_ns = stamp_ns
         t, dt = 1e-9 * (stamp_ns - begin_ns), 1e-9 * (stamp_ns - last_ns)
         command = self._controller.command(t, dt, at, rate)
-        self._begin_ns, self._last_ns = begin_ns, stamp_ns
+        if self._forces_publisher.get_subscription_count():
+            self._begin_ns, self._last_ns = begin_ns, stamp_ns
         self._forces.header.stamp = pose.header.stamp
         self._forces.effort = self._platform.actuators.efforts(command.forces).tolist()
-        self._publish_forces(self._forces)
+        self._forces_publisher.publish(self._forces)
         self._publish_error(pose.header.stamp, t, command.error)
 
     def _publish_error(self, stamp: Time, t: float, error: TrackingError) -> None:
