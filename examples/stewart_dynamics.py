@@ -42,17 +42,17 @@ print(f'round trip, rad/s^3 and m/s^3: {np.abs(back - accelerations).max():.0e}'
 
 
 def track(lag, known):
-    """Return the largest distance from the motion after 2 s, mm, with legs that lag (s)."""
+    """Return the largest distance from the motion after 1.5 s, mm, with legs that lag (s)."""
     simulation = PlatformSimulation(geometry, home, lag=lag)
     controller, period, errors = PlatformController(dynamics, motion, lag=known), 0.004, []
-    while simulation.time < 5.0:
+    while simulation.time < 3.0:
         command = controller.command(
             simulation.time, period, simulation.pose, simulation.twist)
         simulation.command(command.forces)
         for _ in range(4):
             simulation.step()
         errors.append(np.linalg.norm(command.error.error[3:]))
-    return 1e3 * max(errors[500:])
+    return 1e3 * max(errors[375:])
 
 
 for text, known in (('not known', 0.0), ('made up for by force rates', 0.03)):
