@@ -39,8 +39,8 @@ INTEGRATION_RATE = Parameter(
     most=10000.0)
 TIME = (
     Parameter('command_timeout', 0.2, 'time in motion without an accepted command after which '
-              'that is reported; the last commands stay in force; 0 for never', 's', least=0.0,
-              most=3600.0, run_time=True),
+              'the silence is reported; the last commands stay in force; 0 for never', 's',
+              least=0.0, most=3600.0, run_time=True),
     Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
     Parameter('max_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
               'beyond which simulated time waits for a newer command; 0 to wait for none; only '

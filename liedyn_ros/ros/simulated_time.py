@@ -88,5 +88,5 @@ class SimulatedTime:
                            'age of commands greatest, ms'), ages)
         return DiagnosticStatus(
             level=DiagnosticStatus.WARN if slow else DiagnosticStatus.OK, name=name,
-            message=slow or 'at the speed asked for',
+            message=slow or 'at the required speed',
             values=[KeyValue(key=key, value=f'{value:.6g}') for key, value in values.items()])

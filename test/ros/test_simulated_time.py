@@ -100,12 +100,12 @@ def test_reports_speed_and_ages(real):
     real.now += 1.0
     passed.pass_to(1500 * MS, moves=False)
     status = passed.report('node: pace', passed.due, 250)
-    assert (status.level, status.message) == (status.OK, 'at the speed asked for')
+    assert (status.level, status.message) == (status.OK, 'at the required speed')
     assert float(status.values[0].value) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(('reached', 'states', 'message'), [
-    (1.0, 250, 'at the speed asked for'), (0.9, 225, 'slower than 1 times the clock'),
+    (1.0, 250, 'at the required speed'), (0.9, 225, 'slower than 1 times the clock'),
     (1.0, 225, 'fewer than 250 states a simulated second')])
 def test_reports_what_did_not_keep_its_rate(real, reached, states, message):
     passed = SimulatedTime(1.0, 0.0, 0, RATE)

@@ -62,16 +62,16 @@ SIMULATOR = MACHINE + (
 ) + TIME
 
 CONTROLLER = MACHINE + (
-    Parameter('mode', EFFORTS, 'what the dynamics server is asked for: the efforts, or also their '
-              'rates, to be ahead of actuators that lag', choices=(EFFORTS, EFFORT_RATES)),
-    Parameter('rotor_lag', 0.0, 'time constant of the thrusts, as effort_rates is to know it', 's',
+    Parameter('mode', EFFORTS, 'what the dynamics server computes: efforts, or also their rates, '
+              'which compensate the lag of actuators', choices=(EFFORTS, EFFORT_RATES)),
+    Parameter('rotor_lag', 0.0, 'time constant of the thrusts that effort_rates assumes', 's',
               least=0.0, most=10.0, run_time=True),
     Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0,
               run_time=True),
     Parameter('reply_timeout', 0.2, 'time after which a request to the dynamics server is given '
               'up as lost', 's', least=0.001, most=10.0, run_time=True),
-    Parameter('state_timeout', 0.5, 'time without a state after which that is '
-              'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
+    Parameter('state_timeout', 0.5, 'time without a state after which the silence is reported; 0 '
+              'for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('radius', _REFERENCE.radius, 'of the circle of the reference', 'm', least=0.0,
               most=100.0),
     Parameter('height', _REFERENCE.height, 'of the circle above the ground', 'm', least=-100.0,

@@ -20,23 +20,24 @@ from liedyn_ros.nodes.dynamics.parameters import MODEL
 from liedyn_ros.ros.parameters import Parameter
 
 LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in MODEL) + (
-    Parameter('measured_joints', [''], 'joints whose states come in, each of one coordinate; left '
-              'as it is, all actuated ones'),
-    Parameter('start', '', 'rough positions that say which assembly is meant, e.g. `knee:=0.5 '
-              'ankle:=-1.2`; joints not named start at 0'),
-    Parameter('ignore_other_joints', False, 'pass over joints of the input that are not measured '
-              'ones; they are otherwise refused'),
-    Parameter('agreement', 0.05, 'rad or m by which a joint may be off the loops where more are '
-              'measured than needed; the state is the nearest to all', least=1e-9, most=10.0),
+    Parameter('measured_joints', [''], 'measured joints, each of one coordinate; by default all '
+              'actuated ones'),
+    Parameter('start', '', 'approximate positions that select the assembly, e.g. `knee:=0.5 '
+              'ankle:=-1.2`; other joints start at 0'),
+    Parameter('ignore_other_joints', False, 'ignore joints of the input that are not measured; '
+              'otherwise such input is refused'),
+    Parameter('agreement', 0.05, 'largest disagreement of a reading with the loops, rad or m, '
+              'where more joints are measured than needed; the state fits all readings best',
+              least=1e-9, most=10.0),
     Parameter('singularity_warning', 0.02, 'quality below which the state is near a singularity',
               least=0.0, most=1.0, run_time=True),
-    Parameter('singularity_warning_time', 0.5, 'time to a singularity, at the present rate, from '
-              'which on it is announced', 's', least=0.0, most=60.0, run_time=True),
+    Parameter('singularity_warning_time', 0.5, 'time to a singularity, at the present rate, '
+              'below which the node warns', 's', least=0.0, most=60.0, run_time=True),
     Parameter('max_age', 0.5, 'age of a sample, by its stamp, above which it is refused; 0 for '
               'any', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('max_lead', 0.1, 'how far a stamp may be ahead of the clock', 's', least=0.0,
               most=3600.0, run_time=True),
-    Parameter('input_timeout', 1.0, 'time without an accepted sample after which that is '
+    Parameter('input_timeout', 1.0, 'time without an accepted sample after which the silence is '
               'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('queue_depth', 10, 'messages the input keeps while the node is busy; of all that '
               'wait the newest is used', least=1, most=10000),

@@ -172,8 +172,8 @@ CONTROLLER = PLATFORM + MOTION + (
     Parameter('leg_lag', 0.0, 'time constant of the legs that commands make up for', 's',
               least=0.0, most=10.0, run_time=True),
     MAX_AGE,
-    Parameter('state_timeout', 0.5, 'time without a state after which that is reported; 0 for '
-              'never', 's', least=0.0, most=3600.0, run_time=True),
+    Parameter('state_timeout', 0.5, 'time without a state after which the silence is reported; 0 '
+              'for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: four poles '
               'at 1.59 times this', 'rad/s', least=0.1, most=100.0, run_time=True),
     Parameter('position_pole', _GAINS.position, 'likewise of position', 'rad/s', least=0.1,
