@@ -97,6 +97,15 @@ class Bundle:
             at += array.size
         return np.concatenate([header.ravel().view(np.float64), *entries])
 
+    def array(self, words: NDArray[np.float64], name: str) -> NDArray[Any]:
+        """Return one array of what pack returned, in the same memory."""
+        place = list(self._kinds).index(name)
+        dtype, ndim = self._kinds[name]
+        header = words[_HEADER * place:_HEADER * (place + 1)].view(np.int64)
+        shape = header[1:1 + ndim]
+        entries = words[header[0]:header[0] + int(np.prod(shape))]
+        return entries.view(np.dtype(str(dtype))).reshape(shape)
+
 
 @register_model(BundleType)
 class _BundleModel(models.PrimitiveModel):

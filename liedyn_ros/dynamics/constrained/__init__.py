@@ -20,6 +20,7 @@ from liedyn_ros.dynamics.constrained.assembly import (
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, LEAST_TORQUE)
+from liedyn_ros.dynamics.constrained.constraint_function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints import Constraints
 from liedyn_ros.dynamics.constrained.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
@@ -27,6 +28,7 @@ from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
 
 __all__ = [
     'assemble', 'assemblies', 'complete_acceleration', 'complete_trajectory', 'complete_velocity',
-    'ConstrainedDynamics', 'Constraints', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState',
-    'LoopTracker', 'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
-    'projected_runge_kutta', 'ConstrainedSolution', 'ConstraintStatus']
+    'ConstrainedDynamics', 'ConstrainedSolution', 'ConstraintFunction', 'Constraints',
+    'ConstraintStatus', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
+    'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
+    'projected_runge_kutta']

@@ -14,7 +14,7 @@
 
 """Inverse, forward and hybrid dynamics of a model with closed loops and couplings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 import math
@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, ShapeError
+from liedyn_ros.dynamics.constrained.constraint_function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK, REPORT_WIDTH
@@ -83,14 +84,17 @@ class ConstrainedDynamics(Constraints):
     wrenches (B, 6) on bodies, or (order + 1, B, 6). The state must be closed: assembly.assemble
     and assembly.project make it so. An object works in tables of its own: use one per thread.
 
+    functions are further constraints, for which order 0 alone is known.
+
     All methods raise ShapeError, NotFiniteError, NotInGroupError, LimitError for an order above
     30, SingularError naming a coordinate that moves no inertia, and LiedynError for a state that
     is not closed.
     """
 
-    def __init__(self, model: Model, *, dissipation: bool = True) -> None:
+    def __init__(self, model: Model, *, dissipation: bool = True,
+                 functions: Sequence[ConstraintFunction] = ()) -> None:
         """Lay out the tables of a model."""
-        super().__init__(model, dissipation=dissipation)
+        super().__init__(model, dissipation=dissipation, functions=functions)
         self._none = np.zeros(model.nv, dtype=np.bool_)
         self._all = np.ones(model.nv, dtype=np.bool_)
         self._nothing, self._unweighted = np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -179,6 +183,10 @@ class ConstrainedDynamics(Constraints):
         v = as_array('v', v, (self.model.nv,))
         if closed:
             self._require_closed(q, v)
+        if self.functions:
+            self._data.write_functions(
+                np.concatenate([f.at(q, self.model.nv)[1] for f in self.functions]),
+                np.concatenate([f.bias_at(q, v) for f in self.functions]))
         return q, v
 
     def _solve(self, q: ArrayLike, v: ArrayLike, prescribed: NDArray[np.bool_],
@@ -228,6 +236,11 @@ class ConstrainedDynamics(Constraints):
         order = len(rows) - 1
         if order > MAX_ORDER:
             raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {order}')
+        if order > 0 and self.functions:
+            raise LimitError(
+                f'{name}: expected order 0 alone, as the derivatives of the constraint functions '
+                f'{[function.name for function in self.functions]} are not known beyond bias, '
+                f'got {order}')
         if order > self._data.order:
             self._data.make_room(order)
             self._bind()

@@ -14,6 +14,7 @@
 
 """The constraints of a model: its closures and couplings, at positions and velocities."""
 
+from collections.abc import Sequence
 from functools import cached_property
 import math
 
@@ -22,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained.constraint_function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.data import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.position import residual
 from liedyn_ros.dynamics.dynamics import Dynamics
@@ -37,17 +39,19 @@ _ROW_NAMES = ('moment_x', 'moment_y', 'moment_z', 'force_x', 'force_y', 'force_z
 
 class Constraints:
     """
-    The m constraints f(q) = 0 and A v = 0 of a model.
+    The m constraints f(q) = 0 and A v = 0 of a model, and of functions of a user after these.
 
     tree is the dynamics without them. All methods raise ShapeError, NotFiniteError or
     NotInGroupError. An object works in tables of its own: use one per thread.
     """
 
-    def __init__(self, model: Model, *, dissipation: bool = True) -> None:
+    def __init__(self, model: Model, *, dissipation: bool = True,
+                 functions: Sequence[ConstraintFunction] = ()) -> None:
         """Lay out the tables of a model."""
-        self.model = model
+        self.model, self.functions = model, tuple(functions)
         self.tree = Dynamics(model, dissipation=dissipation)
-        self._data = ConstrainedData(model, dissipation)
+        self._data = ConstrainedData(
+            model, dissipation, sum(function.rows for function in self.functions))
         self.m = self._data.m
         self._nearest = np.full(len(model.closures), math.nan)
         self._residual = BoundKernel(residual, self._data.machine, self._data.motion)
@@ -57,11 +61,12 @@ class Constraints:
 
     @cached_property
     def constraint_names(self) -> tuple[str, ...]:
-        """Return a name for each constraint, e.g. 'knee_loop/force_x', couplings last."""
+        """Return a name for each constraint, e.g. 'knee_loop/force_x', functions last."""
         rows = [f'{closure.name}/{_ROW_NAMES[kind]}' for closure in self.model.closures
                 for kind in CLOSURE_TYPES[closure.type_name].rows]
         return (*rows, *('='.join((each.joint, *(leader for leader, _ in each.terms)))
-                         for each in self.model.couplings))
+                         for each in self.model.couplings),
+                *(name for function in self.functions for name in function.row_names))
 
     def residual(self, q: ArrayLike) -> Array:
         """Return how far each constraint is open (m,), rad and m (12.2)."""
@@ -80,6 +85,11 @@ class Constraints:
         f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
         if not self._residual(q, self._nearest.copy(), f, rows):
             refuse(self.model, '', q)
+        first = self.m
+        for function in reversed(self.functions):
+            own = slice(first - function.rows, first)
+            f[own], rows[own] = function.at(q, self.model.nv)
+            first = own.start
         return f, rows
 
     def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:

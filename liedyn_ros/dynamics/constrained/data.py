@@ -27,8 +27,8 @@ from liedyn_ros.model.kernels.kinds import NV
 from liedyn_ros.model.link_table import Indices
 
 
-def machine(model: Model, dissipation: bool) -> dict[str, Array | Indices]:
-    """Return the constants of a model, as MACHINE names them."""
+def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array | Indices]:
+    """Return the constants of a model, as MACHINE names them; functions are rows of a user."""
     table = model.link_table
     closures = model.closures
     sides = [(body, frame) for closure in closures for body, frame in (
@@ -39,7 +39,7 @@ def machine(model: Model, dissipation: bool) -> dict[str, Array | Indices]:
     previous = _previous(model)
     paths = [_path(previous, table.vi, table.kind, places[2 * c][0], places[2 * c + 1][0])
              for c in range(len(closures))]
-    coupling, offset = _couplings(model)
+    coupling, offset = _couplings(model, functions)
     rows = [CLOSURE_TYPES[closure.type_name].rows for closure in closures]
     return {
         'kind': _ints(table.kind),
@@ -58,7 +58,8 @@ def machine(model: Model, dissipation: bool) -> dict[str, Array | Indices]:
         'path_start': _starts([columns for columns, _ in paths]),
         'path': _ints([j for columns, _ in paths for j in columns]),
         'path_sign': _floats([sign for _, signs in paths for sign in signs]),
-        'coupling': coupling, 'coupling_offset': offset}
+        'coupling': coupling, 'coupling_offset': offset,
+        'coupling_bias': np.zeros(len(offset))}
 
 
 class ConstrainedData:
@@ -68,9 +69,9 @@ class ConstrainedData:
     by_row and by_column have room for the factors of A^T and of A_p.
     """
 
-    def __init__(self, model: Model, dissipation: bool = True) -> None:
+    def __init__(self, model: Model, dissipation: bool = True, functions: int = 0) -> None:
         """Fill in the constants."""
-        constants = machine(model, dissipation)
+        constants = machine(model, dissipation, functions)
         self._closures = len(model.closures)
         self._links, self._nv = len(constants['kind']), model.nv
         self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
@@ -80,6 +81,12 @@ class ConstrainedData:
         self.by_column = _room(self._nv, self.m, self._nv, self.m)
         self.order = -1
         self.make_room(0)
+
+    def write_functions(self, jacobian: Array, bias: Array) -> None:
+        """Write the rows (k, nv) of a user's functions at a state, and their bias (k,)."""
+        first = self.m - self._rows - len(bias)
+        MACHINE.array(self.machine, 'coupling')[first:] = jacobian
+        MACHINE.array(self.machine, 'coupling_bias')[first:] = bias
 
     def make_room(self, order: int) -> None:
         """Make room for series to an order."""
@@ -154,10 +161,10 @@ def _path(previous: Indices, vi: Indices, kind: Indices, a: int, b: int
     return columns, [signs[j] for j in columns]
 
 
-def _couplings(model: Model) -> tuple[Array, Array]:
-    """Return the rows (couplings, nv) and what they equal."""
-    rows = np.zeros((len(model.couplings), model.nv))
-    offsets = np.zeros(len(model.couplings))
+def _couplings(model: Model, further: int) -> tuple[Array, Array]:
+    """Return the rows (couplings, nv) and what they equal, and room for further ones."""
+    rows = np.zeros((len(model.couplings) + further, model.nv))
+    offsets = np.zeros(len(rows))
     for r, coupling in enumerate(model.couplings):
         rows[r, model.joint(coupling.joint).vi] += 1.0
         for leader, multiplier in coupling.terms:

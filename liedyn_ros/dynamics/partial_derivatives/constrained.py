@@ -82,10 +82,13 @@ def constrained_partial_derivatives(
     Return accelerations, multipliers and their derivatives at a state on the constraints.
 
     Arrays are those of dynamics.forward; external (B, 6) stay the same in the frames of their
-    bodies. Raises what dynamics.forward raises, and SingularError where fewer constraints are
-    independent than elsewhere: there are no derivatives.
+    bodies. Raises what dynamics.forward raises, ModelError for constraint functions, and
+    SingularError where fewer constraints are independent than elsewhere: there are no derivatives.
     """
     model, n = dynamics.model, dynamics.model.nv
+    if dynamics.functions:
+        raise ModelError('functions: expected closures and couplings alone, whose derivatives are '
+                         f'known, got {[function.name for function in dynamics.functions]}')
     q, v = model.check_configuration(q), as_array('v', v, (n,))
     tau = as_array('tau', tau, (n,))
     found = dynamics.forward(q, v, tau, external=external)

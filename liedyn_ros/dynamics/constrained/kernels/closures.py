@@ -82,7 +82,7 @@ def write_rates(machine, motion, k, factor, out):
             out[r] = factor * total
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
-        total = 0.0
+        total = machine.coupling_bias[r] if k == 1 else 0.0  # functions have no higher orders
         for j in range(len(machine.link)):
             total += machine.coupling[r, j] * motion.rate[j, k]
         out[first + r] = factor * total

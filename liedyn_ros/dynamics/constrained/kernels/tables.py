@@ -34,7 +34,8 @@ RANK, QUALITY, DEFECT, REPORT_WIDTH = range(4)  # columns of a report
 
 # Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
 # Frames are those of the closures, a before b, then those of the bodies. Rows are the constraints
-# of closures; after them come the couplings, dense rows of their own.
+# of closures; after them come the couplings, dense rows of their own, and after those of the model
+# the functions of a user, whose rows and bias are written at each state.
 MACHINE = Bundle(
     'Machine',
     kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)
@@ -52,7 +53,8 @@ MACHINE = Bundle(
     row_kind=INTEGERS,
     path_start=INTEGERS,  # (C + 1,) into path
     path=INTEGERS, path_sign=VECTOR,  # coordinates that move frame b of a closure against a
-    coupling=MATRIX, coupling_offset=VECTOR)  # (couplings, nv), (couplings,)
+    coupling=MATRIX, coupling_offset=VECTOR,  # (couplings, nv), (couplings,)
+    coupling_bias=VECTOR)  # (couplings,) Jdot v, zero but for a user's functions
 
 # Series of one state: (rows, K, columns), with K = order + 2 coefficients.
 MOTION = Bundle(
