@@ -40,7 +40,7 @@ def test_real_numbers_of_any_kind_become_float64(value):
 @pytest.mark.parametrize('check', [
     as_numbers, lambda name, value: as_array(name, value, (2,)),
     lambda name, value: as_trailing(name, value, (2,))], ids=['any', 'array', 'trailing'])
-def test_what_is_no_real_numbers_is_refused(check, value):
+def test_values_that_are_no_real_numbers_are_refused(check, value):
     with pytest.raises(LiedynError, match=r'^x: expected an array of real numbers, got '):
         check('x', value)
 
@@ -84,6 +84,6 @@ def test_seeds_of_python_and_of_numpy(seed):
 
 
 @pytest.mark.parametrize('seed', [True, np.True_, -1, 1.0, '1', None])
-def test_what_is_no_seed_is_refused(seed):
+def test_an_invalid_seed_is_refused(seed):
     with pytest.raises(LimitError, match='seed: expected an integer of 0 or more, got'):
         as_seed('seed', seed)

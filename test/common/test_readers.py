@@ -50,7 +50,7 @@ def test_decimal_numbers(text: str, value: float) -> None:
 @pytest.mark.parametrize('text', [
     '', ' ', '.', 'e5', '1e', 'nan', 'inf', '-Infinity', '0x10', '1_000', '1,5', '1 2', '--1',
     '1:30', '١', '2' * 309, '1' * 400, '1' * 5000, '1e400', '1e-400', '0.' + '0' * 330 + '1'])
-def test_what_is_no_number_of_a_double(text: str) -> None:
+def test_text_that_is_no_double(text: str) -> None:
     assert parse_number(text) is None
 
 

@@ -80,7 +80,7 @@ def test_an_edit_of_a_kernel_compiles_all_that_reach_it(
     assert spares is None or spares not in changed
 
 
-def test_a_kernel_that_imports_what_is_none_is_refused(package: Path) -> None:
+def test_a_kernel_that_imports_another_module_is_refused(package: Path) -> None:
     path = package / 'lie/kernels/vec3.py'
     path.write_text('from liedyn_ros.common.checks import Array\n' + path.read_text())
     forget()

@@ -148,7 +148,7 @@ def test_a_quaternion_of_another_norm_is_refused(factor):
         so3.from_quaternion([[0.0, 0.0, 0.0, 1.0], [0.0, factor * 0.6, 0.0, factor * 0.8]])
 
 
-def test_a_quaternion_printed_with_five_digits_is_scaled_and_it_is_told():
+def test_a_quaternion_printed_with_five_digits_is_scaled_with_a_warning():
     exact = np.array([0.123456789, -0.5, 0.3, 0.0])
     exact[3] = np.sqrt(1.0 - exact @ exact)
     with pytest.warns(QuaternionWarning, match='scaled to norm 1'):

@@ -118,7 +118,7 @@ def test_refuses_joints(
             **arguments})
 
 
-def test_refuses_what_is_no_tree() -> None:
+def test_refuses_a_graph_that_is_no_tree() -> None:
     with pytest.raises(ModelError, match='expected at least one body'):
         builder_of().build()
     with pytest.raises(ModelError, match='body a: expected a name not yet used'):

@@ -105,7 +105,7 @@ def test_neutral_is_zero_and_random_within_limits() -> None:
         assert (travel >= MODEL.limits.lower).all() and (travel <= MODEL.limits.upper).all()
 
 
-def test_refuses_what_is_no_configuration() -> None:
+def test_refuses_an_invalid_configuration() -> None:
     good = MODEL.neutral()
     with pytest.raises(ShapeError, match=rf'q: expected shape \({MODEL.nq},\), got'):
         MODEL.check_configuration(good[:-1])
@@ -125,7 +125,7 @@ def test_refuses_a_huge_quaternion_without_a_warning() -> None:
 
 
 @pytest.mark.parametrize('digits', [4, 5, 6])
-def test_quaternions_printed_with_few_digits_are_scaled_and_it_is_told(digits: int) -> None:
+def test_quaternions_printed_with_few_digits_are_scaled_with_a_warning(digits: int) -> None:
     rng = np.random.default_rng(5)
     exact, at = MODEL.random(rng), MODEL.joint('base_joint').q_slice.start + 3
     printed = exact.copy()

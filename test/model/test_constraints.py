@@ -95,7 +95,7 @@ def test_types_leave_the_freedoms_of_their_joints() -> None:
     ({'placement_a': 2.0 * np.eye(4)}, 'placement_a'),
     ({'pitch': np.nan}, 'pitch'),
 ])
-def test_what_is_no_closure_is_refused(change: dict, message: str) -> None:
+def test_an_invalid_closure_is_refused(change: dict, message: str) -> None:
     builder = two_bodies()
     arguments = {'type_name': 'revolute', 'body_a': 'a', 'body_b': 'b'} | change
     with pytest.raises(LiedynError, match=message):

@@ -68,6 +68,6 @@ def test_massless_bodies_stay_massless() -> None:
 
 
 @pytest.mark.parametrize('factor', [0.0, -1.0, math.inf, math.nan])
-def test_refuses_what_is_no_factor(factor: float) -> None:
+def test_refuses_an_invalid_factor(factor: float) -> None:
     with pytest.raises(LimitError, match='factor: expected a number above 0, got'):
         scale_masses(random_model(6, 2, False), factor)

@@ -150,7 +150,7 @@ def test_silence_starts_again_where_the_clock_starts_or_is_set_back(clock, befor
 
 @pytest.mark.parametrize(('step', 'was_set'), [
     (0.0, False), (5.0, False), (5.1, True), (-0.1, True)])
-def test_a_clock_that_was_set_is_told(clock, step, was_set):
+def test_a_clock_that_was_set_is_reported(clock, step, was_set):
     monitor = ClockMonitor(lambda: clock.now, 5.0)
     clock.now += round(step * S)
     assert monitor.look() == clock.now

@@ -74,7 +74,7 @@ def test_an_active_node_can_be_shut_down(bench, name):
 
 
 @pytest.mark.parametrize('name', NODES)
-def test_an_error_of_activate_is_told_and_leaves_the_node_inactive(bench, monkeypatch, name):
+def test_an_error_of_activate_is_reported_and_leaves_the_node_inactive(bench, monkeypatch, name):
     def fail(self):
         raise RuntimeError('no more threads')
 

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.ros
 EXAMPLE = 'geometry_file: expected the file of this platform, got none'
 
 
-def test_an_unknown_parameter_is_told_with_the_nearest_name():
+def test_an_unknown_parameter_is_reported_with_the_nearest_name():
     known = ['leg_noise', 'leg_rate_noise', 'rate']
     given = ['leg_nosie', 'rate', 'use_sim_time', 'qos_overrides./pose.publisher.depth', 'xyz']
     near, far = unknown_parameters(given, known)

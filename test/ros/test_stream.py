@@ -76,7 +76,7 @@ def held(bench, node, publisher, count):
     bench.until(lambda: node.batches and node.batches[-1][-1:] == [count - 1], 'the last number')
 
 
-def test_all_that_waits_is_taken_in_order_and_told_once(bench, listener):
+def test_all_that_waits_is_taken_in_order_and_reported_once(bench, listener):
     """What comes while a batch is worked through, here the first number, is of the next."""
     node, publisher = listener
     held(bench, node, publisher, 8)

@@ -143,7 +143,7 @@ def test_a_home_on_another_assembly_mode(geometry, home, poses, readings):
     assert 'another assembly mode' in found.findings[0].text
 
 
-def test_what_nothing_explains_is_said_so(geometry, home, poses, readings):
+def test_an_unexplained_reading_is_reported_as_such(geometry, home, poses, readings):
     wrong = readings.copy()
     wrong[:, 1] += np.array([0.0, 0.05, -0.02, 0.08, -0.06])
     found = check(geometry, poses, wrong, home)
@@ -163,7 +163,7 @@ def test_cranks_in_degrees():
     assert 'degrees' in found.findings[0].text
 
 
-def test_what_is_no_sample_is_refused(geometry, home):
+def test_an_invalid_sample_is_refused(geometry, home):
     with pytest.raises(ShapeError, match='readings'):
         check(geometry, [home], np.ones((2, 6)), home)
     with pytest.raises(LimitError, match='one pose or more'):

@@ -91,7 +91,7 @@ def test_projection_moves_least_by_kinetic_energy() -> None:
     assert free @ dynamics.tree.mass_matrix(q) @ (v - wanted) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_completion_says_what_is_not_decided_and_what_breaks_a_loop() -> None:
+def test_completion_names_undecided_joints_and_broken_loops() -> None:
     dynamics = ConstrainedDynamics(five_bar())
     q = assemble(dynamics)
     with pytest.raises(ModelError, match='free'):
@@ -119,6 +119,6 @@ def looped_q(looped):
     return assemble(Constraints(looped.model), looped.q)
 
 
-def test_a_structure_is_said_not_to_move() -> None:
+def test_a_structure_has_no_freedom() -> None:
     model = planar_linkage((0.4,), (0.4,), 0.5, ('left_0',))
     assert mobility(Constraints(model)).freedom == 0

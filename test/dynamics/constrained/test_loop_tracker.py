@@ -82,7 +82,7 @@ def test_an_encoder_may_start_again_after_a_turn() -> None:
             np.cos(tracker.update(row).q), np.cos(expected), atol=1e-8)
 
 
-def test_the_time_to_a_singularity_is_told_before_it() -> None:
+def test_the_time_to_a_singularity_is_reported_before_it() -> None:
     """A rocker that drives a crank ends at the dead centre of crank and coupler."""
     model = planar_linkage((0.2, 0.5), (0.4,), 0.45, ('right_0',))
     dynamics = ConstrainedDynamics(model)

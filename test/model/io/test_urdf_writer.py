@@ -119,7 +119,7 @@ def test_xacro_is_expanded(tmp_path: Path) -> None:
         load_xacro(path)
 
 
-def test_without_xacro_the_error_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_xacro_the_error_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, 'xacro', None)
     with pytest.raises(DescriptionError, match='expected the Python package xacro'):
         load_model('robot.urdf.xacro')

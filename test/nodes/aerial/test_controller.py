@@ -119,7 +119,7 @@ def test_errors_ask_for_an_acceleration_back(bench):
         controller.errors[0].position, [0, 0, 0, 0.1, *[0] * 8], atol=1e-12)
 
 
-def test_missing_server_is_said(bench):
+def test_a_missing_server_is_reported(bench):
     controller = Controller(bench)
     controller.until(lambda: bench.logged(controller.node), 'a complaint')
     bench.until_logged(controller.node, f'{SERVICE}: expected the service, found none; no flight')

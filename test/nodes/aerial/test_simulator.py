@@ -269,7 +269,7 @@ def test_tf(bench):
 
 
 @pytest.mark.skipif(find_spec('tf2_ros') is not None, reason='tf2_ros is installed here')
-def test_missing_tf_is_said(bench):
+def test_missing_tf_is_reported(bench):
     simulator = Simulator(bench)
     assert bench.until(
         lambda: [line for line in bench.logged(simulator.node, LoggingSeverity.INFO)

@@ -122,7 +122,7 @@ def test_a_parameter_keeps_the_topic_out(bench):
 
 
 @pytest.mark.smoke
-def test_a_bad_description_beside_a_file_is_told_and_forgotten(bench):
+def test_a_bad_description_beside_a_file_is_reported_and_forgotten(bench):
     server, topic = ServerBench(bench), bench.publisher(String, 'robot_description', LATCHED)
     topic.publish(String(data=urdf('first')))
     until_served(server, 'first')

@@ -80,7 +80,7 @@ def server(bench, monkeypatch):
 
 
 @pytest.mark.smoke
-def test_callers_are_told_until_the_kernels_are_compiled(server):
+def test_callers_get_the_reason_until_the_kernels_are_compiled(server):
     for algorithm in ALGORITHMS:
         answer = server.ask(algorithm, Motion(AERIAL).query())
         assert (answer.success, answer.message) == (False, f'dynamics_server: {WAIT}')
@@ -102,7 +102,7 @@ def test_parameters_set_meanwhile_count(server):
 
 
 @pytest.mark.parametrize('autostart', [False, True])
-def test_a_manager_who_comes_meanwhile_is_told_to_come_back(bench, monkeypatch, autostart):
+def test_a_manager_that_comes_meanwhile_is_asked_to_retry(bench, monkeypatch, autostart):
     server = SlowStart(bench, monkeypatch, autostart)
     try:
         assert not server.change(Transition.TRANSITION_CONFIGURE)
@@ -125,7 +125,7 @@ def test_a_shutdown_meanwhile_ends_the_start(server):
     assert not server.bench.logged(server.node)
 
 
-def test_wrong_parameters_are_told_once(server):
+def test_wrong_parameters_are_reported_once(server):
     assert server.configure(model_file='nowhere.urdf').successful
     server.finish()
     server.bench.until_logged(server.node, 'not configured: ')

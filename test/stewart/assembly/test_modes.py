@@ -230,7 +230,7 @@ def test_a_reference_search_with_a_defect_is_none(geometry, paper_pose, monkeypa
     assert modes.complete and modes.at_infinity == 12
 
 
-def test_what_singular_solutions_leave_open_is_said(geometry):
+def test_what_singular_solutions_leave_open_is_reported(geometry):
     # Platform and base similar hexagons: whatever the lengths, poses come in continua.
     angles = np.radians((15.0, 105.0, 135.0, 225.0, 255.0, 345.0))
     ring = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(6)))

@@ -110,7 +110,7 @@ def test_joints_within_their_bound_leave_the_pose_within_its_radius(geometry, ra
         assert (np.abs(error[0]) <= certificate.bounds).all()
 
 
-def test_a_pose_that_is_not_solved_is_told_how_far_it_is(geometry, random_poses):
+def test_the_distance_of_an_unsolved_pose_is_certified(geometry, random_poses):
     rng, certifier, certified = np.random.default_rng(9), PoseCertifier(geometry), 0
     for pose in random_poses[:500]:
         size = 10.0 ** rng.uniform(-12.0, -1.0)

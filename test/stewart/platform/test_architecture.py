@@ -154,7 +154,7 @@ def test_modes_of_exact_lengths_are_a_continuum_and_of_others_none(kind):
     assert not modes.modes and not modes.continua and 'with the least error, none' in modes.defect
 
 
-def test_a_continuum_of_a_regular_platform_is_told_from_a_double_pose(geometry):
+def test_a_continuum_differs_from_a_double_pose(geometry):
     """Fichter's singularity at a yaw of 90 degrees is a double pose: no motion leads on."""
     pose = np.eye(4)
     pose[:2, :2], pose[2, 3] = [[0.0, -1.0], [1.0, 0.0]], 0.5

@@ -90,7 +90,7 @@ def test_bad_files_name_the_fault(tmp_path, change, message):
 
 
 @pytest.mark.parametrize('text', ['', '3', '[1, 2]', 'legs: 7', '{', '\x00'])
-def test_what_is_no_geometry_is_refused(tmp_path, text):
+def test_an_invalid_geometry_is_refused(tmp_path, text):
     path = tmp_path / 'geometry.yaml'
     path.write_text(text, encoding='utf-8')
     with pytest.raises(GeometryError, match=r'geometry\.yaml'):
