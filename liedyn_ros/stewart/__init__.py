@@ -15,8 +15,8 @@
 """
 Kinematics of a Stewart platform: leg lengths from a pose, and the pose from leg lengths.
 
-A pose is that of the platform frame in the base frame, 4 by 4, in metres; leg values come in
-the order of the geometry's leg names.
+A pose is that of the platform frame in the base frame, 4 by 4, in metres. Leg values are in the
+order of the geometry's leg names.
 """
 
 from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver

@@ -13,11 +13,11 @@
 # limitations under the License.
 
 """
-The check of a platform that is newly set up: what is wrong with its readings, by known poses.
+The check of a new platform: what is wrong with its readings at known poses.
 
-At each known pose the legs' values follow from the geometry. The simplest fault that turns them
-into the readings is named: a unit, legs in another order, a mirrored frame, single legs with an
-offset, a scale or a wrong sense, a home pose on another assembly mode.
+At each known pose the legs' values follow from the geometry. The simplest fault that explains the
+readings is named. It is a unit, another order of legs, a mirrored frame, an offset, a scale or a
+wrong sense of single legs, or a home on another assembly mode.
 """
 
 from collections.abc import Iterator
@@ -218,8 +218,8 @@ def _leg_fault(
         return Finding(kind, (leg,), f'{name} {word}: set its actuator_scale to {slope:.6g} and '
                        f'its actuator_offset to {offset:.6g}'), float(slope), float(offset)
     return Finding('unexplained', (leg,), (
-        f'{name} is off by {np.abs(error).max():.6g} and no unit, order, mirror, offset or scale '
-        'explains it: look at its joints in the geometry file, and at the known poses')), 1.0, 0.0
+        f'{name} has an error of {np.abs(error).max():.6g} that no unit, order, mirror, offset or '
+        'scale explains: check its joints in the geometry file, and the known poses')), 1.0, 0.0
 
 
 def _home_fault(
@@ -238,6 +238,6 @@ def _home_fault(
     solution = solver.solve(expected[missed[0]], start)
     place = ', '.join(f'{x:.3f}' for x in solution.pose[:3, 3])
     return (Finding('home', (), (
-        f'home is on another assembly mode: of {len(missed)} of {len(poses)} poses, a solve from '
-        f'home finds one at ({place}) m of the same lengths instead; set home_position and '
+        f'home is on another assembly mode: for {len(missed)} of {len(poses)} poses, a solve from '
+        f'home finds another pose of the same lengths, at ({place}) m; set home_position and '
         'home_orientation near a known pose')),)

@@ -31,8 +31,8 @@ def is_continuum(geometry: StewartGeometry, lengths: Array, pose: Array) -> bool
     """
     Return whether the poses of lengths (6,), m, go on from a singular pose (4, 4), m (14.41).
 
-    The null coordinate is held at a step, the other five are fitted: at a double pose an error of
-    the step's square is left, in a continuum none.
+    The null coordinate is held at a step, the other five are fitted. At a double pose an error of
+    the step's square remains; in a continuum none does.
     """
     meter = PlatformMeter(geometry)
     scale = geometry.characteristic_length

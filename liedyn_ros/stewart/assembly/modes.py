@@ -225,8 +225,8 @@ class AssemblyModeSolver:
         """
         Return the real points on SE(3), and of the singular ones what is real, by kind.
 
-        A path that ends in a continuum ends at any of its complex points; a solve from there finds
-        a real one, where there are any.
+        A path that ends in a continuum ends at any of its complex points. A solve from there finds
+        a real one, if there is one.
         """
         modes: list[AssemblyMode] = []
         continua: list[AssemblyMode] = []

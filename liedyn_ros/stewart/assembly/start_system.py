@@ -15,9 +15,9 @@
 """
 A random system of leg equations and all of its solutions, from which every platform is reached.
 
-The equations of legs belong to a linear family, whose general member has forty solutions that are
-poses (Ronga and Vust 1992, Lazard 1992, Wampler 1996). One solution is had by choosing the system
-to fit a random pose; closed loops in the family lead it to the others, until there are forty.
+The equations of legs belong to a linear family. Its general member has forty solutions that are
+poses (Ronga and Vust 1992, Lazard 1992, Wampler 1996). The system is chosen to fit a random pose,
+which is one solution. Closed loops in the family lead it to the others, until there are forty.
 """
 
 import functools

@@ -15,9 +15,9 @@
 """
 Study coordinates: rigid motions as points of a quadric in seven-dimensional projective space.
 
-A point is (e, g), two quaternions w, x, y, z: e turns, and p = 2 g e* / |e|^2 moves. All that
-leaves e.g = 0 and e.e not 0 is a pose, real or complex, and a leg of given length is one more
-quadric (Husty 1996, Wampler 1996): e.A e + e.B g + 4 g.g = 0.
+A point is (e, g), two quaternions w, x, y, z: e turns, and p = 2 g e* / |e|^2 moves. A point with
+e.g = 0 and e.e not 0 is a pose, real or complex. A leg of given length is one more quadric (Husty
+1996, Wampler 1996): e.A e + e.B g + 4 g.g = 0.
 """
 
 import numpy as np

@@ -13,11 +13,11 @@
 # limitations under the License.
 
 """
-A proof of a whole path: no singularity and no limit between its poses, or where that is not shown.
+A proof of a whole path: no singularity and no limit between its poses, or where the proof fails.
 
 Between two poses the platform moves along one screw, and anywhere within a tube about it. The
-proof covers the path with balls in which J is regular and no limit can be reached (14.8 to 14.12);
-what a ball does not show is halved, down to a ten thousandth of the path.
+proof covers the path with balls in which J is regular and no limit can be reached (14.8 to 14.12).
+A piece that a ball does not prove is halved, down to a ten thousandth of the path.
 """
 
 from typing import NamedTuple
@@ -61,8 +61,8 @@ class PathProver:
         """
         Take a geometry and the smallest singular value that a path is to exceed.
 
-        Raises LimitError for a threshold below 0, and GeometryError for other legs than struts
-        whose joint axes meet: their ends move with the pose, for which there are no bounds here.
+        Raises LimitError for a threshold below 0. Raises GeometryError for other legs than struts
+        whose joint axes meet: their ends move with the pose, and have no bounds here.
         """
         if not geometry.plain:
             raise GeometryError('path: expected struts whose joint axes meet, got '

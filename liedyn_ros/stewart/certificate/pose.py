@@ -15,9 +15,9 @@
 """
 A proof that a pose is right: a radius within which the true pose lies, one without a second pose.
 
-By Newton and Kantorovich (14.1): the squared lengths have closed bounds on their second
-derivatives, so that the residual and J^-1 at a computed pose prove what lies about it, whatever
-solver it came from. It says nothing of a leg that is biased by more than its stated bound.
+By Newton and Kantorovich (14.1): the second derivatives of the squared lengths have closed bounds.
+So the residual and J^-1 at a computed pose prove what lies about it, whatever solver found it. A
+certificate does not detect a leg whose bias exceeds its stated bound.
 """
 
 from dataclasses import replace

@@ -31,8 +31,8 @@ class LegForceCommand(NamedTuple):
     """
     The command of a state.
 
-    forces (6,), N, along the legs, those that the drives are told; wanted (2, 6), those that they
-    are to give, and their rates; error, the displacement of the platform from the reference and
+    forces (6,), N, along the legs: the command to the drives. wanted (2, 6): the forces that they
+    should give, and their rates. error: the displacement of the platform from the reference and
     its rate.
     """
 
@@ -45,9 +45,9 @@ class PlatformController:
     """
     Computed acceleration on SE(3), and inverse dynamics to order one.
 
-    Feedback gives the acceleration of the body twist that tracks the trajectory and its derivative
-    (8.10), inverse dynamics the leg forces of both and their rates (12.43). A command is so far
-    ahead of the forces that drives which lag by `lag` (s) give these (8.8).
+    Feedback gives two time derivatives of the body twist that track the trajectory (8.10). Inverse
+    dynamics gives the leg forces and their rates (12.43). A command leads these forces, so that
+    drives with a lag of `lag` (s) produce them (8.8).
     """
 
     def __init__(self, dynamics: StewartDynamics, trajectory: SmoothTrajectory,

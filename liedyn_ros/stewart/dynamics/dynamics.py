@@ -55,8 +55,8 @@ class StewartDynamics:
 
     V is the body twist (w, v), rad/s and m/s, and V' its derivative, component by component; F are
     the forces of the drives along the legs, N, positive where they push the platform away, in the
-    geometry's leg order. What takes V' or F takes one row (6,), or (order + 1, 6) with a row for
-    each time derivative from 0 on, to order 30, and then returns as many. external (6,), or as
+    geometry's leg order. Methods take V' or F as one row (6,), or as (order + 1, 6) with a row for
+    each time derivative from 0 on, to order 30. They return as many rows. external (6,), or as
     many rows, is a wrench (moment, force), N m and N, on the platform in its frame.
 
     The geometry must have masses and struts alone. An object works in tables of its own: use one

@@ -48,10 +48,10 @@ class ActuatorSynchronizer:
     """
     Keeps the readings of each actuator until those of the same time of all others are there.
 
-    The readings of a set are used once, and lie within the tolerance of one another. It must be
-    less than half an actuator's period: then no reading of another set can be as near, and a set
-    is complete with its last reading, however far one actuator is ahead of the others, up to
-    DEPTH periods. Where readings come faster than that, half their period counts.
+    The readings of a set are used once, and lie within the tolerance of one another. The tolerance
+    must be less than half an actuator's period, so that no reading of another set can be as near.
+    A set is complete with its last reading; one actuator may be ahead of the others by up to DEPTH
+    periods. Where readings come faster than that, half their period counts.
     """
 
     def __init__(self, names: Sequence[str], tolerance: float, stamped: bool = True) -> None:

@@ -16,8 +16,8 @@
 Architectural singularity: a platform that is singular at every pose (14.39).
 
 The lines of the legs depend linearly on the products of a joint's coordinates on the base, one
-added, with those on the platform: where the six products depend on each other, so do the lines,
-wherever the platform is. Six lengths then leave it free to move.
+added, with those on the platform: where the six products depend on each other, so do the lines, at
+every pose. Six lengths then leave it free to move.
 """
 
 from collections.abc import Iterator, Sequence

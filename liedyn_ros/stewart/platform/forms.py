@@ -15,8 +15,8 @@
 """
 The forms of a leg: what its drive moves, and where its joints lie.
 
-A leg of every form has one value, which its drive sets and its sensor reads: the length of a
-strut (m), the position of a carriage on its rail (m), the angle of a crank (rad).
+A leg of every form has one value, which its drive sets and its sensor reads. It is the length of a
+strut (m), the position of a carriage on its rail (m), or the angle of a crank (rad).
 """
 
 from dataclasses import dataclass
@@ -73,8 +73,8 @@ class Rail:
 
     direction: (3,), of the rail, base frame; the carriage is on the base joint at position 0.
     rod: m. pushes: whether a motion along the direction pushes the platform joint through the
-    rod, else pulls it: of two positions of the carriage for a pose, the one behind the platform
-    joint or the one ahead (14.36). Raises GeometryError.
+    rod, or pulls it. Of the two positions of the carriage for a pose, it chooses the one behind
+    the platform joint, or the one ahead (14.36). Raises GeometryError.
     """
 
     direction: tuple[float, ...]

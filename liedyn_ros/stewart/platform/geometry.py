@@ -45,9 +45,9 @@ class StewartGeometry:
     base_joints: (6, 3) m, in the base frame. platform_joints: (6, 3) m, in the platform frame.
     length_limits: (6, 2), the least and greatest value of each leg: m, or rad of a crank; 0, or
     -infinity where a value may be negative, and infinity where there is none.
-    base_cones, platform_cones: (6, 4), how far each joint may turn: a unit vector from the joint
-    along its leg in the middle of the range, in the frame that holds the joint, and the largest
-    angle (rad) of the leg from it; pi where there is no limit.
+    base_cones, platform_cones: (6, 4), how far each joint may turn. Three entries point from the
+    joint along its leg in the middle of the range, in the frame that holds the joint. The
+    fourth is the largest angle (rad) of the leg from it; pi where there is no limit.
     leg_diameter: m, of the legs as cylinders; 0 where it is not known.
     forms: what the drive of each leg moves, in leg order. masses: None where they are not known;
     only dynamics needs them. characteristic_length: m, the platform joints' radius of gyration,

@@ -15,8 +15,8 @@
 """
 Inverse kinematics of a Stewart platform and its two Lie-derivative Jacobians.
 
-What is said of the lengths of legs holds for the values of all forms: the position of a carriage
-on its rail (m), the angle of a crank (rad).
+Lengths of legs stand for the values of all forms, such as the position of a carriage on its rail
+(m) or the angle of a crank (rad).
 """
 
 from enum import IntEnum

@@ -43,13 +43,13 @@ class PlatformState:
     The platform at one pose.
 
     pose: (4, 4), platform in base, m. signed_value: the smallest singular value of J in units of
-    the characteristic length, with the determinant's sign, so that it goes smoothly through zero
-    where a path crosses a singularity; of rods that a drive moves, J is here that of their
-    lengths. slope: the change of signed_value along the null twist; two poses of the same lengths
-    lie about 2 signed_value / slope apart.
+    the characteristic length, with the determinant's sign. So it passes smoothly through zero
+    where a path crosses a singularity. For rods that a drive moves, J is that of their lengths.
+    slope: the change of signed_value along the null twist; two poses of the same lengths lie about
+    2 signed_value / slope apart.
 
-    Its limits, flags and dead centres are computed when they are asked for, by any thread: by one
-    kernel each, which holds Python's lock and leaves nothing in the meter that another reads.
+    Its limits, flags and dead centres are computed on request, by any thread. One kernel computes
+    each; it holds Python's lock and leaves nothing in the meter that another reads.
     """
 
     def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:

@@ -32,9 +32,9 @@ class SmoothTrajectory:
     """
     Six sinusoids in the exponential coordinates about a home pose.
 
-    T(t) = home exp(xi(t)), xi_k = envelope(t) amplitude_k sin(2 pi frequency_k t + phase_k).
-    The envelope rises from 0 to 1 in rise_time, with zero speed and acceleration at both ends,
-    so that the motion starts at home and at rest.
+    T(t) = home exp(xi(t)), xi_k = envelope(t) amplitude_k sin(2 pi frequency_k t + phase_k). The
+    envelope rises from 0 to 1 in rise_time, with zero speed and acceleration at both ends. So the
+    motion starts at home and at rest.
 
     home: (4, 4), platform in base, m. amplitudes: (6,), rad then m. frequencies: (6,), Hz.
     phases: (6,), rad. rise_time: s.

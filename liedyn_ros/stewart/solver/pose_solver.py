@@ -102,9 +102,8 @@ class PoseSolver:
         """
         Take a geometry and a method.
 
-        scale: m, the unit of length in which damping, steps and singular values are measured
-        beside radians, where that is not to be the characteristic length. Raises LimitError
-        where it is not above zero.
+        scale: m, the unit of length of damping, steps and singular values beside radians; by
+        default the characteristic length. Raises LimitError where it is not above zero.
         """
         self.geometry = geometry
         self.method = method
