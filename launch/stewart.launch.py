@@ -22,14 +22,17 @@ from liedyn_ros.ros.launch import common_arguments, node, rviz, switch
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the nodes; topics are relative, so the namespace moves them all."""
     return LaunchDescription([
-        *common_arguments('stewart.yaml'),
+        *common_arguments(
+            'stewart.yaml',
+            about_use_sim_time='take the time from /clock; with control the simulator publishes '
+                               'it'),
         switch('simulator', 'false', 'play the leg lengths of a moving platform'),
         switch('control', 'false',
                'simulate a platform under leg forces, and a controller that moves it by them'),
         switch('rviz', 'false', 'show the platform in RViz'),
         node('stewart_pose', prefixed=True),
         node('stewart_simulator', when='simulator', unless='control', prefixed=True),
-        node('stewart_dynamics_simulator', when='control', prefixed=True),
+        node('stewart_dynamics_simulator', when='control', clock='publish_clock', prefixed=True),
         node('stewart_controller', when='control', prefixed=True),
         rviz('stewart.rviz', fixed_frame='stewart_base'),
     ])

@@ -21,6 +21,9 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.launch_bench import assert_unconfigured, described_arguments, launched
 from support.pose_bench import matrix, ns, stamp_of
+import yaml
+
+from liedyn_ros.common.resources import config_file
 
 pytestmark = pytest.mark.ros
 FILE = 'stewart.launch.py'
@@ -51,12 +54,18 @@ def test_the_pose_of_the_simulated_platform_is_published(bench, namespace):
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/platform'])
-def test_leg_forces_move_the_platform(bench, namespace):
-    """The player of leg lengths is not started beside it. A slow machine tracks less well."""
+def test_leg_forces_move_the_platform(bench, tmp_path, namespace):
+    """In simulated time, which waits for commands; no other simulator is started beside it."""
+    parameters = yaml.safe_load(config_file('stewart.yaml').read_text())
+    parameters['/**/stewart_dynamics_simulator']['ros__parameters'] |= {
+        'rate': 100.0, 'max_command_age': 0.02}
+    path = tmp_path / 'parameters.yaml'
+    path.write_text(yaml.safe_dump(parameters))
     prefix = f'/{namespace}' if namespace else ''
     errors = bench.collect(JointState, f'{prefix}/tracking_error')
     references = bench.collect(PoseStamped, f'{prefix}/reference')
-    with launched(FILE, 'simulator:=true', 'control:=true', f'namespace:={namespace}'):
+    with launched(FILE, 'simulator:=true', 'control:=true', 'use_sim_time:=true',
+                  f'params_file:={path}', f'namespace:={namespace}'):
         assert_tracks(bench, prefix)
         bench.until(lambda: errors and references and ns(references[-1]) > ns(
             references[0]) + 1_500_000_000, 'a piece of motion')
