@@ -97,7 +97,8 @@ def test_verlet_holds_momentum_wherever_and_however_fast(
 
 def test_verlet_moves_alike_at_any_common_velocity(weightless: Dynamics) -> None:
     """What a machine does within itself is the same at rest and at 300 m/s."""
-    d, q, v, boost = weightless, weightless.model.neutral(), SPIN.copy(), np.array((300., -50., 9.))
+    d, q, v = weightless, weightless.model.neutral(), SPIN.copy()
+    boost = np.array((300.0, -50.0, 9.0))
     q[3:7] = 0.5
     turned = d.kinematics(q).poses[0, :3, :3]
     fast = v.copy()
