@@ -29,7 +29,7 @@ class BoundKernel:
     A kernel on the tables of one object, for arguments of the types of the first call alone.
 
     Numba looks at the types of all arguments at every call; to check them before takes as long as
-    a small kernel runs. So `attempt` runs the kernel on arguments as they come, and returns None
+    a small kernel runs. So `attempt` runs the kernel on arguments as they come. It returns None
     where one is of another type, or where no call has compiled the kernel yet.
     """
 

@@ -15,11 +15,10 @@
 """
 Where compiled kernels are kept: a folder for each state of the sources that a kernel can reach.
 
-Numba's own cache looks only at the file of the function it compiles, so a kernel would go on
-using an old version of a kernel it calls from another file. Ours follows the imports of the
-kernel's module: an edit or an upgrade is never missed, and an edit of a file that the kernel
-cannot reach compiles nothing again. So kernels import kernels alone: modules of a folder
-`kernels`, and jit.
+Numba's own cache looks only at the file of the function it compiles. So a kernel would keep an old
+version of a kernel that it calls from another file. This cache follows the imports of the kernel's
+module, and misses no edit or upgrade. An edit of a file that the kernel cannot reach compiles
+nothing again. So kernels import only kernels, which are modules of a folder `kernels`, and jit.
 """
 
 import ast
