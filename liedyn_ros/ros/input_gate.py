@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.stamps import Timeline
 
 ClockReader = Callable[[], int]
-STEPS = 16  # of simulated time that are remembered: the least of these counts
+STEPS = 16  # of the clock that are remembered: of simulated time the least counts
 MAX_STEP = 1.0  # s
 
 
@@ -76,10 +76,11 @@ class InputGate(ClockMonitor):
     def look(self) -> int:
         """Return the time; where the clock has just started or was set, silence starts again."""
         before_ns, now_ns = self.now_ns, super().look()
-        if 0 < before_ns < now_ns and self._simulated():
-            self._steps_ns.append(now_ns - before_ns)
         if self.was_set or before_ns == 0:
             self._accepted_ns = now_ns
+            self._steps_ns.clear()
+        elif now_ns > before_ns:
+            self._steps_ns.append(now_ns - before_ns)
         return now_ns
 
     def require_recent(self, stamp_ns: int) -> None:
@@ -87,8 +88,10 @@ class InputGate(ClockMonitor):
         if self.max_age <= 0.0 or self.now_ns == 0:
             return
         age = 1e-9 * (self.now_ns - stamp_ns)
+        if 0.0 <= age <= self.max_age:
+            return
         lead = max(self.max_age if self.max_lead is None else self.max_lead, self.clock_step)
-        if not -lead <= age <= self.max_age:
+        if not -lead <= age <= 0.0:
             bound, side = (self.max_age, 'ago') if age > 0.0 else (lead, 'ahead')
             raise StampError(
                 f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')

@@ -134,7 +134,7 @@ class Stream:
             waiting = rclpy_implementation.WaitSet(
                 len(self._streams), 1, len(self._timers), len(self._clients),
                 len(self._services), 0, handle)
-            while not self._ended and self._node.context.ok():
+            while not self._ended and handle.ok():
                 try:
                     self._wait(waiting)
                     self._hand_over(self._take_all())

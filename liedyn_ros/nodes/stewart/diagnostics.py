@@ -107,8 +107,10 @@ class StewartDiagnostics:
         if monitored.legs:
             seen.legs.update(monitored.legs)
         if monitored.converged:
-            margins = monitored.state.margins
-            seen.least = margins if seen.least is None else seen.least.least(margins)
+            if seen.least is None:
+                seen.least = monitored.state.margins.copy()
+            else:
+                seen.least.lower_to(monitored.state.margins)
             seen.last = monitored
             seen.solved += 1
         else:

@@ -167,22 +167,23 @@ class StewartPoseNode(ManagedNode):
             self._outputs.publish_pose(batch[-1])  # before all else
         elif fault is None:
             return
-        self._look_at_clock()
+        now_ns = self.now_ns()
         if batch:
-            self._publish_rest(batch, passed_over=len(batch) - 1 + max(refusals - 1, 0))
+            self._publish_rest(batch, now_ns, passed_over=len(batch) - 1 + max(refusals - 1, 0))
         if fault is not None:
             stamp_ns, error = fault
-            self._outputs.reject(stamp_ns, str(error), age=1e-9 * (self._gate.now_ns - stamp_ns),
+            self._outputs.reject(stamp_ns, str(error), age=1e-9 * (now_ns - stamp_ns),
                                  passed_over=0 if batch else refusals - 1)
             self.complain(error)
 
-    def _publish_rest(self, batch: list[MonitoredPose], passed_over: int) -> None:
+    def _publish_rest(
+            self, batch: list[MonitoredPose], now_ns: int, passed_over: int) -> None:
         """Publish all that is known of the newest, and note what was passed over for it."""
         newest, flags = batch[-1], 0
         for monitored in batch:
             flags |= int(monitored.flags) & EVENTS
             self._diagnostics.take(monitored)
-        age = 1e-9 * (self._gate.now_ns - newest.stamp_ns)
+        age = 1e-9 * (now_ns - newest.stamp_ns)
         self._outputs.publish_rest(newest, flags | int(newest.flags), with_tf=self._with_tf,
                                    age=age, passed_over=passed_over)
         self._diagnostics.published(age, len(batch) - 1)

@@ -100,7 +100,7 @@ class LegActuators:
             checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,
                             (len(names),))
         order = self._order.of(names)
-        legs: Array = numbers[order]
+        legs: Array = numbers.take(order)
         if not kernels.of_positions(legs, self.scales, offsets):
             checks.require_finite(f'actuator {what} in leg order', numbers[order])
         return legs

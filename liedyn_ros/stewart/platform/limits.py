@@ -60,9 +60,13 @@ class Margins(NamedTuple):
         """Return (...), whether every limit is kept."""
         return np.asarray((self.values >= 0.0).all(axis=-1))
 
-    def least(self, other: 'Margins') -> 'Margins':
-        """Return the lesser of each margin of two poses."""
-        return Margins(np.minimum(self.values, other.values))
+    def copy(self) -> 'Margins':
+        """Return margins of their own numbers."""
+        return Margins(self.values.copy())
+
+    def lower_to(self, other: 'Margins') -> None:
+        """Take over each margin of another pose that is less."""
+        np.minimum(self.values, other.values, out=self.values)
 
     def exceeded(self, names: tuple[str, ...]) -> list[str]:
         """Return the limits that one pose exceeds, to be read, with the legs' names."""
