@@ -15,6 +15,8 @@
 """
 How well the tracker detects its own faults: covariance, crossings, false alarms, leg faults.
 
+It includes stewart_faults, stewart_estimates and stewart_defaults, which run alone as well.
+
     python -m benchmarks.stewart_safety
 
 prints the figures of docs/stewart.md, with progress, and writes them to out/bench.
@@ -25,23 +27,22 @@ from dataclasses import dataclass
 import statistics
 import sys
 import time
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from benchmarks.record import keep
 from benchmarks.stewart_defaults import defaults
+from benchmarks.stewart_estimates import estimates
+from benchmarks.stewart_faults import faults, frozen, ROUNDING
+from benchmarks.stewart_motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, LegNoise, MonitorConfig, MonitoredPose, MonitoredTracker, OrientationSensor,
-    PlatformMeter, PoseSolver, PoseTracker, ScrewMotion, SmoothTrajectory, StewartGeometry)
+    Flag, leg_lengths, LegNoise, MonitorConfig, MonitoredPose, MonitoredTracker, PlatformMeter,
+    PoseSolver, PoseTracker, ScrewMotion)
 
-GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
-HOME = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 0.5])
-RATE = 1000  # Hz
 WRONG = 0.05  # rad or m: further than noise takes any pose that is not within a singularity
 # Start (turned by a rotation vector, at a position) and displacement, rad and m.
 PATHS = {
@@ -53,9 +54,7 @@ DURATIONS = (2.0, 5.0, 8.0)  # s
 SEEDS = range(1000, 1012)
 DEPTHS = (-0.02, -0.01, 0.0, 0.01, 0.02)  # of turns, in shares of the path, beyond a singularity
 STOP, BOUNCE = 1.0, 0.2  # s, how long they take
-ROUNDING = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
 LOOK_EVERY = 10  # samples, for poses that are wrong without a flag
-Figures = dict[str, Any]
 
 
 class Path(Protocol):
@@ -71,7 +70,8 @@ def main() -> int:
     out = keep('stewart_safety', {
         'covariance': covariance(), 'crossings': crossings(), 'turns': turns(),
         'nothing_set': nothing_set(), 'alarms': alarms(), 'faults': faults(),
-        'defaults': defaults(), 'time': update_time()})
+        'frozen': frozen(), 'estimates': estimates(), 'defaults': defaults(),
+        'time': update_time()})
     print(f'\n{time.perf_counter() - begin:.0f} s; figures in {out}')
     return 0
 
@@ -103,11 +103,6 @@ def samples(motion: Path, duration: float, noise: float,
     lengths = leg_lengths(GEOMETRY, poses)
     lengths += noise * np.random.default_rng(seed).normal(size=lengths.shape)
     return zip((10**9 + np.arange(len(times)) * (10**9 // RATE)).tolist(), poses, lengths)
-
-
-def error(pose: Array, truth: Array) -> float:
-    """Return the largest entry of the twist between two poses, rad or m."""
-    return float(np.abs(se3.log(se3.compose(se3.inverse(truth), pose))).max())
 
 
 def crossings() -> list[Figures]:
@@ -270,15 +265,6 @@ def unsaid(safe: MonitoredPose, truth: Array) -> bool:
                 and error(safe.pose, truth) > WRONG)
 
 
-def good_motion(seed: int) -> SmoothTrajectory:
-    """Return a motion in the good workspace, in all coordinates."""
-    rng = np.random.default_rng(seed)
-    return SmoothTrajectory(
-        HOME, amplitudes=np.array([0.2, 0.2, 0.3, 0.06, 0.06, 0.06]),
-        frequencies=np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]),
-        phases=rng.uniform(0.0, 2.0 * np.pi, 6))
-
-
 @dataclass(frozen=True)
 class Slowed:
     """A motion some times slower."""
@@ -311,57 +297,6 @@ def alarms() -> list[Figures]:
               f'{count} of 60 001 samples '
               f'flagged; smallest singular value {least:.3f}', flush=True)
     return figures
-
-
-def faults() -> list[Figures]:
-    """Corrupt one leg and measure whether it is named, and the error of the pose."""
-    print('faults of one leg, noise 10 um, 60 runs a row: each leg, moments at random')
-    rng, rows, figures = np.random.default_rng(3), [], []
-    for kind, size in (('outlier', 2e-4), ('outlier', 1e-3), ('outlier', 1e-2), ('step', 1e-3),
-                       ('frozen', 0.0), ('slow bias', 2e-3), ('slow bias, IMU', 2e-3)):
-        runs = [spoil(kind, size, k % 6, rng) for k in range(60)]
-        found = [run for run in runs if run['named']]
-        row = {'kind': kind, 'size': size, 'named': len(found) / len(runs),
-               'others': sum(run['others'] for run in runs) / len(runs),
-               'delay': statistics.median(r['delay'] for r in found) if found else None,
-               'error': statistics.median(run['error'] for run in runs)}
-        figures.append(row)
-        rows.append([kind, f'{1e3 * size:g}', f'{100 * row["named"]:.0f} %',
-                     f'{100 * row["others"]:.0f} %',
-                     '-' if row['delay'] is None else f'{1e3 * row["delay"]:.0f}',
-                     f'{1e3 * row["error"]:.3f}'])
-        print(f'  {kind} done', flush=True)
-    print_table(['fault', 'size, mm', 'leg named', 'another named', 'after, ms',
-                 'pose error, mm or mrad'], rows)
-    return figures
-
-
-def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures:
-    """Track 1 s with a fault from half time on; return who was named, when, and the error."""
-    imu = OrientationSensor(5e-4) if kind.endswith('IMU') else None
-    tracker = MonitoredTracker(GEOMETRY, HOME, config=MonitorConfig(
-        leg_noise=1e-5, sensor=imu, sensor_time=0.1))
-    offset, begin = rng.uniform(2.0, 20.0), 500
-    times = offset + np.arange(1000) / RATE
-    poses = good_motion(int(rng.integers(1000))).pose(times)
-    lengths = leg_lengths(GEOMETRY, poses) + 1e-5 * rng.normal(size=(1000, 6))
-    if kind == 'outlier':
-        lengths[begin, leg] += size * rng.choice((-1.0, 1.0))
-    elif kind == 'step':
-        lengths[begin:, leg] += size
-    elif kind == 'frozen':
-        lengths[begin:, leg] = lengths[begin, leg]
-    else:
-        lengths[begin:, leg] += np.linspace(0.0, size, 500)
-    named, delay, others, worst = False, None, False, 0.0
-    for k, (pose, values) in enumerate(zip(poses, lengths)):
-        wobble = se3.exp([*(5e-4 * rng.normal(size=3)), 0.0, 0.0, 0.0])[:3, :3]
-        safe = tracker.update((k + 1) * 10**6, values, reading=imu and pose[:3, :3] @ wobble)
-        others |= any(other != leg for other in safe.legs)
-        if leg in safe.legs and not named:
-            named, delay = True, (k - begin) / RATE
-        worst = max(worst, error(safe.pose, pose)) if k >= begin else worst
-    return {'named': named, 'delay': delay, 'others': others, 'error': worst}
 
 
 def update_time() -> Figures:

@@ -15,13 +15,14 @@
 """
 The check of a new platform: what is wrong with its readings at known poses.
 
-At each known pose the legs' values follow from the geometry. The simplest fault that explains the
-readings is named. It is a unit, another order of legs, a mirrored frame, an offset, a scale or a
-wrong sense of single legs, or a home on another assembly mode.
+At each known pose the legs' values follow from the geometry. The simplest faults that explain the
+readings are named, several together where need be. They are a unit, another order of legs, a
+mirrored frame, an offset, a scale or a wrong sense of single legs, or a home on another assembly
+mode.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import itertools
 from typing import NamedTuple
 
@@ -41,6 +42,10 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 UNITS = {'millimetres': 1e3, 'centimetres': 1e2, 'inches': 1.0 / 0.0254, 'micrometres': 1e6}
 DEGREES = {'degrees': 180.0 / np.pi}
 FLIPS = {'x': (-1.0, 1.0, 1.0), 'y': (1.0, -1.0, 1.0), 'z': (1.0, 1.0, -1.0)}
+# What has to be wrong with a leg, as a fault of all legs counts 1: the simplest is named.
+COSTS = {'': 0.0, 'offset': 1.0, 'scale': 1.0, 'offset_or_scale': 1.0, 'sense': 1.2,
+         'unexplained': 10.0}
+MOVED = 0.4  # what a leg that reads as another counts
 SPREAD = 3.0  # tolerances by which values must differ to tell two legs, or two faults, apart
 
 
@@ -97,14 +102,14 @@ def check(
     if not len(poses):
         raise LimitError('poses_base_platform: expected one pose or more, got none')
     expected = leg_lengths(geometry, poses)
-    for common in _common_faults(geometry, poses, given):
-        found = _fit(geometry, common, expected, given, tolerance)
-        if found is not None:
-            break
-    else:
-        found = _leg_by_leg(geometry, expected, given, tolerance)
+    fits = [_fit(geometry, common, expected, given, tolerance)
+            for common in _common_faults(geometry, poses)]
+    found = min(fits, key=lambda fit: fit.cost)
     home_fault = _home_fault(geometry, poses, expected, home, tolerance)
-    return replace(found, findings=(*found.findings, *home_fault))
+    findings = *found.findings, *_order_instead(found, fits), *home_fault
+    remarks = _alike(geometry, found.fault.expected, tolerance)
+    return Commissioning(expected, given, findings, remarks, found.scales, found.offsets,
+                         found.order)
 
 
 class _Fault(NamedTuple):
@@ -115,7 +120,27 @@ class _Fault(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def _common_faults(geometry: StewartGeometry, poses: Array, readings: Array) -> Iterator[_Fault]:
+class _Fit(NamedTuple):
+    """What a fault of all legs leaves to be explained by their order and leg by leg."""
+
+    fault: _Fault
+    cost: float  # of all that has to be wrong
+    findings: tuple[Finding, ...]
+    scales: Array
+    offsets: Array
+    order: tuple[int, ...]
+
+
+class _LegFault(NamedTuple):
+    """What is wrong with one leg: value = scale * reading + offset; size: of the error."""
+
+    kind: str
+    scale: float
+    offset: float
+    size: float
+
+
+def _common_faults(geometry: StewartGeometry, poses: Array) -> Iterator[_Fault]:
     """Return faults of all legs alike, the simple ones first."""
     every = tuple(range(6))
     units = {'': 1.0, **UNITS} if not any(
@@ -143,26 +168,40 @@ def _flipped(poses: Array, signs: tuple[float, float, float]) -> Array:
 
 def _fit(
         geometry: StewartGeometry, fault: _Fault, right: Array, readings: Array, tolerance: float
-) -> Commissioning | None:
-    """Return what is found where a fault of all legs, and their order, explain the readings."""
-    values = readings / fault.unit
-    cost = np.abs(values[:, :, None] - fault.expected[:, None, :]).max(axis=0)  # reading, leg
-    order = np.arange(6)
-    if cost[order, order].max() > tolerance:
-        rows, legs = linear_sum_assignment(np.minimum(cost, 1e6))
-        order[legs] = rows
-        if cost[order, np.arange(6)].max() > tolerance:
-            return None
-    findings = fault.findings
-    moved = tuple(int(leg) for leg in np.flatnonzero(order != np.arange(6)))
+) -> _Fit:
+    """Return the simplest order and faults of single legs that a fault of all legs leaves."""
+    values, names = readings / fault.unit, geometry.leg_names
+    faults = [[_leg_fault(fault.expected[:, leg], values[:, k], tolerance) for k in range(6)]
+              for leg in range(6)]
+    costs = np.array([[COSTS[one.kind] for one in row] for row in faults])
+    costs += MOVED * (1.0 - np.eye(6))
+    legs, order = linear_sum_assignment(costs)
+    findings, moved = fault.findings, tuple(np.flatnonzero(order != legs).tolist())
     if moved:
-        names = geometry.leg_names
         listed = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)
         findings += (Finding('order', moved, f'legs are swapped: {listed}; set actuator_names in '
                              'that order'),)
-    return Commissioning(
-        right, readings, findings, _alike(geometry, fault.expected, tolerance),
-        np.full(6, 1.0 / fault.unit), np.zeros(6), tuple(order.tolist()))
+    single = [faults[leg][k] for leg, k in enumerate(order)]
+    findings += tuple(Finding(one.kind, (leg,), _words(names[leg], one, fault.unit))
+                      for leg, one in enumerate(single) if one.kind)
+    return _Fit(fault, len(fault.findings) + costs[legs, order].sum(), findings,
+                np.array([one.scale for one in single]) / fault.unit,
+                np.array([one.offset for one in single]), tuple(order.tolist()))
+
+
+def _order_instead(found: _Fit, fits: list[_Fit]) -> tuple[Finding, ...]:
+    """
+    Return another order of the legs where it explains the readings as well as a mirrored frame.
+
+    Of a platform that is its own mirror image but for the order of its legs, nothing can tell.
+    """
+    if not any(finding.kind == 'mirrored' for finding in found.findings):
+        return ()
+    return tuple(
+        finding._replace(text=f'or no axis is mirrored, and {finding.text}')
+        for fit in fits if fit.fault.unit == found.fault.unit
+        and {other.kind for other in fit.findings} <= {'unit', 'order'}
+        for finding in fit.findings if finding.kind == 'order')
 
 
 def _alike(geometry: StewartGeometry, expected: Array, tolerance: float) -> tuple[str, ...]:
@@ -177,49 +216,45 @@ def _alike(geometry: StewartGeometry, expected: Array, tolerance: float) -> tupl
             'moved to the side',)
 
 
-def _leg_by_leg(
-        geometry: StewartGeometry, expected: Array, readings: Array, tolerance: float
-) -> Commissioning:
-    """Return the fault of each leg by itself, all others being right."""
-    scales, offsets = np.ones(6), np.zeros(6)
-    findings: list[Finding] = []
-    for leg in range(6):
-        finding, scales[leg], offsets[leg] = _leg_fault(
-            geometry.leg_names[leg], leg, expected[:, leg], readings[:, leg], tolerance)
-        if finding is not None:
-            findings.append(finding)
-    return Commissioning(
-        expected, readings, tuple(findings), _alike(geometry, expected, tolerance), scales,
-        offsets, tuple(range(6)))
-
-
-def _leg_fault(
-        name: str, leg: int, expected: Array, readings: Array, tolerance: float
-) -> tuple[Finding | None, float, float]:
+def _leg_fault(expected: Array, readings: Array, tolerance: float) -> _LegFault:
     """Return a leg's fault and the scale and offset that undo it."""
     error = readings - expected
-    if np.abs(error).max() <= tolerance:
-        return None, 1.0, 0.0
+    size = float(np.abs(error).max())
+    if size <= tolerance:
+        return _LegFault('', 1.0, 0.0, size)
+    offset = -float(error.mean())
     if np.ptp(expected) < SPREAD * tolerance:
-        ratio = float(expected.mean() / readings.mean()) if readings.mean() else np.inf
-        return Finding('offset_or_scale', (leg,), (
-            f'{name} reads {error.mean():+.6g} too much: an offset, or a scale ({ratio:.6g} would '
-            'undo it); a second pose where it has another value tells')), 1.0, float(-error.mean())
+        kind = 'offset_or_scale' if np.ptp(readings) < SPREAD * tolerance else 'unexplained'
+        return _LegFault(kind, 1.0, offset if kind == 'offset_or_scale' else 0.0, size)
     if np.ptp(error) <= tolerance:
-        return Finding('offset', (leg,), f'{name} reads {error.mean():+.6g} too much: add '
-                       f'{-error.mean():+.6g} to its actuator_offset'), 1.0, float(-error.mean())
+        return _LegFault('offset', 1.0, offset, size)
     scale = float(readings @ expected / (readings @ readings))
     if np.abs(scale * readings - expected).max() <= tolerance:
-        return Finding('scale', (leg,), f'{name} reads {1.0 / scale:.6g} times its value: set its '
-                       f'actuator_scale to {scale:.6g}'), scale, 0.0
-    slope, offset = np.polyfit(readings, expected, 1) if np.ptp(readings) else (1.0, 0.0)
-    if len(readings) > 2 and np.abs(slope * readings + offset - expected).max() <= tolerance:
-        kind, word = ('sense', 'runs backwards') if slope < 0.0 else ('scale', 'is scaled')
-        return Finding(kind, (leg,), f'{name} {word}: set its actuator_scale to {slope:.6g} and '
-                       f'its actuator_offset to {offset:.6g}'), float(slope), float(offset)
-    return Finding('unexplained', (leg,), (
-        f'{name} has an error of {np.abs(error).max():.6g} that no unit, order, mirror, offset or '
-        'scale explains: check its joints in the geometry file, and the known poses')), 1.0, 0.0
+        return _LegFault('scale', scale, 0.0, size)
+    if len(readings) > 2 and np.ptp(readings):
+        slope, offset = (float(x) for x in np.polyfit(readings, expected, 1))
+        if np.abs(slope * readings + offset - expected).max() <= tolerance:
+            return _LegFault('sense' if slope < 0.0 else 'scale', slope, offset, size)
+    return _LegFault('unexplained', 1.0, 0.0, size)
+
+
+def _words(name: str, fault: _LegFault, unit: float) -> str:
+    """Return what is wrong with a leg and what to do, where all readings have a unit (1 / m)."""
+    scale, offset = fault.scale / unit, fault.offset
+    if fault.kind == 'offset_or_scale':
+        return (f'{name} reads {-offset:+.6g} too much: an offset, or a scale; a second pose '
+                'where it has another value tells')
+    if fault.kind == 'offset':
+        return f'{name} reads {-offset:+.6g} too much: add {offset:+.6g} to its actuator_offset'
+    if fault.kind == 'unexplained':
+        return (f'{name} has an error of {fault.size:.6g} that no unit, order, mirror, offset or '
+                'scale explains: check its joints in the geometry file, and the known poses')
+    if not offset:
+        return (f'{name} reads {1.0 / fault.scale:.6g} times its value: set its actuator_scale '
+                f'to {scale:.6g}')
+    word = 'runs backwards' if fault.kind == 'sense' else 'is scaled'
+    return (f'{name} {word}: set its actuator_scale to {scale:.6g} and its actuator_offset to '
+            f'{offset:.6g}')
 
 
 def _home_fault(

@@ -135,6 +135,24 @@ def test_a_mirrored_frame(geometry, home, poses, readings):
     assert 'the y axis is mirrored' in found.findings[0].text
 
 
+def test_a_mirrored_frame_of_a_platform_that_is_its_own_mirror_image(
+        geometry, home, poses, readings):
+    flip = np.diag([1.0, -1.0, 1.0, 1.0])
+    found = check(geometry, flip @ poses @ flip, readings, home)
+    assert [finding.kind for finding in found.findings] == ['mirrored', 'order']
+    assert 'the y axis is mirrored' in found.findings[0].text
+    assert 'or no axis is mirrored, and legs are swapped' in found.findings[1].text
+
+
+def test_several_faults_together(geometry, home, poses, readings):
+    wrong = 1e3 * readings[:, [0, 2, 1, 3, 4, 5]]
+    wrong[:, 4] += 12.0
+    found = check(geometry, poses, wrong, home)
+    assert kinds(found) == [('unit', tuple(range(6))), ('order', (1, 2)), ('offset', (4,))]
+    assert 'add -0.012' in found.findings[2].text
+    assert undone(found, wrong) == pytest.approx(leg_lengths(geometry, poses), abs=1e-3)
+
+
 def test_a_home_on_another_assembly_mode(geometry, home, poses, readings):
     below = home.copy()
     below[2, 3] = -0.5

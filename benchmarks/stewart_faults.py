@@ -1,0 +1,124 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Faults of one leg: whether it is named, how soon, and what the pose's error is until then.
+
+    python -m benchmarks.stewart_faults
+"""
+
+import statistics
+import sys
+
+import numpy as np
+
+from benchmarks.record import keep
+from benchmarks.stewart_motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import leg_lengths, MonitorConfig, MonitoredTracker, OrientationSensor
+
+ROUNDING = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
+FREEZES, AFTER = 60, 2.0  # legs that freeze, of each step; s that they are watched
+
+
+def main() -> int:
+    """Measure both tables."""
+    print(f'figures in {keep("stewart_faults", {"faults": faults(), "frozen": frozen()})}')
+    return 0
+
+
+def faults() -> list[Figures]:
+    """Corrupt one leg and measure whether it is named, and the error of the pose."""
+    print('faults of one leg, noise 10 um, 60 runs a row: each leg, moments at random')
+    rng, rows, figures = np.random.default_rng(3), [], []
+    for kind, size in (('outlier', 2e-4), ('outlier', 1e-3), ('outlier', 1e-2), ('step', 1e-3),
+                       ('frozen', 0.0), ('slow bias', 2e-3), ('slow bias, IMU', 2e-3)):
+        runs = [spoil(kind, size, k % 6, rng) for k in range(60)]
+        found = [run for run in runs if run['named']]
+        row = {'kind': kind, 'size': size, 'named': len(found) / len(runs),
+               'others': sum(run['others'] for run in runs) / len(runs),
+               'delay': statistics.median(r['delay'] for r in found) if found else None,
+               'error': statistics.median(run['error'] for run in runs)}
+        figures.append(row)
+        rows.append([kind, f'{1e3 * size:g}', f'{100 * row["named"]:.0f} %',
+                     f'{100 * row["others"]:.0f} %',
+                     '-' if row['delay'] is None else f'{1e3 * row["delay"]:.0f}',
+                     f'{1e3 * row["error"]:.3f}'])
+        print(f'  {kind} done', flush=True)
+    print_table(['fault', 'size, mm', 'leg named', 'another named', 'after, ms',
+                 'pose error, mm or mrad'], rows)
+    return figures
+
+
+def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures:
+    """Track 1 s with a fault from half time on; return who was named, when, and the error."""
+    imu = OrientationSensor(5e-4) if kind.endswith('IMU') else None
+    tracker = MonitoredTracker(GEOMETRY, HOME, config=MonitorConfig(
+        leg_noise=1e-5, sensor=imu, sensor_time=0.1))
+    offset, begin = rng.uniform(2.0, 20.0), 500
+    times = offset + np.arange(1000) / RATE
+    poses = good_motion(int(rng.integers(1000))).pose(times)
+    lengths = leg_lengths(GEOMETRY, poses) + 1e-5 * rng.normal(size=(1000, 6))
+    if kind == 'outlier':
+        lengths[begin, leg] += size * rng.choice((-1.0, 1.0))
+    elif kind == 'step':
+        lengths[begin:, leg] += size
+    elif kind == 'frozen':
+        lengths[begin:, leg] = lengths[begin, leg]
+    else:
+        lengths[begin:, leg] += np.linspace(0.0, size, 500)
+    named, delay, others, worst = False, None, False, 0.0
+    for k, (pose, values) in enumerate(zip(poses, lengths)):
+        wobble = se3.exp([*(5e-4 * rng.normal(size=3)), 0.0, 0.0, 0.0])[:3, :3]
+        safe = tracker.update((k + 1) * 10**6, values, reading=imu and pose[:3, :3] @ wobble)
+        others |= any(other != leg for other in safe.legs)
+        if leg in safe.legs and not named:
+            named, delay = True, (k - begin) / RATE
+        worst = max(worst, error(safe.pose, pose)) if k >= begin else worst
+    return {'named': named, 'delay': delay, 'others': others, 'error': worst}
+
+
+def frozen() -> list[Figures]:
+    """Freeze a leg whose readings come in steps, and measure when it is named."""
+    print(f'legs that freeze, readings in steps, leg_noise what the rounding makes, 1 kHz: '
+          f'{FREEZES} a row')
+    rng, rows, figures = np.random.default_rng(4), [], []
+    for step in (1e-6, 1e-5, 1e-4):
+        delays = sorted(freeze(step, k % 6, rng) for k in range(FREEZES))
+        row = {'step': step, 'median': statistics.median(delays), 'longest': delays[-1]}
+        figures.append(row)
+        rows.append([f'{1e6 * step:g}', f'{row["median"]:.3f}', f'{row["longest"]:.3f}'])
+        print(f'  steps of {1e6 * step:g} um done', flush=True)
+    print_table(['step, um', 'named after, s: half', 'all'], rows)
+    return figures
+
+
+def freeze(step: float, leg: int, rng: np.random.Generator) -> float:
+    """Return after how long (s) a leg is named that freezes at a random moment; inf: not."""
+    tracker = MonitoredTracker(GEOMETRY, HOME, config=MonitorConfig(leg_noise=ROUNDING * step))
+    begin = 500
+    times = rng.uniform(2.0, 20.0) + np.arange(begin + round(AFTER * RATE)) / RATE
+    poses = good_motion(int(rng.integers(1000))).pose(times)
+    lengths = step * np.round(leg_lengths(GEOMETRY, poses) / step)
+    lengths[begin:, leg] = lengths[begin, leg]
+    for k, values in enumerate(lengths):
+        safe = tracker.update((k + 1) * 10**6, values)
+        if k > begin and leg in safe.legs:
+            return (k - begin) / RATE
+    return float('inf')
+
+
+if __name__ == '__main__':
+    sys.exit(main())
