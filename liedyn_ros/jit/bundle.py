@@ -15,13 +15,13 @@
 """
 Many arrays as one argument: kernels take a bundle of arrays as one pointer.
 
-Numba passes an array as seven numbers or more, through every call; a tuple of twenty arrays takes
-longer to compile than what is done with them. A bundle is one flat float64 array: for each of its
-arrays where it begins and its shape, as whole numbers, then their entries. In a kernel, `view` of
-that array has the arrays as attributes. Whole numbers stand among the floats as int64 bits.
+Numba passes an array as seven numbers or more, through every call. A tuple of twenty arrays takes
+longer to compile than the work on them. A bundle is one flat float64 array: for each of its arrays
+where it begins and its shape, as whole numbers, then their entries. In a kernel, `view` of that
+array has the arrays as attributes. Whole numbers stand among the floats as int64 bits.
 
-A view is a pointer without a reference: its words live as long as the kernel's argument, so a
-view stays in the kernel that made it, and its words are not resized or freed meanwhile.
+A view is a pointer without a reference: its words live as long as the kernel's argument. So a view
+stays in the kernel that made it, and its words are not resized or freed meanwhile.
 """
 
 from typing import Any

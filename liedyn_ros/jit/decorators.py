@@ -29,9 +29,9 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     Compile a function on scalars, tuples and flat arrays; division by zero gives inf, as in C.
 
     'contract' lets LLVM use fused multiply-adds and nothing else of fast-math: NaN and infinity
-    keep their meaning. Numba's runtime, which counts references, is left out: counting costs more
-    than the arithmetic of a small function, and a kernel that would allocate does not compile.
-    Python's lock is kept: to let other threads run costs as much as a tenth of a small kernel.
+    keep their meaning. Numba's runtime, which counts references, is left out, as counting costs
+    more than the arithmetic of a small function. So a kernel that would allocate does not compile.
+    Python's lock is kept: to release it costs as much as a tenth of a small kernel.
     """
     return _compiled(function, nogil=False)
 

@@ -15,8 +15,8 @@
 """
 Poses, twists and wrenches: exponential, logarithm, adjoints and Jacobians.
 
-A pose T = [R p; 0 1] is passed as its rotation r and translation p, a twist V as its angular
-part w and linear part v, a wrench F as its moment m and force f.
+A pose T = [R p; 0 1] is passed as its rotation r and translation p. A twist V is its angular part
+w and linear part v; a wrench F is its moment m and force f.
 """
 
 from liedyn_ros.jit.decorators import kernel

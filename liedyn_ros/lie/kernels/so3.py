@@ -15,8 +15,8 @@
 """
 Rotations: exponential, logarithm, their Jacobians, quaternions.
 
-A rotation is a tuple of nine floats row by row, a rotation vector w three floats in radians, a
-quaternion four floats x, y, z, w.
+A rotation is a tuple of nine floats row by row. A rotation vector w is three floats in radians; a
+quaternion is four floats x, y, z, w.
 
 Every coefficient here comes from the functions c_k(x) = sum_j (-x)^j / (k + 2j)! of x = w.w
 (Stumpff functions), which obey c_k = 1/k! - x c_{k+2} and 2 dc_k/dx = k c_{k+2} - c_{k+1}.
@@ -37,7 +37,7 @@ INVERSE_FACTORIAL = tuple(1.0 / math.factorial(n) for n in range(21))
 def stumpff(x):
     """Return c_1 to c_6 at x = w.w; c_1 = sin t / t, c_2 = (1 - cos t) / t^2 with t = |w|."""
     # Below 1 eight terms: the first one left out of c_5 is 5! x^8 / 21! < 3e-18 of the sum.
-    # From 1 on the closed form: each step up by two divides by x, so its rounding error stays
+    # From 1 on the closed form: each step up by two divides by x. So its rounding error stays
     # near 1e-16 absolute, at worst 1e-13 of c_6 = 1/720.
     if x < 1.0:
         k = INVERSE_FACTORIAL
