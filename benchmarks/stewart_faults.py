@@ -27,10 +27,11 @@ from benchmarks.record import keep
 from benchmarks.stewart_motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import leg_lengths, MonitorConfig, MonitoredTracker, OrientationSensor
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, MonitorConfig, MonitoredTracker, OrientationSensor)
 
 ROUNDING = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
-FREEZES, AFTER = 60, 2.0  # legs that freeze, of each step; s that they are watched
+FREEZES, AFTER = 60, 5.0  # legs that freeze, of each step; s that they are watched
 
 
 def main() -> int:
@@ -115,7 +116,7 @@ def freeze(step: float, leg: int, rng: np.random.Generator) -> float:
     lengths[begin:, leg] = lengths[begin, leg]
     for k, values in enumerate(lengths):
         safe = tracker.update((k + 1) * 10**6, values)
-        if k > begin and leg in safe.legs:
+        if Flag.LEG_FROZEN in safe.flags and leg in safe.legs:
             return (k - begin) / RATE
     return float('inf')
 
