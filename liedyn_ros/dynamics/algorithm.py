@@ -100,7 +100,7 @@ class Algorithm:
         """Return wrenches (order + 1, B, 6), or none (0, B, 6)."""
         if external is None:
             return self._no_wrench_rows
-        return derivatives('external', external, (order + 1, *self._wrench_shape))
+        return time_derivatives_of('external', external, (order + 1, *self._wrench_shape))
 
     def _states(self, q: ArrayLike) -> Array:
         """Return configurations (K, nq)."""
@@ -134,8 +134,8 @@ def order_of_rows(name: str, value: ArrayLike, axis: int) -> int:
                      f'{MAX_ORDER}, got {shape[axis]}')
 
 
-def derivatives(name: str, value: ArrayLike, shape: tuple[int, ...], take: Any = borrowed
-                ) -> Array:
+def time_derivatives_of(
+        name: str, value: ArrayLike, shape: tuple[int, ...], take: Any = borrowed) -> Array:
     """Return an array with a row for each order, or raise ShapeError or LiedynError."""
     try:
         return take(name, value, shape)
@@ -143,8 +143,8 @@ def derivatives(name: str, value: ArrayLike, shape: tuple[int, ...], take: Any =
         given = np.shape(value)
         if len(given) == len(shape) and given[0] != shape[0] and given[1:] == shape[1:]:
             raise ShapeError(
-                f'{name}: expected derivatives 0 to {shape[0] - 1}, one a row, shape {shape}, '
-                f'got {given[0]} rows') from error
+                f'{name}: expected time derivatives 0 to {shape[0] - 1}, one a row, shape '
+                f'{shape}, got {given[0]} rows') from error
         raise
 
 

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.algorithm import Algorithm, applied, derivatives, of_state, order_of_rows
+from liedyn_ros.dynamics.algorithm import (
+    Algorithm, applied, of_state, order_of_rows, time_derivatives_of)
 from liedyn_ros.dynamics.batch.pool import LanePool, LaneTables
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.data import Data
@@ -82,7 +83,8 @@ class Hybrid(Algorithm):
         """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
         shape = order + 1, self._nv
-        a, tau = derivatives('a', a, shape, copied), derivatives('tau', tau, shape, copied)
+        a = time_derivatives_of('a', a, shape, copied)
+        tau = time_derivatives_of('tau', tau, shape, copied)
         kernel = self._for_order(order, aba_series.hybrid, True, data)
         wrenches = self._no_wrench_rows if external is None else external
         if kernel.attempt(q, v, which, a, tau, wrenches) != aba.DONE:
@@ -143,7 +145,7 @@ class Hybrid(Algorithm):
               a: Array, tau: ArrayLike, external: ArrayLike | None, out: Array | None) -> None:
         """Complete a (r + 1, nv) and tau in their place, checked; forward dynamics runs it too."""
         q, v = self._position(q), self._rate('v', v)
-        tau = derivatives('tau', tau, a.shape)
+        tau = time_derivatives_of('tau', tau, a.shape)
         wrenches = self._wrench_rows(external, len(a) - 1)
         code = kernel(q, v, which, a, tau, wrenches)
         if code != aba.DONE:

@@ -94,7 +94,7 @@ class Fuzz:
         entries = self._one_of(1, 2, 3, 5, 9, 31, 32)
         query.accelerations = [deepcopy(e) for e in query.accelerations for _ in range(entries)]
         query.efforts = [deepcopy(e) for e in query.efforts for _ in range(entries)]
-        query.base_derivatives = int(self._one_of(0, 1, 1, 2))
+        query.base_twist_frame = int(self._one_of(0, 1, 1, 2))
 
     def external(self, query):
         """Add wrenches."""

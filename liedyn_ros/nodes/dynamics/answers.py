@@ -191,9 +191,9 @@ class DynamicsAnswers:
 
     def _spatial_base(self, query: DynamicsQuery) -> FloatingBase | None:
         """Return the base if its accelerations are those of the spatial twist."""
-        convention = query.base_derivatives
+        convention = query.base_twist_frame
         if convention not in (DynamicsQuery.BODY, DynamicsQuery.SPATIAL):
-            raise LimitError(f'base_derivatives: expected BODY = {DynamicsQuery.BODY} or SPATIAL '
+            raise LimitError(f'base_twist_frame: expected BODY = {DynamicsQuery.BODY} or SPATIAL '
                              f'= {DynamicsQuery.SPATIAL}, got {convention}')
         return None if convention == DynamicsQuery.BODY else self._messages.base
 
@@ -205,7 +205,7 @@ class DynamicsAnswers:
         count = int(np.count_nonzero(x.prescribed[:6]))
         if 0 < count < 6:
             raise NameSetError('prescribed: expected all coordinates of the base or none, as '
-                               f'base_derivatives is SPATIAL, got {count}')
+                               f'base_twist_frame is SPATIAL, got {count}')
         return base
 
     def _solve_spatial(

@@ -225,9 +225,11 @@ class StewartDiagnostics:
         """Return what the readings show of their noise, with the parameters to write down."""
         if math.isnan(report.noise):
             return self._status('noise', STALE, 'nothing measured yet', {})
+        _, unit = self._platform.geometry.reading_unit
         values = {
-            'leg_noise, m': f'{report.noise:.3g}', 'leg_resolution, m': f'{report.resolution:.3g}',
-            'leg_acceleration, m/s^2': f'{report.acceleration:.3g}',
+            f'leg_noise, {unit}': f'{report.noise:.3g}',
+            f'leg_resolution, {unit}': f'{report.resolution:.3g}',
+            f'leg_acceleration, {unit}/s^2': f'{report.acceleration:.3g}',
             'noise is': 'measured' if report.identified else 'at most this',
             'jitter of stamps, s': f'{report.jitter:.2g}', 'period, s': f'{report.period:.4g}'}
         return self._status('noise', WARN if report.advice else OK,

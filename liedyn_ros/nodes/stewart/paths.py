@@ -40,7 +40,8 @@ class StewartPaths:
     def _prove(
             self, request: ProveStewartPath.Request,
             response: ProveStewartPath.Response) -> None:
-        poses = np.array([conversions.from_pose(pose) for pose in request.poses])
+        self._platform.require_base_frame('path', request.path.header)
+        poses = np.array([conversions.from_pose(pose) for pose in request.path.poses])
         prover = PathProver(self._platform.geometry, request.threshold)
         begin = time.perf_counter()
         proof = prover.prove(poses.reshape(-1, 4, 4), request.tube_angle, request.tube_radius)

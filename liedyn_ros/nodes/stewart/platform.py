@@ -19,10 +19,11 @@ from dataclasses import dataclass
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.validate_topic_name import validate_topic_name
+from std_msgs.msg import Header
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.conversions import from_position_quaternion
 from liedyn_ros.ros.parameters import ParameterSet
@@ -62,6 +63,12 @@ class Platform:
         return SmoothTrajectory(
             self.home, parameters['amplitudes'], parameters['frequencies'], parameters['phases'],
             parameters['rise_time'])
+
+    def require_base_frame(self, name: str, header: Header) -> None:
+        """Raise NameSetError unless a header names the base frame, or none, which means it."""
+        if header.frame_id not in ('', self.base_frame):
+            raise NameSetError(f'{name}.header.frame_id: expected {self.base_frame!r}, the base '
+                               f'frame, or none, got {header.frame_id!r}')
 
     def lengths_of(self, names: Sequence[str], values: Sequence[float]) -> Array:
         """Return lengths (6,), m, in leg order; raise LiedynError where a request has others."""

@@ -24,7 +24,7 @@ import numpy as np
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, NameSetError, NotFiniteError
+from liedyn_ros.common.errors import LiedynError, NotFiniteError
 from liedyn_ros.nodes.stewart.outputs import (
     certificate_of, describe, fill_certificate, fill_refusal, fill_status, UNKNOWN)
 from liedyn_ros.nodes.stewart.platform import Platform
@@ -124,10 +124,7 @@ class StewartServices:
 
     def _pose(self, name: str, message: PoseStamped) -> Array:
         """Return a pose (4, 4) in the base frame; an empty frame id stands for it."""
-        frame = self._platform.base_frame
-        if message.header.frame_id not in ('', frame):
-            raise NameSetError(f'{name}.header.frame_id: expected {frame!r}, the base frame, or '
-                               f'none, got {message.header.frame_id!r}')
+        self._platform.require_base_frame(name, message.header)
         return conversions.from_pose(message.pose)
 
     def _start_over(

@@ -95,7 +95,7 @@ class BranchMonitor:
         self._left_ns: int | None = None  # when the value last came out of the noise
         self._doubt = False
 
-    def settle(self, state: PlatformState) -> None:
+    def confirm(self, state: PlatformState) -> None:
         """Believe a pose: a redundant sensor has told which branch it is."""
         self._mirror(state.determinant_sign)
         self._entered, self._doubt = 0, False

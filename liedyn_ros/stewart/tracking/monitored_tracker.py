@@ -198,8 +198,8 @@ class MonitoredTracker:
         choice = self._two_branches.choose(tracked, sample, branch, prefer)
         if choice.switched:
             self._tracker.continue_from(choice.tracked)
-        if choice.settled:
-            self._branch_monitor.settle(choice.tracked.state)
+        if choice.confirmed:
+            self._branch_monitor.confirm(choice.tracked.state)
         return choice
 
     def _report(

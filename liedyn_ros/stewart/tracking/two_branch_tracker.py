@@ -40,7 +40,7 @@ class Choice(NamedTuple):
     Which of two poses of a sample is better.
 
     tracked, branch: the better pose and its judgement. other: (4, 4), m, the other pose while
-    both are possible. switched: whether the better one is not the tracker's. settled: whether a
+    both are possible. switched: whether the better one is not the tracker's. confirmed: whether a
     sensor decided.
     """
 
@@ -48,7 +48,7 @@ class Choice(NamedTuple):
     branch: Branch
     other: Array | None = None
     switched: bool = False
-    settled: bool = False
+    confirmed: bool = False
 
 
 class TwoBranchTracker:

@@ -54,9 +54,9 @@ def test_the_largest_order_works(tree: Case) -> None:
 
 def test_shapes(tree: Case) -> None:
     d, q, v, rows, mask = tree.dynamics, tree.q, tree.v, np.zeros((3, len(tree.v))), tree.v > 0.0
-    with pytest.raises(ShapeError, match=r'^tau: expected derivatives 0 to 2, .* got 2 rows'):
+    with pytest.raises(ShapeError, match=r'^tau: expected time derivatives 0 to 2, .* got 2 rows'):
         d.hybrid.time_derivatives(q, v, mask, rows, rows[:2])
-    with pytest.raises(ShapeError, match=r'^external: expected derivatives 0 to 2, .* got 1 rows'):
+    with pytest.raises(ShapeError, match=r'^external: expected time derivatives 0 to 2, .* got 1'):
         d.inverse.time_derivatives(q, v, rows, tree.external[None])
     with pytest.raises(ShapeError, match=r'^a: expected shape'):
         d.inverse.time_derivatives(q, v, rows[:, 1:])

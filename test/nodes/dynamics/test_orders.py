@@ -66,7 +66,7 @@ def test_answers_are_those_of_the_core(server, path, external):
 @pytest.mark.parametrize('convention', [DynamicsQuery.BODY, DynamicsQuery.SPATIAL])
 def test_forward_undoes_inverse(server, path, convention):
     x = Motion(path, order=5)
-    fields = {'base_derivatives': convention}
+    fields = {'base_twist_frame': convention}
     given, x.tau = x.found(server.ask(inverse, x.query(True, False, True, **fields)))
     assert_array_equal(given, x.a)
     back, same = x.found(server.ask(forward, x.query(False, True, True, **fields)))
@@ -97,7 +97,7 @@ def test_the_base_in_spatial_derivatives(server, path, order):
     bodily = {name: x.found(server.ask(name, x.query(name == inverse, name == forward, True)))
               for name in (inverse, forward)}
     spatial = {name: spatially(x, a) for name, (a, _) in bodily.items()}
-    fields = {'base_derivatives': DynamicsQuery.SPATIAL}
+    fields = {'base_twist_frame': DynamicsQuery.SPATIAL}
     a, tau = x.found(server.ask(forward, x.query(False, True, True, **fields)))
     assert_rows(a, spatial[forward])
     assert_array_equal(tau, x.tau)
@@ -114,7 +114,7 @@ def test_a_base_moved_by_its_wrench_while_joints_are_prescribed(server, path):
     x.a[:, ~mask] = np.nan  # is not read
     bodily, efforts = x.found(server.ask(hybrid, x.query(True, True, True, prescribed=names)))
     a, tau = x.found(server.ask(hybrid, x.query(
-        True, True, True, prescribed=names, base_derivatives=DynamicsQuery.SPATIAL)))
+        True, True, True, prescribed=names, base_twist_frame=DynamicsQuery.SPATIAL)))
     assert_rows(a, spatially(x, bodily))
     assert_array_equal(tau, efforts)
 

@@ -116,11 +116,11 @@ def test_a_query_that_names_all_joints_is_that_of_closed_loops(bench):
 
 def test_spatial_accelerations_are_converted(bench):
     server, x = ready(bench)
-    answers = [server.ask('forward_dynamics', x.query(efforts=True, base_derivatives=kind))
+    answers = [server.ask('forward_dynamics', x.query(efforts=True, base_twist_frame=kind))
                for kind in (DynamicsQuery.BODY, DynamicsQuery.SPATIAL)]
     x.a = np.array([from_twist(a.base) for a in answers[1].accelerations])
     back = server.ask('inverse_dynamics', x.query(
-        accelerations=True, base_derivatives=DynamicsQuery.SPATIAL))
+        accelerations=True, base_twist_frame=DynamicsQuery.SPATIAL))
     np.testing.assert_allclose([e.joints for e in back.efforts], x.forces, rtol=1e-7, atol=1e-7)
     assert from_twist(answers[0].accelerations[0].base) != pytest.approx(x.a[0])
 

@@ -187,11 +187,11 @@ QUERIES = {
         "external[0].order: expected 2 at most of the wrench on 'base', got 255"),
     'unknown convention': (
         forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[0.0] * 6)],
-                  'base_derivatives': 2},
-        'base_derivatives: expected BODY = 0 or SPATIAL = 1, got 2'),
+                  'base_twist_frame': 2},
+        'base_twist_frame: expected BODY = 0 or SPATIAL = 1, got 2'),
     'mixed conventions': (
-        hybrid, {**BOTH, 'prescribed': ['base_joint/wx', 'left_elbow'], 'base_derivatives': 1},
-        'prescribed: expected all coordinates of the base or none, as base_derivatives is '
+        hybrid, {**BOTH, 'prescribed': ['base_joint/wx', 'left_elbow'], 'base_twist_frame': 1},
+        'prescribed: expected all coordinates of the base or none, as base_twist_frame is '
         'SPATIAL, got 1'),
 }
 
@@ -223,7 +223,7 @@ def test_numbers_too_large(server, algorithm, order, convention):
                               ('base_joint/vx', 'base_twist.linear.x')):
         x = Motion(AERIAL, order=order)
         x.v[x.model.coordinate_names.index(coordinate)] = 1e308
-        query = x.query(algorithm != forward, algorithm != inverse, base_derivatives=convention)
+        query = x.query(algorithm != forward, algorithm != inverse, base_twist_frame=convention)
         assert refused(server, algorithm, query).startswith(
             f'{label}: expected numbers whose results are finite, got 1e+308')
 

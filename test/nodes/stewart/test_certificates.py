@@ -14,10 +14,11 @@
 
 """Certificates in the status and proofs of paths by the service, of platforms of any form."""
 
-from geometry_msgs.msg import Pose
+from geometry_msgs.msg import Pose, PoseArray
 from liedyn_interfaces.srv import ProveStewartPath, SolveStewartPose
 import numpy as np
 import pytest
+from std_msgs.msg import Header
 from support.leg_forms import example
 from support.pose_bench import FAR, GEOMETRY, LEGS, NEAR
 from support.stewart_cases import pose_of
@@ -36,13 +37,12 @@ def solve(node, geometry, pose):
         lengths=leg_lengths(geometry, pose).tolist())
 
 
-def prove(node, *poses, **options):
+def prove(node, *poses, frame='', **options):
     """Return the answer about a path."""
-    messages = [Pose() for _ in poses]
-    for message, pose in zip(messages, poses):
+    path = PoseArray(header=Header(frame_id=frame), poses=[Pose() for _ in poses])
+    for message, pose in zip(path.poses, poses):
         to_pose(pose, message)
-    return node.bench.call(
-        ProveStewartPath, 'stewart_pose/prove_path', poses=messages, **options)
+    return node.bench.call(ProveStewartPath, 'stewart_pose/prove_path', path=path, **options)
 
 
 def test_a_solve_is_certified_with_the_bounds_of_the_parameters(tracking):
@@ -78,6 +78,8 @@ def test_a_path_is_proved_or_its_piece_told(tracking):
     response = prove(node, home, pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 120.0)))
     assert response.success and not response.proved and 'singularity' in response.message
     assert response.begin <= 0.75 <= response.end
+    response = prove(node, home, FAR, frame='map')
+    assert not response.success and 'path.header.frame_id: expected' in response.message
 
 
 def test_a_path_that_is_none_is_refused(tracking):

@@ -58,7 +58,7 @@ def follow(table, r, p):
         at = ENDS + ROW * i
         row = table[at:at + ROW]
         if row[KIND] == OFFSET:
-            settle(table, row, i, r, p)
+            settle_axes(table, row, i, r, p)
         elif row[KIND] == RAIL:
             reached &= place_carriage(table, row, i, r, p)
         elif row[KIND] == CRANK:
@@ -70,7 +70,7 @@ def follow(table, r, p):
 
 
 @kernel
-def settle(table, row, i, r, p):
+def settle_axes(table, row, i, r, p):
     """Write the second axes of offset joints (14.38): each lies towards the other one."""
     a, b = vec3.load(row, BASE), vec3.load(row, PLATFORM)
     s, t = vec3.load(row, FIRST), vec3.load(row, SECOND)
@@ -157,14 +157,14 @@ def drive(table, values, squared):
 
 
 @kernel
-def settle_all(table, r, p):
+def settle_all_axes(table, r, p):
     """Write the ends that a pose gives offset joints; others stay where drives put them."""
     if len(table) == ENDS:
         return
     for i in range(6):
         at = ENDS + ROW * i
         if table[at + KIND] == OFFSET:
-            settle(table, table[at:at + ROW], i, r, p)
+            settle_axes(table, table[at:at + ROW], i, r, p)
 
 
 @kernel

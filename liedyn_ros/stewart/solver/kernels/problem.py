@@ -75,7 +75,7 @@ def retract(equations, x, step, factor, out):
 def residual(equations, x, out):
     """Write the residuals of a state and return half their square norm (Stewart 18)."""
     r, p = charts.pose(equations.chart, x)
-    forms.settle_all(equations.joints, r, p)
+    forms.settle_all_axes(equations.joints, r, p)
     legs.squared_residual(equations.joints, equations.squared, r, p, out)
     if equations.form == LENGTHS:
         legs.length_residual(equations.squared, out)
@@ -91,7 +91,7 @@ def residual(equations, x, out):
 def jacobian(equations, x, out):
     """Write the derivative of the residuals by the unknowns, row by row."""
     r, p = charts.pose(equations.chart, x)
-    forms.settle_all(equations.joints, r, p)
+    forms.settle_all_axes(equations.joints, r, p)
     if equations.chart == charts.BODY or equations.chart == charts.SPATIAL:
         legs.squared_jacobian(equations.joints, r, p, equations.chart, out)
     else:

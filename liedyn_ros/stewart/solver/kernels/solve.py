@@ -117,7 +117,7 @@ def load(joints, lengths, guess, scale, chart, x, squared):
 def length_error(joints, squared, r, p, work):
     """Return the largest length error of a pose, and the least transmission of a drive."""
     error = problem.views(work, charts.SIX)[3]
-    forms.settle_all(joints, r, p)
+    forms.settle_all_axes(joints, r, p)
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5

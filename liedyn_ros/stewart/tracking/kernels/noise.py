@@ -87,7 +87,7 @@ def take(window, squares, legs, numbers, work, time, lengths):
     share = max(1.0 / memory(numbers[PERIOD]), 1.0 / (numbers[TAKEN] + 1.0))
     differences(window, squares, legs, numbers, work, share, certainty)
     numbers[TAKEN] += 1.0
-    settle(squares, legs, numbers)
+    estimate(squares, legs, numbers)
     acceleration(window, legs, numbers)
 
 
@@ -229,7 +229,7 @@ def least(squares):
 
 
 @kernel
-def settle(squares, legs, numbers):
+def estimate(squares, legs, numbers):
     """Take the noise from the mean squares, and whether it is more than a bound (14.14)."""
     best = least(squares)
     here, before, beyond, numbers[COARSEST] = 0.0, 0.0, 0.0, 0.0
