@@ -15,10 +15,14 @@
 """What pip and rosdep install for the package is one set, and the pins are within its ranges."""
 
 import ast
+import os
 from pathlib import Path
+import subprocess
+import sys
 
 from catkin_pkg.package import parse_package
 from packaging.requirements import Requirement
+import pytest
 
 ROOT = Path(__file__).parents[1]
 KEYS = {'pyyaml': 'python3-yaml'}  # rosdep keys that are not python3-<name>
@@ -50,3 +54,17 @@ def test_rosdep_brings_the_same():
     keys = {depend.name for depend in package.exec_depends}
     for each in declared():
         assert KEYS.get(each.name.lower(), f'python3-{each.name.lower()}') in keys
+
+
+@pytest.mark.parametrize(('prefix', 'warned'), [('', False), ('ros', True), ('both', False)])
+def test_setup_warns_where_ros_lacks_the_interfaces(tmp_path, prefix, warned):
+    """Without ROS there is nothing to warn of; setup.py does not fail in either case."""
+    for name, package in (('ros', 'rclpy'), ('both', 'liedyn_interfaces')):
+        index = tmp_path / name / 'share' / 'ament_index' / 'resource_index' / 'packages'
+        index.mkdir(parents=True)
+        (index / package).touch()
+    path = str(tmp_path / prefix) if prefix else ''
+    done = subprocess.run(
+        [sys.executable, 'setup.py', '--version'], cwd=ROOT, capture_output=True, text=True,
+        check=True, env={**os.environ, 'AMENT_PREFIX_PATH': path})
+    assert ('the nodes need liedyn_interfaces' in done.stderr) == warned

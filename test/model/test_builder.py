@@ -54,6 +54,14 @@ def test_joints_stand_depth_first_in_order_of_addition() -> None:
         'neck/second')
 
 
+@pytest.mark.parametrize('length', [1e200, 1e-200])
+def test_an_axis_may_have_any_length(length: float) -> None:
+    """Its square would overflow, or vanish."""
+    builder = builder_of('arm')
+    builder.add_joint('turn', 'continuous', None, 'arm', axis=(0.6 * length, 0.0, -0.8 * length))
+    np.testing.assert_allclose(builder.build().joint('turn').axis, (0.6, 0.0, -0.8), rtol=1e-15)
+
+
 def test_fixed_bodies_keep_their_names_and_give_their_inertia_away() -> None:
     builder = builder_of('floor', 'arm', 'tool')
     builder.add_joint('hold', 'fixed', None, 'floor')

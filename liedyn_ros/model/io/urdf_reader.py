@@ -100,9 +100,7 @@ def _add_links(robot: Element, builder: ModelBuilder, strict: bool) -> list[str]
     links: list[str] = []
     impossible: dict[str, list[str]] = {}
     for link in robot.each('link'):
-        inertial, name = link.optional('inertial'), link.text('name')
-        if '${' in name or '$(' in name:
-            link.fail('a name that xacro has expanded', repr(name))
+        inertial, name = link.optional('inertial'), _expanded_name(link)
         builder.add_body(name, None if inertial is None else _inertia(
             inertial, strict, impossible, name))
         links.append(name)
@@ -112,6 +110,14 @@ def _add_links(robot: Element, builder: ModelBuilder, strict: bool) -> list[str]
         builder.add_warning(f'links {listed(names)}: {fault}; their mass properties, which no '
                             'rigid body has, are used as they are (strict refuses them)')
     return links
+
+
+def _expanded_name(element: Element) -> str:
+    """Return the name of a link or a joint; one that xacro would have replaced is refused."""
+    name = element.text('name')
+    if '${' in name or '$(' in name:
+        element.fail('a name that xacro has expanded', repr(name))
+    return name
 
 
 def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
@@ -181,7 +187,7 @@ def _add_root(robot: Element, builder: ModelBuilder, roots: list[str], floating:
 
 def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> str:
     """Add a joint and return its child link."""
-    name, urdf_type = joint.text('name'), joint.text('type')
+    name, urdf_type = _expanded_name(joint), joint.text('type')
     if urdf_type not in URDF_TYPES:
         joint.fail(f'a type of {list(URDF_TYPES)}', urdf_type)
     damping, friction = _dynamics(joint, urdf_type)

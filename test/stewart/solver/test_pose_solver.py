@@ -159,6 +159,7 @@ def test_a_singular_pose_is_reported(geometry):
     ([1, 1, 1, 1, 1, 1e200], np.eye(4), LimitError, 'squared'),
     (np.ones(6), 2.0 * np.eye(4), NotInGroupError, 'guess'),
     (np.ones(6), np.diag([1.0, 1.0, -1.0, 1.0]), NotInGroupError, 'guess'),
+    (np.ones(6), np.eye(4) + 0.5 * np.eye(4, k=-3), NotInGroupError, 'guess'),  # its last row
     (np.ones(6), np.full((4, 4), np.nan), NotFiniteError, 'guess'),
     (['1'] * 6, np.eye(4), LiedynError, 'lengths: expected an array of real numbers'),
     (np.ones(6) + 1j, np.eye(4), LiedynError, 'lengths: expected an array of real numbers'),
