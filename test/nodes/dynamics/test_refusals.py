@@ -292,7 +292,7 @@ def test_no_answer_of_a_node_that_is_not_active(bench, transitions, state):
     assert answer.message == f'dynamics_server: expected the node to be active, got {state}'
 
 
-def test_a_fault_of_ours_does_not_end_the_server(server, monkeypatch):
+def test_a_fault_in_the_server_does_not_end_it(server, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Inverse, '__call__', lambda *_: 1 // 0)
         answer = server.ask(inverse, Motion(AERIAL).query())

@@ -254,7 +254,7 @@ def test_tracking_goes_on_while_modes_are_searched(tracking, monkeypatch):
     assert future.result().success
 
 
-def test_a_fault_of_ours_is_answered_and_the_next_request_too(tracking, monkeypatch):
+def test_a_fault_in_the_node_is_answered_and_the_next_request_too(tracking, monkeypatch):
     node = tracking()
 
     def fail(solver, lengths):

@@ -172,7 +172,7 @@ def test_a_reading_that_comes_late_is_refused_and_nothing_else():
     assert synchronizer.add('f', Reading(100 * MILLISECOND, 0.0))
 
 
-def test_a_clock_set_back_starts_anew():
+def test_a_clock_set_back_restarts_the_matching():
     synchronizer = ActuatorSynchronizer(NAMES, tolerance=1e-3)
     fill(synchronizer, 1000 * MILLISECOND, 0)
     with pytest.raises(StampError, match='a: stamp: expected a time after'):

@@ -97,7 +97,7 @@ def test_tracking_through_a_singularity(geometry, name, noise, hold):
 
 
 @pytest.mark.parametrize('name', CROSSINGS)
-def test_noise_of_a_micrometre_fools_the_plain_tracker_and_not_ours(geometry, name):
+def test_noise_of_a_micrometre_fools_the_plain_tracker_and_not_the_monitored_one(geometry, name):
     fooled = 0
     for seed in range(5):
         crossing = Crossing(geometry, name, 1.0, 1e-6, seed)
@@ -106,11 +106,11 @@ def test_noise_of_a_micrometre_fools_the_plain_tracker_and_not_ours(geometry, na
         safe = MonitoredTracker(
             geometry, begin, config=MonitorConfig(leg_noise=1e-6, hold_hypotheses=True))
         for _, stamp_ns, lengths in crossing.samples():
-            tracked, ours = plain.update(stamp_ns, lengths), safe.update(stamp_ns, lengths)
+            tracked, monitored = plain.update(stamp_ns, lengths), safe.update(stamp_ns, lengths)
         assert tracked.converged and tracked.residual < 1e-12
         fooled += crossing.error(last, tracked.pose) > WRONG
-        assert crossing.error(last, ours.pose) < 1e-3
-        assert not ours.flags
+        assert crossing.error(last, monitored.pose) < 1e-3
+        assert not monitored.flags
     assert fooled > 0
 
 

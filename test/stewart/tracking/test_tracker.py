@@ -144,7 +144,7 @@ def test_late_is_measured_from_samples_that_found_no_pose_too(geometry, home):
 
 
 @pytest.mark.parametrize('tracker', [PoseTracker, MonitoredTracker])
-def test_a_clock_set_back_starts_anew(geometry, home, trajectory, tracker):
+def test_a_clock_set_back_restarts_the_tracking(geometry, home, trajectory, tracker):
     tracker = tracker(geometry, home)
     for time in (2.999, 3.0):
         tracker.update(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))

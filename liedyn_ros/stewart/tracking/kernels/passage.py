@@ -117,7 +117,7 @@ def measure(bank, square, variance):
         if math.isnan(evidence):
             evidence = -0.5 * STRAY * STRAY
             if far:
-                begin_anew(row, square, variance)
+                restart_from_square(row, square, variance)
         row[9] += evidence
         if row[9] > bank[best, 9]:
             best = m
@@ -131,7 +131,7 @@ def measure(bank, square, variance):
 
 
 @kernel
-def begin_anew(row, square, variance):
+def restart_from_square(row, square, variance):
     """Take a value from its square, its rate from before, with what is not known added."""
     row[0] = math.copysign(square ** 0.5, row[0])
     row[3], row[4], row[5] = variance / (4.0 * square), 0.0, 0.0
