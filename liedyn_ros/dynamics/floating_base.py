@@ -87,9 +87,9 @@ class FloatingBase:
         pose, v, result = self.pose(q), as_array('v', v, (nv,)), _copied(a, nv)
         rows = result.reshape(-1, nv)
         with np.errstate(all='ignore'):  # what is not finite then is refused by Twists
-            twist = Twists(pose, v[None, :6], BODY).to(other).derivatives
+            twist = Twists(pose, v[None, :6], BODY).to(other).time_derivatives
             motion = Twists(pose, np.vstack([twist, rows[:, :6]]), other).to(frame)
-        rows[:, :6] = motion.derivatives[1:]
+        rows[:, :6] = motion.time_derivatives[1:]
         return result
 
 

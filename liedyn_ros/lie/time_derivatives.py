@@ -42,21 +42,21 @@ class Twists:
     """
 
     pose: Array
-    derivatives: Array
+    time_derivatives: Array
     frame: str
 
-    def __init__(self, pose: ArrayLike, derivatives: ArrayLike, frame: str) -> None:
+    def __init__(self, pose: ArrayLike, time_derivatives: ArrayLike, frame: str) -> None:
         """Check the parts."""
         object.__setattr__(self, 'pose', as_array('pose', se3.require_pose('pose', pose), (4, 4)))
-        object.__setattr__(self, 'derivatives', as_array('twists', derivatives, (-1, 6)))
+        object.__setattr__(self, 'time_derivatives', as_array('twists', time_derivatives, (-1, 6)))
         object.__setattr__(self, 'frame', require_frame(frame))
 
     def to(self, frame: str) -> 'Twists':
         """Return the same motion with twists seen from the other frame, or itself."""
         if require_frame(frame) == self.frame:
             return self
-        adjoint = _adjoint(self._series()[:len(self.derivatives)], to_body=frame == BODY)
-        twists = _product(adjoint, _coefficients(self.derivatives))  # (0.8), (0.9)
+        adjoint = _adjoint(self._series()[:len(self.time_derivatives)], to_body=frame == BODY)
+        twists = _product(adjoint, _coefficients(self.time_derivatives))  # (0.8), (0.9)
         return Twists(self.pose, _derivatives(twists), frame)
 
     def poses(self) -> Array:
@@ -73,7 +73,7 @@ class Twists:
 
     def _series(self) -> Array:
         """Return the Taylor coefficients of the pose."""
-        rates = se3.hat(_coefficients(self.derivatives))
+        rates = se3.hat(_coefficients(self.time_derivatives))
         poses = [self.pose]
         for k in range(len(rates)):  # (0.12)
             pairs = zip(poses, rates[k::-1])
@@ -90,12 +90,13 @@ class Wrenches:
     Raises ShapeError, NotFiniteError, or LiedynError for a frame that is neither BODY nor SPATIAL.
     """
 
-    derivatives: Array
+    time_derivatives: Array
     frame: str
 
-    def __init__(self, derivatives: ArrayLike, frame: str) -> None:
+    def __init__(self, time_derivatives: ArrayLike, frame: str) -> None:
         """Check the parts."""
-        object.__setattr__(self, 'derivatives', as_array('wrenches', derivatives, (-1, 6)))
+        object.__setattr__(
+            self, 'time_derivatives', as_array('wrenches', time_derivatives, (-1, 6)))
         object.__setattr__(self, 'frame', require_frame(frame))
 
     def __add__(self, other: 'Wrenches') -> 'Wrenches':
@@ -103,10 +104,10 @@ class Wrenches:
         if other.frame != self.frame:
             raise LiedynError(f'wrenches: expected both of one frame, got {self.frame} and '
                               f'{other.frame}')
-        if other.derivatives.shape != self.derivatives.shape:
-            raise ShapeError(f'wrenches: expected {len(self.derivatives)} rows of both, '
-                             f'got {len(other.derivatives)}')
-        return Wrenches(self.derivatives + other.derivatives, self.frame)
+        if other.time_derivatives.shape != self.time_derivatives.shape:
+            raise ShapeError(f'wrenches: expected {len(self.time_derivatives)} rows of both, '
+                             f'got {len(other.time_derivatives)}')
+        return Wrenches(self.time_derivatives + other.time_derivatives, self.frame)
 
     def to(self, frame: str, motion: Twists) -> 'Wrenches':
         """
@@ -117,13 +118,13 @@ class Wrenches:
         """
         if require_frame(frame) == self.frame:
             return self
-        n = len(self.derivatives)
-        if len(motion.derivatives) < n - 1:
+        n = len(self.time_derivatives)
+        if len(motion.time_derivatives) < n - 1:
             raise ShapeError(f'twists: expected {n - 1} rows, the twist and its derivatives, '
-                             f'for {n} of a wrench, got {len(motion.derivatives)}')
+                             f'for {n} of a wrench, got {len(motion.time_derivatives)}')
         adjoint = _adjoint(motion._series()[:n], to_body=frame == SPATIAL)
         dual = np.swapaxes(adjoint, 1, 2)
-        wrenches = _product(dual, _coefficients(self.derivatives))  # (0.10), (0.11), (0.14)
+        wrenches = _product(dual, _coefficients(self.time_derivatives))  # (0.10), (0.11), (0.14)
         return Wrenches(_derivatives(wrenches), frame)
 
 

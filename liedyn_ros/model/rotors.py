@@ -163,7 +163,7 @@ class RotorAllocation:
             bool(np.abs(self._weight * error).max() <= _REACHED * np.abs(self._scaled).max()),
             tuple(name for name, at in zip(self.names, at_limit) if at))
 
-    def speed_derivatives(self, wrench: ArrayLike) -> Array:
+    def speed_time_derivatives(self, wrench: ArrayLike) -> Array:
         """
         Return the speeds and their time derivatives to order r (r + 1, n), as speeds has them.
 

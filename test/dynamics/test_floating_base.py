@@ -44,7 +44,7 @@ def test_pose_is_that_of_the_kinematics(tree: Case) -> None:
 
 def test_spatial_twist_is_that_of_the_jacobian(tree: Case) -> None:
     base = FloatingBase(tree.model)
-    twist, = base.motion(tree.q, [tree.v]).to(SPATIAL).derivatives
+    twist, = base.motion(tree.q, [tree.v]).to(SPATIAL).time_derivatives
     assert_allclose(twist, tree.dynamics.spatial_jacobian(tree.q, base.body) @ tree.v, atol=1e-12)
 
 
@@ -64,7 +64,7 @@ def test_spatial_acceleration_by_differences(tree: Case) -> None:
     base, h = FloatingBase(tree.model), 1e-5
     before, after = (
         base.motion(tree.model.integrate(tree.q, t * tree.v + 0.5 * t * t * tree.a),
-                    [tree.v + t * tree.a]).to(SPATIAL).derivatives[0] for t in (-h, h))
+                    [tree.v + t * tree.a]).to(SPATIAL).time_derivatives[0] for t in (-h, h))
     spatial = base.to_spatial(tree.q, tree.v, tree.a)
     assert_allclose(spatial[:6], (after - before) / (2.0 * h), atol=1e-6)
     assert_allclose(spatial[6:], tree.a[6:])

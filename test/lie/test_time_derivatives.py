@@ -57,23 +57,26 @@ def assert_rows(got: Array, wanted: Array, by_way_of: Array | None = None) -> No
 
 def test_twists_follow_the_table_both_ways(motion: Twists) -> None:
     spatial = motion.to(SPATIAL)
-    assert_rows(spatial.derivatives,
-                ladder(motion.pose, motion.derivatives, motion.derivatives, 1.0, False))
-    assert_rows(spatial.to(BODY).derivatives, motion.derivatives, spatial.derivatives)
+    assert_rows(spatial.time_derivatives,
+                ladder(motion.pose, motion.time_derivatives, motion.time_derivatives, 1.0,
+                       False))
+    assert_rows(
+        spatial.to(BODY).time_derivatives, motion.time_derivatives, spatial.time_derivatives)
     # To first order the derivatives are those of one vector (0.2); to second they are not.
-    other = motion.derivatives @ se3.adjoint(motion.pose).T
-    np.testing.assert_allclose(spatial.derivatives[:2], other[:2])
-    assert not np.allclose(spatial.derivatives[2], other[2])
+    other = motion.time_derivatives @ se3.adjoint(motion.pose).T
+    np.testing.assert_allclose(spatial.time_derivatives[:2], other[:2])
+    assert not np.allclose(spatial.time_derivatives[2], other[2])
 
 
 def test_wrenches_follow_the_table_both_ways(motion: Twists) -> None:
     body = Wrenches(RNG.normal(size=(ORDERS, 6)), BODY)
     spatial = body.to(SPATIAL, motion)
-    assert_rows(spatial.derivatives,
-                ladder(motion.pose, body.derivatives, motion.derivatives, -1.0, True))
-    assert_rows(spatial.to(BODY, motion.to(SPATIAL)).derivatives, body.derivatives,
-                spatial.derivatives)
-    power = [np.sum([comb(k, j) * w.derivatives[j] @ v.derivatives[k - j] for j in range(k + 1)])
+    assert_rows(spatial.time_derivatives,
+                ladder(motion.pose, body.time_derivatives, motion.time_derivatives, -1.0, True))
+    assert_rows(spatial.to(BODY, motion.to(SPATIAL)).time_derivatives, body.time_derivatives,
+                spatial.time_derivatives)
+    power = [np.sum([comb(k, j) * w.time_derivatives[j] @ v.time_derivatives[k - j]
+                     for j in range(k + 1)])
              for k in range(ORDERS)
              for w, v in ((body, motion), (spatial, motion.to(SPATIAL)))]
     np.testing.assert_allclose(power[::2], power[1::2], rtol=1e-10)  # seen from anywhere
@@ -83,7 +86,8 @@ def test_wrenches_follow_the_table_both_ways(motion: Twists) -> None:
 def test_twists_of_poses(motion: Twists, frame: str) -> None:
     poses = motion.to(frame).poses()
     assert_rows(poses, motion.poses())
-    assert_rows(twists_of(poses, frame).derivatives, motion.to(frame).derivatives, poses[1:])
+    assert_rows(
+        twists_of(poses, frame).time_derivatives, motion.to(frame).time_derivatives, poses[1:])
 
 
 def test_poses_and_adjoints_by_their_taylor_series(motion: Twists) -> None:
@@ -92,7 +96,7 @@ def test_poses_and_adjoints_by_their_taylor_series(motion: Twists) -> None:
     later = motion.pose
     for s in range(steps):
         t = (s + 0.5) * dt / steps
-        twist = np.cumprod([1.0] + [t / k for k in range(1, ORDERS)]) @ motion.derivatives
+        twist = np.cumprod([1.0] + [t / k for k in range(1, ORDERS)]) @ motion.time_derivatives
         later = later @ se3.exp(twist * dt / steps)
     for series, wanted in ((motion.poses(), later), (motion.adjoints(), se3.adjoint(later)),
                            (motion.inverse_adjoints(), se3.adjoint(np.linalg.inv(later)))):
@@ -100,7 +104,7 @@ def test_poses_and_adjoints_by_their_taylor_series(motion: Twists) -> None:
 
 
 def test_adjoints_follow_their_recursion(motion: Twists) -> None:
-    ads = [se3.ad(v) for v in motion.to(SPATIAL).derivatives]
+    ads = [se3.ad(v) for v in motion.to(SPATIAL).time_derivatives]
     wanted = [se3.adjoint(np.linalg.inv(motion.pose))]
     for r in range(1, ORDERS + 1):  # (0.13)
         wanted.append(-sum(comb(r - 1, j) * wanted[r - 1 - j] @ ads[j] for j in range(r)))
@@ -110,18 +114,18 @@ def test_adjoints_follow_their_recursion(motion: Twists) -> None:
 def test_refusals(motion: Twists) -> None:
     wrench = Wrenches(np.ones((ORDERS + 2, 6)), BODY)
     for call in (lambda: motion.to('world'), lambda: wrench.to('world', motion),
-                 lambda: Twists(motion.pose, motion.derivatives, 'left')):
+                 lambda: Twists(motion.pose, motion.time_derivatives, 'left')):
         with pytest.raises(LiedynError, match=r"^frame: expected 'body' or 'spatial', got"):
             call()
     with pytest.raises(LiedynError, match=r'^wrenches: expected both of one frame, got body and'):
-        wrench + Wrenches(wrench.derivatives, SPATIAL)
+        wrench + Wrenches(wrench.time_derivatives, SPATIAL)
     with pytest.raises(ShapeError, match=r'^wrenches: expected 13 rows of both, got 12'):
-        wrench + Wrenches(wrench.derivatives[1:], BODY)
+        wrench + Wrenches(wrench.time_derivatives[1:], BODY)
     with pytest.raises(ShapeError, match=r'^twists: expected 12 rows'):
         wrench.to(SPATIAL, motion)
     with pytest.raises(ShapeError, match=r'^twists: expected shape \(-1, 6\)'):
         Twists(motion.pose, np.zeros((3, 5)), BODY)
     with pytest.raises(NotInGroupError, match=r'^pose'):
-        Twists(2.0 * motion.pose, motion.derivatives, BODY)
+        Twists(2.0 * motion.pose, motion.time_derivatives, BODY)
     with pytest.raises(ShapeError, match=r'^poses: expected a pose and at least one derivative'):
         twists_of(motion.pose[None], BODY)

@@ -115,7 +115,7 @@ def test_derivatives_of_speeds_are_those_along_a_way_of_wrenches() -> None:
         return ALLOCATION.speeds(path[0] + t * path[1] + t**2 / 2 * path[2] + t**3 / 6 * path[3]
                                  ).speeds
 
-    found, h = ALLOCATION.speed_derivatives(path), 1e-2
+    found, h = ALLOCATION.speed_time_derivatives(path), 1e-2
     near = np.array([speeds(k * h) for k in range(-2, 3)])
     np.testing.assert_allclose(found[0], near[2], rtol=1e-13)
     for k, weights in ((1, [1, -8, 0, 8, -1]), (2, [-1, 16, -30, 16, -1])):
@@ -130,11 +130,11 @@ def test_derivatives_of_speeds_are_those_along_a_way_of_wrenches() -> None:
 
 def test_speeds_at_a_bound_or_out_of_reach_have_no_derivatives() -> None:
     with pytest.raises(LimitError, match=r'one that takes .* to a bound'):
-        ALLOCATION.speed_derivatives([10.0 * HOVER, HOVER])
+        ALLOCATION.speed_time_derivatives([10.0 * HOVER, HOVER])
     with pytest.raises(LimitError, match='to a bound'):
-        ALLOCATION.speed_derivatives([np.zeros(6)])
+        ALLOCATION.speed_time_derivatives([np.zeros(6)])
     with pytest.raises(ShapeError, match='wrench: expected a row for each order'):
-        ALLOCATION.speed_derivatives(np.zeros((0, 6)))
+        ALLOCATION.speed_time_derivatives(np.zeros((0, 6)))
 
 
 def test_refusals() -> None:

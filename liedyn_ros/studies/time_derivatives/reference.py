@@ -51,7 +51,7 @@ class SmoothReference:
         moved = np.array([sum(self._binomial[k, i] * np.cross(x[i, :3], turn[k - i])
                               for i in range(k + 1)) for k in range(count)])
         spatial = np.hstack([turn, x[1:, :3] + moved])  # (8.5)
-        return np.hstack([Twists(pose, spatial, SPATIAL).to(BODY).derivatives, x[1:, 4:]])
+        return np.hstack([Twists(pose, spatial, SPATIAL).to(BODY).time_derivatives, x[1:, 4:]])
 
     def _coordinates(self, t: float, count: int) -> Array:
         """Return x, y, z, yaw and joints with derivatives (count, 4 + n)."""

@@ -41,7 +41,7 @@ def test_motion_of_bodies_is_that_of_kinematics(case: Case, motion) -> None:
     wanted = case.dynamics.kinematics(case.q, case.v, case.a)
     np.testing.assert_allclose(tree.poses, wanted.poses, atol=1e-13)
     for b, name in enumerate(case.model.bodies):
-        twists = tree.body(name).to(BODY).derivatives
+        twists = tree.body(name).to(BODY).time_derivatives
         np.testing.assert_allclose(twists[0], wanted.twists[b], atol=1e-11)
         np.testing.assert_allclose(twists[1], wanted.accelerations[b], atol=1e-10)
 

@@ -129,7 +129,7 @@ def spatially(x, a):
     result = np.array(a, ndmin=2)
     if x.base:
         pose, body = x.base_pose(), np.vstack([x.v[:6], result[:, :6]])
-        result[:, :6] = Twists(pose, body, BODY).to(SPATIAL).derivatives[1:]
+        result[:, :6] = Twists(pose, body, BODY).to(SPATIAL).time_derivatives[1:]
         first = [body[1], *(body[2:3] + se3.ad(body[0]) @ body[1])]  # (0.2) and its derivative
         assert_allclose(result[:2, :6], first @ se3.adjoint(pose).T, atol=1e-9)
     return result.reshape(np.shape(a))
