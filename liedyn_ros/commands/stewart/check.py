@@ -15,7 +15,9 @@
 """
 Check the readings of a Stewart platform at known poses, and name what is wrong with them.
 
-`ros2 run liedyn_ros stewart_check samples.txt`, or `python -m liedyn_ros.commands.stewart.check`.
+`ros2 run liedyn_ros stewart_check samples.txt --geometry my.yaml --home 0 0 0.5 0 0 0`, or the
+same with `python -m liedyn_ros.commands.stewart.check`.
+
 A line of the file is a pose, x y z (m) roll pitch yaw (degrees), and the six readings there.
 Readings are in the order of the legs in the geometry; # begins a comment.
 """
@@ -48,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LiedynError as error:
         print(f'stewart_check: {error}', file=sys.stderr)
         return 2
+    print(f'geometry: {options.geometry}\n')
     report(geometry, found)
     built = architecture(geometry)
     for text in (built.reason, built.warning):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Pictures of a Stewart platform in space, for every study."""
+"""Pictures of a Stewart platform in space, for commands and studies."""
 
 from collections.abc import Sequence
 from pathlib import Path

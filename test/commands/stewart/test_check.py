@@ -39,7 +39,17 @@ def test_right_readings_end_with_0(tmp_path, capsys):
     path = tmp_path / 'samples.txt'
     path.write_text(samples())
     assert check.main([str(path)]) == 0
-    assert 'nothing is wrong with these readings' in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert 'nothing is wrong with these readings' in out
+    assert out.startswith(f'geometry: {config_file("stewart_geometry.yaml")}\n')
+
+
+def test_the_report_begins_with_the_geometry(tmp_path, capsys):
+    path, geometry = tmp_path / 'samples.txt', tmp_path / 'my.yaml'
+    path.write_text(samples())
+    geometry.write_text(config_file('stewart_geometry.yaml').read_text())
+    assert check.main([str(path), '--geometry', str(geometry)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f'geometry: {geometry}'
 
 
 def test_faults_are_printed_with_the_parameters_that_undo_them(tmp_path, capsys):
