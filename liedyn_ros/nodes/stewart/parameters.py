@@ -56,7 +56,7 @@ POSE = PLATFORM + (
     Parameter('ignore_other_joints', False, 'pass over unknown names in a JointState, for a topic '
               'shared with other joints; otherwise they are refused'),
     Parameter('use_leg_rates', True, 'take the twist from the measured velocities where a '
-              'JointState has them; otherwise always from the difference of poses'),
+              'JointState has them; otherwise it is estimated from the lengths, at their stamp'),
     Parameter('matching_tolerance', 0.002, 'largest difference of stamps of six single readings '
               'that make a set; it must be less than half the time between two readings of an '
               'actuator, which counts where JointStates come faster', 's', least=0.0, most=10.0),

@@ -46,14 +46,14 @@ def test_twist_from_measured_rates(tracking):
     np.testing.assert_allclose(node.twist_at(stamp), TWIST, atol=1e-7)
 
 
-def test_twist_from_the_difference_of_poses_without_rates(tracking):
+def test_twist_estimated_from_lengths_without_rates(tracking):
     node = tracking()
     for k in range(1, 31):  # from rest to the twist in one sample: its estimate follows
         stamp = node.send_pose(moved(HOME, TWIST, k * PERIOD))
     np.testing.assert_allclose(node.twist_at(stamp), TWIST, atol=1e-6)
 
 
-def test_twist_from_the_difference_of_poses_where_rates_are_not_wanted(bench):
+def test_twist_estimated_from_lengths_where_rates_are_not_wanted(bench):
     node = PoseBench(bench, use_leg_rates=False)
     bench.until(lambda: len(node.twists) > 2, 'twists',
                 act=lambda: node.send_pose(HOME, velocities=[7.0] * 6))
