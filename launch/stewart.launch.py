@@ -26,7 +26,8 @@ def generate_launch_description() -> LaunchDescription:
             'stewart.yaml',
             about_use_sim_time='take the time from /clock; with control the simulator publishes '
                                'it'),
-        switch('simulator', 'false', 'play the leg lengths of a moving platform'),
+        switch('simulator', 'false',
+               'play the leg lengths of a moving platform; control:=true replaces it'),
         switch('control', 'false',
                'simulate a platform under leg forces, and a controller that moves it by them'),
         switch('rviz', 'false', 'show the platform in RViz'),

@@ -40,7 +40,7 @@ class Simulation:
         """Start at rest; dt is the step, s. Raises what Model.check_configuration raises."""
         if not 0.0 < dt < np.inf:
             raise LimitError(f'dt: expected a number of s above 0, got {dt}')
-        self.machine, self.dt, self.time = machine, dt, 0.0
+        self.machine, self.dt, self._steps = machine, dt, 0
         self.q = machine.model.check_configuration(q)
         self.v: Array = np.zeros(machine.model.nv)
         self._dynamics = Dynamics(machine.model)
@@ -49,6 +49,11 @@ class Simulation:
         self._actuators = LaggedActuators(
             np.concatenate((hold.rotors.wrench, hold.torques)), lags.of(machine.model.nv), dt)
         self._base_commanded = self._joints_commanded = False
+
+    @property
+    def time(self) -> float:
+        """Return the time since the start, s."""
+        return self._steps * self.dt
 
     @property
     def moves(self) -> bool:
@@ -79,7 +84,7 @@ class Simulation:
             forces = self._actuators.step(self._command)
             self.q, self.v = runge_kutta_munthe_kaas.step(
                 self._dynamics, self.q, self.v, self.dt, forces)
-        self.time += self.dt
+        self._steps += 1
 
     def poses(self) -> Array:
         """Return the poses of all bodies, (B, 4, 4), in the order of model.bodies."""

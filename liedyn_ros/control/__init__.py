@@ -12,12 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Feedback on SE(3) and joints that tracks a motion, and actuators that lag."""
+"""Feedback on SE(3) and joints that tracks a motion, actuators that lag, jumps of state."""
 
 from liedyn_ros.control.actuators import LaggedActuators, lead
 from liedyn_ros.control.feedback import (
     Feedback, Gains, RateFeedback, ReferenceMotion, tracking_error, TrackingError)
+from liedyn_ros.control.jump_detector import JumpDetector
 
 __all__ = [
-    'Feedback', 'Gains', 'LaggedActuators', 'RateFeedback', 'ReferenceMotion', 'TrackingError',
-    'lead', 'tracking_error']
+    'Feedback', 'Gains', 'JumpDetector', 'LaggedActuators', 'RateFeedback', 'ReferenceMotion',
+    'TrackingError', 'lead', 'tracking_error']

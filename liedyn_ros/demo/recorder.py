@@ -36,14 +36,19 @@ class Recorder(Node):
     def __init__(self, topics: Mapping[str, type]) -> None:
         """Subscribe to topics of given message types."""
         super().__init__('recorder')
-        self._types = dict(topics)
-        self._raw: dict[str, list[tuple[int, bytes]]] = {topic: [] for topic in topics}
+        self._types: dict[str, type] = {}
+        self._raw: dict[str, list[tuple[int, bytes]]] = {}
         for topic, message_type in topics.items():
-            self.create_subscription(
-                message_type, topic, partial(self._keep, self._raw[topic]),
-                QoSProfile(depth=DEPTH), raw=True)
+            self.record(topic, message_type)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self)
+
+    def record(self, topic: str, message_type: type) -> None:
+        """Subscribe to one more topic."""
+        self._types[topic], self._raw[topic] = message_type, []
+        self.create_subscription(
+            message_type, topic, partial(self._keep, self._raw[topic]), QoSProfile(depth=DEPTH),
+            raw=True)
 
     def count(self, topic: str) -> int:
         """Return how many messages of a topic have arrived."""

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-Kinematics of a Stewart platform: leg lengths from a pose, and the pose from leg lengths.
+A Stewart platform: pose from leg lengths, its proofs and faults, dynamics, control, simulation.
 
 A pose is that of the platform frame in the base frame, 4 by 4, in metres. Leg values are in the
 order of the geometry's leg names.

@@ -22,6 +22,7 @@ import pytest
 from rclpy.logging import LoggingSeverity
 from support.pose_bench import PoseBench
 
+from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.ros.parameter_files import files_of_others, unknown_parameters
@@ -95,9 +96,10 @@ def test_the_example_geometry_is_doubted_where_a_robot_publishes(bench):
     bench.until_logged(node.node, EXAMPLE, LoggingSeverity.WARN)
 
 
-def test_the_example_geometry_is_the_simulators(bench):
+@pytest.mark.parametrize('simulator_class', [StewartSimulatorNode, StewartDynamicsSimulatorNode])
+def test_the_example_geometry_is_the_simulators(bench, simulator_class):
     node = bench.start(StewartPoseNode)
-    simulator = bench.start(StewartSimulatorNode)
+    simulator = bench.start(simulator_class)
     bench.until(lambda: not node._geometry_is_doubtful, 'a publisher')
     assert simulator.active
     assert not any(EXAMPLE in line for line in bench.logged(node, LoggingSeverity.WARN))

@@ -32,7 +32,7 @@ from liedyn_ros.demo.stewart import control_plots
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.ros.conversions import nanoseconds
 
-RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller is told of the lag, and after
+RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller knows the lag, and after
 LAG = 0.02  # s, of the forces of all legs
 FREQUENCY = 0.4  # Hz, of all coordinates, so that both phases hold the same motion
 SETTLED = 2.0  # s of a phase after which its errors count
@@ -42,18 +42,17 @@ MIN_GAIN = 3.0  # of both errors by force rates
 MAX_POSE_ERROR = 1e-9  # rad and m, of the pose that the controller is given
 REAL_TIME = 0.95  # real-time factor from which the gain is judged
 HOME = Point(z=0.5)  # m, of the default parameters
-TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped,
-          'leg_forces': JointState}
+TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped}
 
 
 def run(folder: Path) -> bool:
     """Run the demo, write its picture into a folder, and return whether the bounds held."""
     folder.mkdir(parents=True, exist_ok=True)
     print(f'\nStewart platform under leg forces: simulator, pose node and controller as three '
-          f'processes\n  Forces lag by {1e3 * LAG:g} ms, of which the controller is told after '
+          f'processes\n  Forces lag by {1e3 * LAG:g} ms, which the controller knows after '
           f'{PHASE:g} s.')
-    recorder, told_ns = record(folder)
-    motion = ControlledMotion.of(recorder, told_ns, SETTLED)
+    recorder, known_ns = record(folder)
+    motion = ControlledMotion.of(recorder, known_ns, SETTLED)
     good = report(motion)
     control_plots.draw(motion, folder)
     print(f'  {"tracked" if good else "NOT TRACKED"}; picture in {folder}/')
@@ -82,11 +81,13 @@ def record(folder: Path) -> tuple[Recorder, int]:
                 rate=RATE, leg_lag=LAG, **deep('true_pose')))
             wait_for(recorder, processes, 'motion', lambda: recorder.count('true_pose') > 0
                      and moved(recorder.latest('true_pose').pose))
+            # Not before: the reference begins with the first subscriber of the commands.
+            recorder.record('leg_forces', JointState)
             watch(recorder, processes)
-            tell_lag(recorder, processes)
-            told_ns = nanoseconds(recorder.latest('true_pose').header.stamp)
+            set_lag(recorder, processes)
+            known_ns = nanoseconds(recorder.latest('true_pose').header.stamp)
             watch(recorder, processes)
-        return recorder, told_ns
+        return recorder, known_ns
     finally:
         recorder.destroy_node()
         rclpy.try_shutdown()
@@ -110,30 +111,30 @@ def watch(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:
               f'{recorder.count("leg_forces"):6d} commands', flush=True)
 
 
-def tell_lag(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:
-    """Tell the controller of the lag."""
+def set_lag(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:
+    """Set the lag in the controller."""
     client = recorder.create_client(SetParameters, 'stewart_controller/set_parameters')
     future = client.call_async(SetParameters.Request(
         parameters=[Parameter('leg_lag', value=LAG).to_parameter_msg()]))
     wait_for(recorder, processes, 'the parameter leg_lag to be set', future.done)
-    print('  the controller is told of the lag', flush=True)
+    print('  the controller knows the lag', flush=True)
 
 
 def report(motion: ControlledMotion) -> bool:
     """Print what was measured and return whether it is within the bounds."""
-    untold, told = motion.largest(told=False), motion.largest(told=True)
+    unknown, known = motion.largest(known=False), motion.largest(known=True)
     bounds = MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR
     print_table(['largest error', 'lag not known', 'made up for', 'factor', 'bound'],
                 [[name, f'{u:.3g}', f'{t:.3g}', f'{u / t:.1f}', f'{bound:g}']
                  for name, u, t, bound in zip(('position, mm', 'attitude, deg'),
-                                              untold, told, bounds)])
+                                              unknown, known, bounds)])
     print(f'  {motion.rate:.0f} commands a second of motion, real-time factor '
           f'{motion.real_time_factor:.3f}, poses within {motion.pose_error:.2g} rad and m')
-    good = all(t < bound for t, bound in zip(told, bounds))
+    good = all(t < bound for t, bound in zip(known, bounds))
     if motion.pose_error > MAX_POSE_ERROR:
         print('  a pose was wrong')
         good = False
     if motion.real_time_factor < REAL_TIME:
         print('  This machine was too busy for real time, which the factor needs.')
         return good
-    return good and all(u > MIN_GAIN * t for u, t in zip(untold, told))
+    return good and all(u > MIN_GAIN * t for u, t in zip(unknown, known))

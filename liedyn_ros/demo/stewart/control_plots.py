@@ -29,16 +29,16 @@ def draw(motion: ControlledMotion, folder: Path) -> None:
     """Write stewart_control.png."""
     figure = Figure(figsize=(9, 8), layout='constrained')
     panels = figure.subplots(3, 1, sharex=True)
-    told_at = float(motion.times[np.argmax(motion.told)])
+    known_at = float(motion.times[np.argmax(motion.known)])
     for axes, errors, label in (
             (panels[0], motion.position_errors, 'position error, mm'),
             (panels[1], motion.attitude_errors, 'attitude error, degree')):
         axes.semilogy(motion.times, np.maximum(errors, 1e-5), color='C0', linewidth=1)
-        for told in (False, True):
-            rows = motion.counts & (motion.told == told)
+        for known in (False, True):
+            rows = motion.counts & (motion.known == known)
             span = motion.times[rows][[0, -1]]
             axes.plot(span, [errors[rows].max()] * 2, color='C3', linestyle='--',
-                      label='' if told else 'largest, once settled')
+                      label='' if known else 'largest, once settled')
         axes.set_ylabel(label)
         axes.legend(fontsize=8, loc='upper right')
     for k, forces in enumerate(motion.forces.T):
@@ -47,8 +47,8 @@ def draw(motion: ControlledMotion, folder: Path) -> None:
     panels[2].set_xlabel('time, s')
     panels[2].legend(fontsize=8, ncols=6, loc='upper right')
     for axes in panels:
-        axes.axvline(told_at, color='0.4')
+        axes.axvline(known_at, color='0.4')
         axes.grid(alpha=0.3)
-    panels[0].set_title('Stewart platform under leg forces that lag; at the vertical line the '
-                        'controller is told')
+    panels[0].set_title('Stewart platform under leg forces that lag; from the vertical line on '
+                        'the lag is known')
     figure.savefig(folder / 'stewart_control.png', dpi=120)

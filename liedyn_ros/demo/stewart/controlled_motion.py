@@ -30,16 +30,16 @@ class ControlledMotion:
     """
     A recorded motion, row by row in time, s from its beginning.
 
-    At times (n,): errors (n, 6), the displacement from the reference, rad and m. told: (n,),
+    At times (n,): errors (n, 6), the displacement from the reference, rad and m. known: (n,),
     whether the controller knew the lag then; counts: (n,), whether the errors count, some time
-    after the start and after it was told. At command_times (m,): forces (m, 6), N. pose_error:
+    after the start and after it was known. At command_times (m,): forces (m, 6), N. pose_error:
     the largest of the poses that the controller was given, rad or m. real_time_factor: seconds of
     motion a second.
     """
 
     times: Array
     errors: Array
-    told: NDArray[np.bool_]
+    known: NDArray[np.bool_]
     counts: NDArray[np.bool_]
     command_times: Array
     forces: Array
@@ -47,7 +47,7 @@ class ControlledMotion:
     real_time_factor: float
 
     @classmethod
-    def of(cls, recorder: Recorder, told_ns: int, settled: float) -> 'ControlledMotion':
+    def of(cls, recorder: Recorder, known_ns: int, settled: float) -> 'ControlledMotion':
         """Compare true poses, poses and references of equal stamps; settled is in s."""
         truths, poses, references = (
             {nanoseconds(message.header.stamp): message.pose
@@ -65,11 +65,11 @@ class ControlledMotion:
         given = _errors(np.array([from_pose(truths[stamp]) for stamp in seen]),
                         np.array([from_pose(poses[stamp]) for stamp in seen]))
         times = 1e-9 * (np.array(stamps) - begin)
-        told_at = 1e-9 * (told_ns - begin)
-        told = times >= told_at
+        known_at = 1e-9 * (known_ns - begin)
+        known = times >= known_at
         return cls(
-            times, _errors(wanted, true), told,
-            counts=(times >= settled) & ~(told & (times < told_at + settled)),
+            times, _errors(wanted, true), known,
+            counts=(times >= settled) & ~(known & (times < known_at + settled)),
             command_times=1e-9 * (np.array(commanded) - begin),
             forces=np.array([commands[stamp] for stamp in commanded]),
             pose_error=float(np.abs(given).max()), real_time_factor=_speed(recorder, begin))
@@ -89,9 +89,9 @@ class ControlledMotion:
         """Return the angles (n,) to the reference, degree."""
         return np.degrees(np.linalg.norm(self.errors[:, :3], axis=1))
 
-    def largest(self, told: bool) -> tuple[float, float]:
-        """Return the largest errors that count, position and attitude, told of the lag or not."""
-        rows = self.counts & (self.told == told)
+    def largest(self, known: bool) -> tuple[float, float]:
+        """Return the largest errors that count, position and attitude, the lag known or not."""
+        rows = self.counts & (self.known == known)
         return (float(self.position_errors[rows].max()), float(self.attitude_errors[rows].max()))
 
 

@@ -15,6 +15,7 @@
 """The node that flies the aerial manipulator along its reference, by the dynamics server."""
 
 from collections.abc import Sequence
+import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -28,12 +29,11 @@ from liedyn_ros.aerial import AerialManipulator, Lags, Reference
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError, ShapeError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.control import Feedback, Gains, RateFeedback, tracking_error
+from liedyn_ros.control import Feedback, Gains, JumpDetector, RateFeedback, tracking_error
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial.control_outputs import AerialControlOutputs
-from liedyn_ros.nodes.aerial.jump_detector import JumpDetector
 from liedyn_ros.nodes.aerial.parameters import (
     aerial_manipulator_of, CONTROLLER, EFFORT_RATES, MODEL)
 from liedyn_ros.ros import conversions
@@ -50,6 +50,7 @@ SILENCE_RATE = 10.0  # Hz; of checks whether states come
 REPORT_RATE = 1.0  # Hz
 RETRY_PERIOD_NS = 100_000_000  # of requests to a server that is not ready
 BEGUN = 'reference begun at, ns'
+JUMP_TOLERANCE = 0.1  # m
 
 
 def warm_up_control() -> None:
@@ -94,7 +95,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._tree = TreeMessages(self._machine.model)
         self._world_frame = parameters['world_frame']
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
-        self._jumps = JumpDetector()
+        self._jumps = JumpDetector(JUMP_TOLERANCE)
         self._outputs = AerialControlOutputs(self, self._machine, self._tree, self._world_frame)
         stream = Stream(self)
         self._calls = InverseDynamicsCalls(self, stream, self._answered)
@@ -165,13 +166,18 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._refusal = ''
         if not goes_on:
             self._start_again('the clock was set back')
-        if self._jumps.jumped(odometry):
+        if self._jumped(odometry):
             self._start_again('the machine was moved elsewhere')
-            self._jumps.jumped(odometry)  # the first position of the new flight
+            self._jumped(odometry)  # the first position of the new flight
         self._calls.passed_over += self._state is not None
         self._state = odometry, joints
         self._gate.accept()
         self._act()
+
+    def _jumped(self, odometry: Odometry) -> bool:
+        at, v = odometry.pose.pose.position, odometry.twist.twist.linear
+        return self._jumps.jumped(conversions.nanoseconds(odometry.header.stamp),
+                                  (at.x, at.y, at.z), math.hypot(v.x, v.y, v.z))
 
     def _start_again(self, reason: str) -> None:
         self.get_logger().warning(f'{reason}: the reference starts again')

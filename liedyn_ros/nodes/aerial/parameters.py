@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Gains
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.simulator import INTEGRATION_RATE, MAX_AGE, TIME
+from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
 from liedyn_ros.ros.parameters import Parameter, ParameterSet
 
 MODEL = 'aerial_manipulator.yaml'

@@ -30,7 +30,7 @@ from liedyn_ros.nodes.aerial.commands import AerialCommands
 from liedyn_ros.nodes.aerial.outputs import AerialOutputs
 from liedyn_ros.nodes.aerial.parameters import (
     aerial_manipulator_of, MODEL, SIMULATOR, start_of)
-from liedyn_ros.nodes.simulator import SimulatorNode
+from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.stream import Stream
@@ -63,7 +63,7 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
     def configure(self) -> None:
         """Check the parameters, open topics and the service."""
         parameters = self.parameters
-        self.require_time()
+        self.require_time(parameters['publish_rate'])
         self._machine = aerial_manipulator_of(parameters)
         self._configuration = self._machine.model.check_configuration(
             start_of(parameters, self._machine))

@@ -19,11 +19,12 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.common.checks import as_array
-from liedyn_ros.common.errors import LiedynError, NameSetError
-from liedyn_ros.control import Gains, TrackingError
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
+from liedyn_ros.control import Gains, JumpDetector, TrackingError
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
@@ -34,9 +35,12 @@ from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.stream import Stream
-from liedyn_ros.stewart import PlatformController, StewartDynamics
+from liedyn_ros.stewart import (
+    leg_lengths, leg_rates, PlatformController, SmoothTrajectory, StewartDynamics, StewartGeometry)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether states come
+JUMP_TOLERANCE = 0.01  # m of the six leg lengths together
+SAMPLES, PERIODS = 2000, 10.0  # of the reference, whose leg lengths are checked
 COORDINATES = [f'{part}_{axis}' for part in ('rotation', 'position') for axis in 'xyz']
 
 
@@ -44,8 +48,8 @@ class StewartControllerNode(ManagedNode):
     """
     Leg forces for every pose with a twist of the same stamp, in a thread of its own.
 
-    The reference is a smooth motion about home; it begins with the first command that somebody
-    listens to.
+    The reference is a smooth motion about home; it begins with the first command that has a
+    subscriber.
     """
 
     warm_up = staticmethod(warm_up_dynamics)
@@ -59,20 +63,22 @@ class StewartControllerNode(ManagedNode):
         parameters = self.parameters
         self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self._trajectory = self._platform.trajectory(parameters)
+        require_within_travel(self._platform.geometry, self._trajectory)
         self._controller = PlatformController(
             StewartDynamics(self._platform.geometry), self._trajectory)
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._jumps = JumpDetector(JUMP_TOLERANCE)
         self._forces = JointState(name=list(self._platform.actuators.names))
         self._error, self._reference = JointState(name=COORDINATES), PoseStamped()
         self._error.header.frame_id = self._platform.platform_frame
         self._reference.header.frame_id = self._platform.base_frame
         self._forces_publisher = self.open_publisher(JointState, LEG_FORCES)
-        self._for_people = (self.open_publisher(JointState, 'tracking_error'),
+        self._monitoring = (self.open_publisher(JointState, 'tracking_error'),
                             self.open_publisher(PoseStamped, 'reference'))
         self._start_over()
         stream = Stream(self)
         for message_type, topic in ((PoseStamped, 'pose'), (TwistStamped, 'twist')):
-            stream.subscribe(message_type, topic, self._take, sensor_data(1))
+            stream.subscribe(message_type, topic, self._receive, sensor_data(1))
         StreamDiagnostics(self, stream, 'states')
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
         self.parameters_changed()
@@ -97,15 +103,20 @@ class StewartControllerNode(ManagedNode):
     def _start_over(self) -> None:
         self._gate.reset()
         self._refusal = ''  # why the last state since the last good one was refused
+        self._last_ns = 0  # of the last state in order, refused or not
         self._start_reference()
 
     def _start_reference(self) -> None:
         self._newest: dict[type, Any] = {}  # message of each type
         self._begin_ns: int | None = None  # of the reference: the state of that command
-        self._last_ns = 0
+        self._jumps.reset()
         self._controller.reset()
 
-    def _take(self, message: PoseStamped | TwistStamped) -> None:
+    def _restart(self, reason: str) -> None:
+        self.get_logger().warning(f'{reason}: the reference starts again')
+        self._start_reference()
+
+    def _receive(self, message: PoseStamped | TwistStamped) -> None:
         """Keep the newest of both; of one stamp, they form one state."""
         if not self.active:
             return
@@ -113,15 +124,14 @@ class StewartControllerNode(ManagedNode):
         pose, twist = self._newest.get(PoseStamped), self._newest.get(TwistStamped)
         if pose and twist and pose.header.stamp == twist.header.stamp:
             self._newest.clear()
-            self._see(pose, twist)
+            self._answer(pose, twist)
 
-    def _see(self, pose: PoseStamped, twist: TwistStamped) -> None:
-        """Answer a state in its time; where the clock was set back the reference starts again."""
+    def _answer(self, pose: PoseStamped, twist: TwistStamped) -> None:
+        """Answer a state in its time; after a break the reference starts again."""
         stamp_ns = conversions.nanoseconds(pose.header.stamp)
         try:
             if not self._gate.follows(stamp_ns):
-                self.get_logger().warning('the clock was set back: the reference starts again')
-                self._start_reference()
+                self._restart('the clock was set back')
             self._command(stamp_ns, pose, twist)
         except LiedynError as error:
             self._refusal = str(error)
@@ -132,33 +142,48 @@ class StewartControllerNode(ManagedNode):
         self._gate.accept()
 
     def _command(self, stamp_ns: int, pose: PoseStamped, twist: TwistStamped) -> None:
-        for message, frame in ((pose, self._platform.base_frame),
-                               (twist, self._platform.platform_frame)):
-            if message.header.frame_id != frame:
-                raise NameSetError(
-                    f'frame_id: expected {frame!r}, got {message.header.frame_id!r}')
-        at = conversions.from_pose(pose.pose)
-        rate = as_array('twist', conversions.from_twist(twist.twist), (6,))
-        begin_ns, last_ns = self._begin_ns, self._last_ns
-        if begin_ns is None:
-            begin_ns = last_ns = stamp_ns
-        t, dt = 1e-9 * (stamp_ns - begin_ns), 1e-9 * (stamp_ns - last_ns)
-        command = self._controller.command(t, dt, at, rate)
-        if self._forces_publisher.get_subscription_count():
-            self._begin_ns, self._last_ns = begin_ns, stamp_ns
+        dt, self._last_ns = 1e-9 * (stamp_ns - self._last_ns), stamp_ns
+        at, rate = self._read(pose, twist)
+        if self._jumped(stamp_ns, at, rate):
+            self._restart('the platform was moved elsewhere')
+            self._jumped(stamp_ns, at, rate)  # the first position of the new motion
+        heard = self._forces_publisher.get_subscription_count() > 0
+        if not heard and self._begin_ns is not None:
+            self._restart(f'{LEG_FORCES} has lost its subscriber')
+        t = 0.0 if self._begin_ns is None else 1e-9 * (stamp_ns - self._begin_ns)
+        command = self._controller.command(t, dt if t > 0.0 else 0.0, at, rate)
+        if heard and self._begin_ns is None:
+            self._begin_ns = stamp_ns
         self._forces.header.stamp = pose.header.stamp
         self._forces.effort = self._platform.actuators.efforts(command.forces).tolist()
         self._forces_publisher.publish(self._forces)
         self._publish_error(pose.header.stamp, t, command.error)
 
+    def _read(self, pose: PoseStamped, twist: TwistStamped) -> tuple[Array, Array]:
+        """Return pose (4, 4) and twist (6,) of a state; raise LiedynError where it is none."""
+        for message, frame in ((pose, self._platform.base_frame),
+                               (twist, self._platform.platform_frame)):
+            if message.header.frame_id != frame:
+                raise NameSetError(
+                    f'frame_id: expected {frame!r}, got {message.header.frame_id!r}')
+        return (conversions.from_pose(pose.pose),
+                as_array('twist', conversions.from_twist(twist.twist), (6,)))
+
+    def _jumped(self, stamp_ns: int, pose: Array, twist: Array) -> bool:
+        """Return whether no motion of the legs leads from the last state to this one."""
+        geometry = self._platform.geometry
+        return self._jumps.jumped(
+            stamp_ns, leg_lengths(geometry, pose).tolist(),
+            float(np.linalg.norm(leg_rates(geometry, pose, twist))))
+
     def _publish_error(self, stamp: Time, t: float, error: TrackingError) -> None:
         """Publish the reference and the tracking error, where someone listens."""
-        if not any(publisher.get_subscription_count() for publisher in self._for_people):
+        if not any(publisher.get_subscription_count() for publisher in self._monitoring):
             return
         self._error.header.stamp = self._reference.header.stamp = stamp
         self._error.position, self._error.velocity = error.error.tolist(), error.rate.tolist()
         conversions.to_pose(self._trajectory.pose(t), self._reference.pose)
-        for publisher, message in zip(self._for_people, (self._error, self._reference)):
+        for publisher, message in zip(self._monitoring, (self._error, self._reference)):
             publisher.publish(message)
 
     def _look_for_silence(self) -> None:
@@ -172,6 +197,18 @@ class StewartControllerNode(ManagedNode):
                 self.complain(reason, 'silence')
             else:
                 self.wait_for(reason, 'states')
+
+
+def require_within_travel(geometry: StewartGeometry, trajectory: SmoothTrajectory) -> None:
+    """Raise LimitError where the motion leads a leg, in one of the SAMPLES, beyond its travel."""
+    moving = trajectory.frequencies[trajectory.frequencies > 0.0]
+    duration = trajectory.rise_time + (PERIODS / moving.min() if moving.size else 0.0)
+    times = np.linspace(0.0, duration, SAMPLES)
+    for t, lengths in zip(times, leg_lengths(geometry, trajectory.pose(times))):
+        try:
+            geometry.require_within_limits(lengths)
+        except LimitError as error:
+            raise LimitError(f'motion: after {t:.3g} s {error}') from error
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -22,9 +22,9 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.simulator import SimulatorNode
+from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
-from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR
+from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR, DYNAMICS_SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
 from liedyn_ros.ros import conversions
@@ -40,12 +40,12 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        super().__init__('stewart_dynamics_simulator', DYNAMICS_SIMULATOR, **options)
+        super().__init__(DYNAMICS_SIMULATOR_NAME, DYNAMICS_SIMULATOR, **options)
 
     def configure(self) -> None:
         """Check the parameters, open topics and the service."""
         parameters = self.parameters
-        self.require_time()
+        self.require_time(parameters['rate'])
         self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self.new_simulation()  # refuses a geometry without masses
         self._outputs = LegOutputs(

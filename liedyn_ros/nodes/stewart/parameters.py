@@ -15,7 +15,7 @@
 """The parameters of the Stewart nodes, in the order of the pages' tables."""
 
 from liedyn_ros.control import Gains
-from liedyn_ros.nodes.simulator import INTEGRATION_RATE, MAX_AGE, TIME
+from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
 from liedyn_ros.ros.parameters import Parameter
 from liedyn_ros.ros.scheduling import SCHEDULING
 
@@ -28,6 +28,8 @@ LEVENBERG_MARQUARDT = 'levenberg_marquardt'
 GAUSS_NEWTON = 'gauss_newton'
 
 SIMULATOR_NAME = 'stewart_simulator'
+DYNAMICS_SIMULATOR_NAME = 'stewart_dynamics_simulator'
+SIMULATORS = {SIMULATOR_NAME, DYNAMICS_SIMULATOR_NAME}
 
 _GAINS = Gains()
 
@@ -44,7 +46,8 @@ PLATFORM = (
               'at home, quaternion x, y, z, w of norm 1', least=-1.0, most=1.0, size=4),
     Parameter('actuators', JOINT_STATE, 'how the legs are reported: one JointState on '
               '`leg_states`; or one topic an actuator, `leg_states/<actuator name>`, of '
-              'JointState or Float64', choices=INPUTS),
+              'JointState or Float64. `leg_forces` is one JointState in any case',
+              choices=INPUTS),
     Parameter('actuator_names', [''], "the actuator of each leg in the geometry's order, as "
               "JointState names it; one empty name stands for the legs' own names"),
     Parameter('actuator_scale', [1.0] * 6, 'leg length per unit of actuator position, not zero',

@@ -25,7 +25,7 @@ from liedyn_ros.nodes.stewart.diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart.leg_input import LegInput
 from liedyn_ros.nodes.stewart.modes import StewartModes
 from liedyn_ros.nodes.stewart.outputs import describe, StewartOutputs
-from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT, POSE, SIMULATOR_NAME
+from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT, POSE, SIMULATORS
 from liedyn_ros.nodes.stewart.paths import StewartPaths
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.prediction import StewartPrediction
@@ -223,10 +223,10 @@ class StewartPoseNode(ManagedNode):
             self.wait_for(error, reason)
 
     def _warn_of_geometry(self) -> None:
-        """Warn once where the default geometry is used without the simulator."""
+        """Warn once where the default geometry is used without a simulator."""
         if self._geometry_is_doubtful and (publishers := self._input.publishers()):
             self._geometry_is_doubtful = False
-            if publishers != {SIMULATOR_NAME}:
+            if not publishers <= SIMULATORS:
                 self.get_logger().warning(
                     'geometry_file: expected the file of this platform, got none: the pose is '
                     "that of the package's example, config/stewart_geometry.yaml")

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+from liedyn_ros.nodes.simulator_node import MAX_LATENESS, MAX_STEP
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import Platform
@@ -28,8 +29,6 @@ from liedyn_ros.ros.process import run
 from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import LegSample, LegSimulation
 
-MAX_LATENESS = 0.05  # s beyond which the simulator says that it does not keep its rate
-MAX_STEP = 5.0  # s of the clock between two ticks; beyond it, or back, the clock was set
 
 
 class StewartSimulatorNode(ManagedNode):

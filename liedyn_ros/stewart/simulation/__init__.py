@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Leg lengths along a simulated motion."""
+"""Simulation of a platform: leg lengths along a given motion, and the motion under leg forces."""

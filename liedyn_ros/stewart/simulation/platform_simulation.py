@@ -47,7 +47,7 @@ class PlatformSimulation:
         """
         if not 0.0 <= lag < np.inf:
             raise LimitError(f'lag: expected a number of s from 0, got {lag}')
-        self.geometry, self.dt, self.time = geometry, as_positive('dt', dt), 0.0
+        self.geometry, self.dt, self._steps = geometry, as_positive('dt', dt), 0
         self.pose: Array = se3.require_pose(
             'pose_base_platform', as_array('pose_base_platform', pose_base_platform, (4, 4)))
         self.twist: Array = np.zeros(6)
@@ -56,6 +56,11 @@ class PlatformSimulation:
         self._command = self._dynamics.inverse(self.pose, self.twist, np.zeros(6)).forces
         self._drives = LaggedActuators(self._command, lag, dt)
         self.moves = False
+
+    @property
+    def time(self) -> float:
+        """Return the time since the start, s."""
+        return self._steps * self.dt
 
     def command(self, forces: ArrayLike) -> None:
         """Take forces (6,), N, along the legs; raises ShapeError or NotFiniteError."""
@@ -67,13 +72,14 @@ class PlatformSimulation:
         Advance by dt, by the classical Runge-Kutta method on SE(3), with the mean of the forces.
 
         Raises LimitError where a leg has reached the end of its travel, and NotFiniteError or
-        SingularError where the motion diverged; the state is then the last good one.
+        SingularError where the motion diverged. Pose, twist and time are then the last good ones;
+        the forces of the drives are a step ahead.
         """
         if self.moves:
             pose, twist = self._integrated(self._drives.step(self._command))
             self.geometry.require_within_limits(kinematics.leg_lengths(self.geometry, pose))
             self.pose, self.twist = pose, twist
-        self.time += self.dt
+        self._steps += 1
 
     def sample(self) -> LegSample:
         """Return what the sensors of the legs report, without noise."""
@@ -82,7 +88,7 @@ class PlatformSimulation:
             kinematics.leg_rates(self.geometry, self.pose, self.twist), False)
 
     def _integrated(self, forces: Array) -> tuple[Array, Array]:
-        """Return the state a step later, x the exponential coordinates of the way."""
+        """Return the state a step later, x the exponential coordinates of the displacement."""
         h, twist, forward = self.dt, self.twist, self._dynamics.forward
 
         def rates(x: Array, at: Array) -> tuple[Array, Array]:

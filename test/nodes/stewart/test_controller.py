@@ -17,6 +17,7 @@
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 import pytest
+from rclpy.logging import LoggingSeverity
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
@@ -71,7 +72,7 @@ def test_the_first_command_holds_the_platform(bench):
     np.testing.assert_allclose(forces.effort, 2.0 * HELD, rtol=1e-9)
 
 
-def test_displacements_are_pushed_back_and_told(bench):
+def test_displacements_are_pushed_back_and_published(bench):
     controller = Controller(bench, amplitudes=[0.0] * 6)
     controller.until(lambda: len(controller.forces) > 5 and controller.errors
                      and controller.references, 'commands', x=0.01)
@@ -97,6 +98,63 @@ def test_bad_states_are_refused_with_the_reason(bench, state, reason):
         assert controller.forces == []
 
 
+def test_the_time_of_refused_states_is_not_integrated(bench):
+    """Five seconds of an error of 10 mm would add the force of integral_limit."""
+    controller = Controller(bench, amplitudes=[0.0] * 6)
+    controller.until(lambda: len(controller.forces) > 40, 'a steady command', x=0.01)
+    before = np.array(controller.forces[-1].effort)
+    controller.send(x=0.01, frame='floor', step_ns=5_000_000_000)
+    bench.until_logged(controller.node, "expected 'stewart_base', got 'floor'")
+    refused_ns = controller.stamp_ns
+    controller.until(lambda: ns(controller.forces[-1]) > refused_ns + 10 * PERIOD_NS,
+                     'commands after that', x=0.01)
+    limit = 3.0 * np.eye(6)[3]  # m/s^2 along x
+    saturated = StewartDynamics(GEOMETRY).inverse(HOME, np.zeros(6), limit).forces - HELD
+    change = np.abs(np.subtract(controller.forces[-1].effort, before))
+    assert change.max() < 0.5 * np.abs(saturated).max()
+
+
+@pytest.mark.parametrize('step', [0.0, 0.2])
+def test_after_a_jump_the_reference_starts_again(bench, step):
+    controller, step_ns = Controller(bench, rise_time=0.01), 1_000_000
+    controller.until(lambda: len(controller.references) > 20, 'motion', step_ns=step_ns)
+    before_ns = controller.stamp_ns
+    controller.until(lambda: ns(controller.references[-1]) > before_ns + 5 * step_ns,
+                     'references after that', x=step, step_ns=step_ns)
+    after = [matrix(reference.pose) for reference in controller.references
+             if ns(reference) > before_ns]
+    restarted = any(np.abs(pose - HOME).max() < 1e-9 for pose in after)
+    assert restarted == (step > 0.0)
+    if restarted:
+        bench.until_logged(controller.node, 'the platform was moved elsewhere: the reference '
+                           'starts again', LoggingSeverity.WARN)
+
+
+def test_where_the_listener_is_lost_the_reference_starts_again_with_the_next(bench):
+    controller = Controller(bench, rise_time=0.1)
+    controller.until(lambda: len(controller.forces) > 20, 'motion')
+    subscription = next(s for s in bench.partner.subscriptions
+                        if s.topic_name.endswith('/leg_forces'))
+    bench.partner.destroy_subscription(subscription)
+    warning = 'leg_forces has lost its subscriber: the reference starts again'
+    controller.until(lambda: any(warning in line for line in bench.logged(
+        controller.node, LoggingSeverity.WARN)), warning)
+    lost_ns = controller.stamp_ns
+    controller.until(lambda: ns(controller.references[-1]) > lost_ns + 5 * PERIOD_NS, 'states')
+    for reference in controller.references:
+        if ns(reference) > lost_ns:
+            np.testing.assert_allclose(matrix(reference.pose), HOME, atol=1e-12)
+    bench.collect(JointState, 'leg_forces')
+    controller.until(lambda: np.abs(matrix(controller.references[-1].pose) - HOME).max() > 1e-3,
+                     'motion again')
+
+
+def test_a_motion_beyond_the_travel_of_a_leg_is_refused(bench):
+    node = bench.start(StewartControllerNode, amplitudes=[0.0] * 5 + [0.5])
+    bench.until_logged(node, 'not configured: motion: after ')
+    assert 'length of leg_' in bench.logged(node)[0]
+
+
 def test_a_pose_without_its_twist_is_no_state(bench):
     controller = Controller(bench, state_timeout=0.1)
     controller.until(lambda: bench.logged(controller.node, 30), 'a warning', late_ns=1)
@@ -106,7 +164,7 @@ def test_a_pose_without_its_twist_is_no_state(bench):
 
 def test_the_loop_tracks_and_force_rates_make_up_for_lag(bench):
     """
-    Legs lag by 30 ms, which the controller is told after a second.
+    Legs lag by 30 ms, which the controller knows after a second.
 
     The clock of all nodes is this test's, and stands still until each state has its command.
     """
@@ -123,22 +181,25 @@ def test_the_loop_tracks_and_force_rates_make_up_for_lag(bench):
         now_ns += PERIOD_NS
         clock.publish(Clock(clock=stamp_of(now_ns)))
 
+    def answered():
+        return ns(forces[-1]) > now_ns - PERIOD_NS // 2
+
     def run(seconds):
         """Return the largest error of position of the last half of a time, m."""
         errors.clear()
         end_ns = now_ns + round(1e9 * seconds)
         while now_ns < end_ns:
             go_on()
-            bench.until(lambda: ns(forces[-1]) == now_ns, 'the command of a state')
+            bench.until(answered, 'the command of a state')
         half = [e.position[3:] for e in errors if ns(e) > end_ns - 5e8 * seconds]
         return np.linalg.norm(half, axis=1).max()
 
     bench.until(lambda: forces, 'the first command', go_on)
-    bench.until(lambda: ns(forces[-1]) == now_ns, 'the command of a state')
-    untold = run(1.2)
+    bench.until(answered, 'the command of a state')
+    unknown = run(1.2)
     result, = bench.set_parameters(controller, leg_lag=0.03)
     assert result.successful
-    assert run(1.6) < 0.25 * untold
+    assert run(1.6) < 0.25 * unknown
     true = {ns(truth): matrix(truth.pose) for truth in truths}
     for pose in poses[-50:]:
         np.testing.assert_allclose(matrix(pose.pose), true[ns(pose)], atol=1e-9)

@@ -15,21 +15,25 @@
 """The base of simulators that integrate a machine under commands, up to the clock."""
 
 from collections.abc import Callable
+import time
 from typing import Any, Generic, Protocol, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import Trigger
 
-from liedyn_ros.common.errors import LiedynError, StampError
+from liedyn_ros.common.errors import LiedynError, LimitError, StampError
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.input_gate import ClockMonitor, InputGate
-from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
+from liedyn_ros.ros.lifecycle import LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.parameters import Parameter
 from liedyn_ros.ros.simulated_time import SimulatedTime
 from liedyn_ros.ros.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
 MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
+MAX_LATENESS = 0.05  # s beyond which a simulator says that it does not keep its rate
+MAX_PASS, PERIODS = 0.1, 4.0  # s, or periods of publishing, of computing before others are served
+ROUNDING = 1e-6  # s, of sums of times
 
 MAX_AGE = Parameter(
     'max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any age', 's',
@@ -43,18 +47,22 @@ TIME = (
               least=0.0, most=3600.0, run_time=True),
     Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
     Parameter('max_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
-              'beyond which simulated time waits for a newer command; 0 to wait for none; only '
-              'with publish_clock', 's', least=0.0, most=10.0),
+              'beyond which simulated time waits for a newer command; 0 to wait for none, else '
+              'at least the time between two states; only with publish_clock', 's', least=0.0,
+              most=10.0),
     Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '
               'with publish_clock', least=0.01, most=10.0),
 )
 
 
 class Simulation(Protocol):
-    """A machine that is held in place until it is commanded; time and the step dt in s."""
+    """A machine that is held in place until it is commanded; its step dt is in s."""
 
-    time: float
     dt: float
+
+    @property
+    def time(self) -> float:
+        """Return the time since the start, s: a multiple of dt."""
 
     @property
     def moves(self) -> bool:
@@ -94,8 +102,8 @@ class SimulatorNode(ManagedNode, Generic[Simulated]):
         """Publish the statistics of simulated time."""
         raise NotImplementedError
 
-    def require_time(self) -> None:
-        """Check the parameters of time; raise LiedynError naming what does not fit."""
+    def require_time(self, rate: float) -> None:
+        """Check the parameters of time at a rate of states (Hz); raise LiedynError."""
         with_clock = self.parameters['publish_clock']
         if with_clock and self.get_parameter('use_sim_time').value:
             raise LiedynError('publish_clock: expected use_sim_time false, as the time of the '
@@ -105,6 +113,11 @@ class SimulatorNode(ManagedNode, Generic[Simulated]):
                 raise LiedynError(
                     f'{name}: expected {usual:g} without publish_clock, which tells others the '
                     f'time, got {self.parameters[name]}')
+        max_age = self.parameters['max_command_age']
+        if 0.0 < max_age < 1.0 / rate:
+            raise LimitError(
+                f'max_command_age: expected 0, or at least the time between two states, '
+                f'{1.0 / rate:g} s, got {max_age:g}: time would stand still')
         self._factor = self.parameters['time_factor']
 
     def open_simulation(self, stream: Stream, rate: float) -> None:
@@ -183,18 +196,29 @@ class SimulatorNode(ManagedNode, Generic[Simulated]):
                 f'{self._gate.silence:.1f} s; the last ones stay in force', 'silence')
 
     def _advance(self) -> None:
-        """Take every step that is due."""
+        """Take the steps that are due; beyond a time of computing they are left for the next."""
         now_ns = self._clock_monitor.look()
         if self._clock_monitor.was_set:
             self.get_logger().warning(f'the clock was set: the {self.motion} restarts')
             self._begin(now_ns)
         self._time.pass_to(now_ns, moves=self.simulation.moves)
+        end = time.monotonic() + max(MAX_PASS, PERIODS / (self._factor * self._rate))
         try:
-            while self.simulation.time + self.simulation.dt <= self._time.due:
+            while self.simulation.time + self.simulation.dt <= self._time.due + ROUNDING:
                 self.simulation.step()
+                if time.monotonic() > end:
+                    self._report_lateness()
+                    break
         except LiedynError as error:
-            self.complain(f'the motion diverged, the {self.motion} restarts: {error}')
+            self.complain(f'the {self.motion} restarts: {error}')
             self._begin_again()
+
+    def _report_lateness(self) -> None:
+        late = self._time.due - self.simulation.time
+        if late > MAX_LATENESS:
+            self.get_logger().warning(
+                f'too slow for steps of {self.simulation.dt:g} s: the {self.motion} is '
+                f'{1e3 * late:.0f} ms late', throttle_duration_sec=LOG_PERIOD)
 
     def _report(self) -> None:
         with self.lock:
