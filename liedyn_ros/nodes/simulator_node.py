@@ -32,7 +32,7 @@ from liedyn_ros.ros.stream import Stream
 REPORT_RATE = 1.0  # Hz
 MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
 MAX_LATENESS = 0.05  # s beyond which a simulator says that it does not keep its rate
-MAX_PASS, PERIODS = 0.1, 4.0  # s, or periods of publishing, of computing before others are served
+PERIODS, MAX_PASS = 4.0, 0.1  # of publishing, and s of computing, before others are served
 ROUNDING = 1e-6  # s, of sums of times
 
 MAX_AGE = Parameter(
@@ -196,17 +196,17 @@ class SimulatorNode(ManagedNode, Generic[Simulated]):
                 f'{self._gate.silence:.1f} s; the last ones stay in force', 'silence')
 
     def _advance(self) -> None:
-        """Take the steps that are due; beyond a time of computing they are left for the next."""
+        """Take the steps that are due; beyond a few periods a slow machine leaves the rest."""
         now_ns = self._clock_monitor.look()
         if self._clock_monitor.was_set:
             self.get_logger().warning(f'the clock was set: the {self.motion} restarts')
             self._begin(now_ns)
         self._time.pass_to(now_ns, moves=self.simulation.moves)
-        end = time.monotonic() + max(MAX_PASS, PERIODS / (self._factor * self._rate))
+        few, end = self.simulation.time + PERIODS / self._rate, time.monotonic() + MAX_PASS
         try:
             while self.simulation.time + self.simulation.dt <= self._time.due + ROUNDING:
                 self.simulation.step()
-                if time.monotonic() > end:
+                if self.simulation.time >= few and time.monotonic() > end:
                     self._report_lateness()
                     break
         except LiedynError as error:

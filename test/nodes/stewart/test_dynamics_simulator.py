@@ -145,18 +145,17 @@ def test_it_reaches_every_time_that_is_a_multiple_of_its_step(bench):
     for _ in range(60):
         now_ns += 7_000_000
         clock.publish(Clock(clock=stamp_of(now_ns)))
-        seen = len(truths)
-        bench.until(lambda: len(truths) > seen, 'a state')
+        bench.until(lambda: truths and ns(truths[-1]) > now_ns - 7_000_000, 'a state')
         assert ns(truths[-1]) == now_ns
 
 
 def test_a_machine_too_slow_is_reported_and_states_go_on(bench, monkeypatch):
-    """Each step costs twenty times the time that it simulates."""
+    """Each step costs five times the time that it simulates."""
     simulator = Simulator(bench)
     step = PlatformSimulation.step
 
     def slow_step(self):
-        time.sleep(0.02)
+        time.sleep(0.005)
         step(self)
 
     monkeypatch.setattr(PlatformSimulation, 'step', slow_step)
@@ -165,7 +164,7 @@ def test_a_machine_too_slow_is_reported_and_states_go_on(bench, monkeypatch):
     seen = len(simulator.truths)
     simulator.until(lambda: len(simulator.truths) > seen + 2, 'more states')
     periods = np.diff([ns(truth) for truth in simulator.truths[seen:]])
-    assert periods.max() <= 10_000_000
+    assert periods.max() <= 41_000_000  # four periods, and a step
     assert bench.call(Trigger, 'stewart_dynamics_simulator/reset').success
 
 
