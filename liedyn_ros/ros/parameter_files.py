@@ -59,7 +59,8 @@ def files_of_others(node: str, arguments: Sequence[str]) -> list[str]:
 
 def _read(path: str) -> Any:
     """Return a document that rcl has read already, and so can be read."""
-    return yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+    text = Path(path).read_text(encoding='utf-8')
+    return yaml.load(text, Loader=yaml.BaseLoader)  # names alone: no date, no number is converted
 
 
 def _entries(document: Any, above: str = '') -> Iterator[tuple[str, Any]]:

@@ -44,7 +44,7 @@ DEGREES = {'degrees': 180.0 / np.pi}
 FLIPS = {'x': (-1.0, 1.0, 1.0), 'y': (1.0, -1.0, 1.0), 'z': (1.0, 1.0, -1.0)}
 # What has to be wrong with a leg, as a fault of all legs counts 1: the simplest is named.
 COSTS = {'': 0.0, 'offset': 1.0, 'scale': 1.0, 'offset_or_scale': 1.0, 'sense': 1.2,
-         'unexplained': 10.0}
+         'dead': 5.0, 'unexplained': 10.0}
 MOVED = 0.4  # what a leg that reads as another counts
 SPREAD = 3.0  # tolerances by which values must differ to tell two legs, or two faults, apart
 
@@ -53,7 +53,7 @@ class Finding(NamedTuple):
     """
     One fault: its kind, the legs as indices, and what it is and what to do, to be read.
 
-    kind: unit, order, mirrored, offset, scale, sense, offset_or_scale, home or unexplained.
+    kind: unit, order, mirrored, offset, scale, sense, offset_or_scale, dead, home or unexplained.
     """
 
     kind: str
@@ -228,10 +228,12 @@ def _leg_fault(expected: Array, readings: Array, tolerance: float) -> _LegFault:
         return _LegFault(kind, 1.0, offset if kind == 'offset_or_scale' else 0.0, size)
     if np.ptp(error) <= tolerance:
         return _LegFault('offset', 1.0, offset, size)
+    if np.ptp(readings) < SPREAD * tolerance:
+        return _LegFault('dead', 1.0, 0.0, size)
     scale = float(readings @ expected / (readings @ readings))
     if np.abs(scale * readings - expected).max() <= tolerance:
-        return _LegFault('scale', scale, 0.0, size)
-    if len(readings) > 2 and np.ptp(readings):
+        return _LegFault('sense' if scale < 0.0 else 'scale', scale, 0.0, size)
+    if len(readings) > 2:
         slope, offset = (float(x) for x in np.polyfit(readings, expected, 1))
         if np.abs(slope * readings + offset - expected).max() <= tolerance:
             return _LegFault('sense' if slope < 0.0 else 'scale', slope, offset, size)
@@ -246,10 +248,13 @@ def _words(name: str, fault: _LegFault, unit: float) -> str:
                 'where it has another value tells')
     if fault.kind == 'offset':
         return f'{name} reads {-offset:+.6g} too much: add {offset:+.6g} to its actuator_offset'
+    if fault.kind == 'dead':
+        return (f'{name} reads the same at all poses, though its value changes: check that its '
+                'sensor is connected')
     if fault.kind == 'unexplained':
         return (f'{name} has an error of {fault.size:.6g} that no unit, order, mirror, offset or '
                 'scale explains: check its joints in the geometry file, and the known poses')
-    if not offset:
+    if not offset and fault.kind == 'scale':
         return (f'{name} reads {1.0 / fault.scale:.6g} times its value: set its actuator_scale '
                 f'to {scale:.6g}')
     word = 'runs backwards' if fault.kind == 'sense' else 'is scaled'

@@ -123,6 +123,21 @@ def test_a_leg_that_runs_backwards(geometry, home, poses, readings):
     assert undone(found, backwards) == pytest.approx(leg_lengths(geometry, poses), abs=2e-3)
 
 
+@pytest.mark.parametrize('stuck', [0.0, 0.4])
+def test_a_leg_that_always_reads_the_same(geometry, home, poses, readings, stuck):
+    dead = readings.copy()
+    dead[:, 3] = stuck
+    found = check(geometry, poses, dead, home)
+    assert kinds(found) == [('dead', (3,))] and 'connected' in found.findings[0].text
+
+
+def test_a_leg_of_the_wrong_sense_alone(geometry, home, poses, readings):
+    negated = readings.copy()
+    negated[:, 2] *= -1.0
+    found = check(geometry, poses, negated, home)
+    assert kinds(found) == [('sense', (2,))] and found.scales[2] == pytest.approx(-1.0, abs=1e-2)
+
+
 def test_a_mirrored_frame(geometry, home, poses, readings):
     # The paper's platform is its own mirror image but for the order of the legs.
     bent = dataclasses.replace(geometry, base_joints=geometry.base_joints + np.random.default_rng(

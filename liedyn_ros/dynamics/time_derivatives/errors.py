@@ -68,12 +68,16 @@ def with_error(constants: Constants, q: Array, v: Array, prescribed: NDArray[np.
     true = _true(constants, q, v, prescribed, found, external)
     a, tau = (x.astype(np.float64) for x in true) if extended else found
     error = np.maximum(*(_error(decimals(x), y) for x, y in zip((a, tau), true)))
+    require_digits(error, max_error, '' if extended else ', or ask for extended=True')
+    return HybridOrders(a, tau, error)
+
+
+def require_digits(error: Array, max_error: float, advice: str = '') -> None:
+    """Raise LimitError for the first order whose relative error exceeds a limit."""
     lost = np.flatnonzero(~(error <= max_error))
     if len(lost):
-        advice = '' if extended else '; lower the order, or ask for extended=True'
         raise LimitError(f'order {lost[0]}: expected a relative error of {max_error:g} at most, '
-                         f'got {error[lost[0]]:.2g}{advice}')
-    return HybridOrders(a, tau, error)
+                         f'got {error[lost[0]]:.2g}; lower the order{advice}')
 
 
 def _true(constants: Constants, q: Array, v: Array, prescribed: NDArray[np.bool_],

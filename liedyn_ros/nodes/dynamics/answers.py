@@ -15,6 +15,7 @@
 """Answers to the queries of the dynamics server, from messages to messages."""
 
 from collections.abc import Callable, Iterator
+import math
 import time
 
 from builtin_interfaces.msg import Time
@@ -29,6 +30,7 @@ from liedyn_ros.common.checks import Array, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
 from liedyn_ros.dynamics.constrained import ConstraintStatus, LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.time_derivatives.errors import require_digits
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
 from liedyn_ros.nodes.dynamics.question import explain, Question
@@ -135,8 +137,12 @@ class DynamicsAnswers:
         response.closure_bodies_a = [closure.body_a or '' for closure in model.closures]
         response.closure_bodies_b = [closure.body_b or '' for closure in model.closures]
         couplings = model.couplings if self.with_loops else ()
-        response.coupled_joints = [coupling.joint for coupling in couplings]
-        response.coupled_leaders = [coupling.leader for coupling in couplings]
+        for coupling in couplings:
+            for k, (leader, multiplier) in enumerate(coupling.terms):
+                response.coupled_joints.append(coupling.joint)
+                response.coupled_leaders.append(leader)
+                response.coupling_multipliers.append(multiplier)
+                response.coupling_offsets.append(0.0 if k else coupling.offset)
         response.degrees_of_freedom = mobility.freedom
         response.redundant_constraints = list(mobility.redundant)
 
@@ -153,7 +159,8 @@ class DynamicsAnswers:
             else zero,
             messages.read_efforts(query.efforts, order, entries) if efforts else zero,
             self._prescribed(query, accelerations, efforts),
-            messages.read_external(query.external, entries), _redundancy(query))
+            messages.read_external(query.external, entries), _redundancy(query),
+            self._with_errors(query, efforts))
         spatial = self._spatial(query, question)
         try:
             begin = time.perf_counter()
@@ -162,6 +169,9 @@ class DynamicsAnswers:
             answer.solve_time = time.perf_counter() - begin
         except LiedynError as error:
             raise explain(messages.names, question, error) from error
+        if solved.errors is not None:
+            require_digits(solved.errors, query.max_error)
+            answer.errors = doubles(solved.errors)
         answer.header.frame_id = messages.names.base_body
         answer.joint_names = query.state.joint_names
         answer.accelerations = [
@@ -188,6 +198,15 @@ class DynamicsAnswers:
             raise NameSetError('prescribed: expected no names, as the dynamics asked for are not '
                                f'hybrid, got {len(query.prescribed)}')
         return self._all if accelerations else self._none
+
+    def _with_errors(self, query: DynamicsQuery, efforts: bool) -> bool:
+        """Return whether the errors of the orders are asked for; only those of trees are found."""
+        if not 0.0 <= query.max_error < math.inf:
+            raise LimitError(f'max_error: expected a number from 0 on, got {query.max_error}')
+        if query.max_error and not (efforts and not self.with_loops):
+            raise LimitError('max_error: expected 0, as errors are found for forward and hybrid '
+                             f'dynamics of trees alone, got {query.max_error}')
+        return query.max_error > 0.0
 
     def _spatial_base(self, query: DynamicsQuery) -> FloatingBase | None:
         """Return the base if its accelerations are those of the spatial twist."""

@@ -79,6 +79,7 @@ class PlatformAnswers(DynamicsAnswers):
             raise NameSetError('joint_names: expected all joints, as hybrid dynamics needs them, '
                                'got none')
         self._prescribed(query, accelerations, efforts)  # refuses names
+        self._with_errors(query, efforts)  # refuses max_error
         entries = count_entries(query, accelerations=accelerations, efforts=efforts)
         pose, twist = self._messages.read_base(query.state)
         outside = self._outside(query, entries)

@@ -38,7 +38,7 @@ class Question(NamedTuple):
 
     prescribed (nv,) tells for which coordinates a is known; for the others tau is. With their time
     derivatives a, tau and external have a row for each order. redundancy is that of
-    ConstrainedDynamics.inverse.
+    ConstrainedDynamics.inverse. with_errors asks for the error of each order.
     """
 
     q: Array
@@ -48,6 +48,7 @@ class Question(NamedTuple):
     prescribed: NDArray[np.bool_]
     external: Array | None
     redundancy: str = LEAST_TORQUE
+    with_errors: bool = False
 
 
 def explain(names: Names, question: Question, error: LiedynError) -> LiedynError:

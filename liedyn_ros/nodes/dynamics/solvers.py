@@ -36,13 +36,15 @@ class Solved(NamedTuple):
     """
     Accelerations and efforts, and of a model with loops the wrenches of its closures.
 
-    wrenches are (C, 6), or (order + 1, C, 6) with time derivatives.
+    wrenches are (C, 6), or (order + 1, C, 6) with time derivatives. errors (order + 1,) are those
+    of the orders, relative to their largest entries, where they are asked for.
     """
 
     a: Array
     tau: Array
     wrenches: Array | None = None
     status: ConstraintStatus | None = None
+    errors: Array | None = None
 
 
 class Solver(Protocol):
@@ -76,6 +78,8 @@ class TreeSolver:
 
     def forward(self, x: Question) -> Solved:
         """Find the accelerations."""
+        if x.with_errors:
+            return self.hybrid(x)
         if x.tau.ndim == 1:
             return Solved(self._dynamics.forward(x.q, x.v, x.tau, x.external), x.tau)
         return Solved(
@@ -83,6 +87,12 @@ class TreeSolver:
 
     def hybrid(self, x: Question) -> Solved:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
+        if x.with_errors:
+            a, tau = np.atleast_2d(x.a), np.atleast_2d(x.tau)
+            external = None if x.external is None else x.external.reshape(len(a), -1, 6)
+            a, tau, errors = self._dynamics.hybrid.with_error(
+                x.q, x.v, x.prescribed, a, tau, external)
+            return Solved(a, tau, errors=errors)
         if x.a.ndim == 1:
             return Solved(*self._dynamics.hybrid(
                 x.q, x.v, x.prescribed, x.a, x.tau, x.external))

@@ -15,7 +15,7 @@
 """The pose node's health on /diagnostics (REP 107): input, singularity, legs, limits, sensor."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 import math
 from statistics import median
@@ -38,7 +38,8 @@ SINGULARITY = {
     Flag.BRANCH_UNSURE: 'noise leaves two poses possible; reset once the pose is known',
     Flag.BRANCH_CROSSED: 'the motion has led through a singularity',
     Flag.NEAR_SINGULARITY: 'near a singularity',
-    Flag.APPROACHING_SINGULARITY: 'approaching a singularity'}
+    Flag.APPROACHING_SINGULARITY: 'approaching a singularity',
+    Flag.NEAR_DEAD_CENTRE: 'a drive is near its dead centre'}
 LEGS = {
     Flag.LEG_STEPPED: 'a reading has jumped and stayed there',
     Flag.LEG_FROZEN: 'a reading is constant while the others move, or all repeat',
@@ -163,21 +164,28 @@ class StewartDiagnostics:
 
     def _judge_input(self, lost: int) -> tuple[bytes, str]:
         seen = self._seen
-        if seen.refused:
-            return WARN if seen.solved else ERROR, seen.reason
-        if not seen.tried:
+        if not (seen.tried or seen.refused):
             return (ERROR, seen.silence) if seen.silence else (STALE, 'no leg lengths')
+        faults = '; '.join(self._input_faults(lost))
+        if not faults:
+            return OK, 'tracking'
+        return WARN if seen.solved else ERROR, faults
+
+    def _input_faults(self, lost: int) -> Iterator[str]:
+        """Return what is wrong with the input, the worst first."""
+        seen, missed = self._seen, self._seen.passed_over + lost
+        if seen.refused:
+            yield seen.reason
         if seen.failed:
-            return (WARN, 'solves failed') if seen.solved else (ERROR, 'every solve failed')
+            yield 'solves failed' if seen.solved else 'every solve failed'
         if seen.ages and max(seen.ages) > self.max_age:
-            return WARN, (f'too slow: a pose was published {1e3 * max(seen.ages):.0f} ms after '
-                          f'its lengths; {seen.passed_over} samples passed over, {lost} lost')
-        if seen.passed_over + lost > self.max_missed * (seen.tried + lost):
-            return WARN, (f'too slow: of {seen.tried + lost} samples {seen.passed_over} were '
-                          f'passed over and {lost} lost')
+            yield (f'too slow: a pose was published {1e3 * max(seen.ages):.0f} ms after its '
+                   f'lengths; {seen.passed_over} samples passed over, {lost} lost')
+        elif missed > self.max_missed * (seen.tried + lost):
+            yield (f'too slow: of {seen.tried + lost} samples {seen.passed_over} were passed '
+                   f'over and {lost} lost')
         if Flag.RESTARTED in seen.flags:
-            return WARN, 'started again from home'
-        return OK, 'tracking'
+            yield 'started again from home'
 
     def _judge(
             self, what: str, reasons: Mapping[Flag, str], values: Mapping[str, object]

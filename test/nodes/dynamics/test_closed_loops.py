@@ -157,6 +157,7 @@ def test_mimic_joints_are_held_when_asked(bench, tmp_path):
     told = server.call(DescribeModel, 'describe_model')
     assert (told.degrees_of_freedom, told.coupled_joints, told.coupled_leaders) == (
         1, ['b'], ['a'])
+    assert (*told.coupling_multipliers, *told.coupling_offsets) == (-1.0, 0.0)
     answer = server.ask('forward_dynamics', x.query(False, True))
     a, _ = x.found(answer)
     assert_allclose(a, ConstrainedDynamics(x.model).forward(x.q, x.v, x.tau).a, rtol=1e-9)

@@ -74,6 +74,21 @@ def test_forward_undoes_inverse(server, path, convention):
     assert_rows(back, x.a, 1e-7)
 
 
+def test_errors_of_orders_are_found_when_asked(server, path):
+    x = Motion(path, order=3)
+    names, _ = half_of(x)
+    for name, given, more in ((forward, False, {}), (hybrid, True, {'prescribed': names})):
+        answer = server.ask(name, x.query(given, True, True, max_error=1e-6, **more))
+        plain = server.ask(name, x.query(given, True, True, **more))
+        assert answer.success and len(answer.errors) == 4 and not plain.errors
+        assert 0.0 < max(answer.errors) < 1e-6
+        for got, wanted in zip(x.found(answer), x.found(plain)):
+            assert_array_equal(got, wanted)
+    answer = server.ask(forward, x.query(False, True, max_error=1e-18))
+    assert not answer.success
+    assert 'order 0: expected a relative error of 1e-18 at most' in answer.message
+
+
 def test_the_first_entries_are_those_of_a_lower_order(server, path):
     x, y = Motion(path, order=4), Motion(path)
     y.a, y.wrenches = x.a[0], x.wrenches[0]

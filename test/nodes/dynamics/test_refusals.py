@@ -189,6 +189,14 @@ QUERIES = {
         forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[0.0] * 6)],
                   'base_twist_frame': 2},
         'base_twist_frame: expected BODY = 0 or SPATIAL = 1, got 2'),
+    'errors of inverse dynamics': (
+        inverse, {'max_error': 1e-6},
+        'max_error: expected 0, as errors are found for forward and hybrid dynamics of trees '
+        'alone, got 1e-06'),
+    'no limit of errors': (
+        forward, {'accelerations': [], 'efforts': [TreeEffort(joints=[0.0] * 6)],
+                  'max_error': float('nan')},
+        'max_error: expected a number from 0 on, got nan'),
     'mixed conventions': (
         hybrid, {**BOTH, 'prescribed': ['base_joint/wx', 'left_elbow'], 'base_twist_frame': 1},
         'prescribed: expected all coordinates of the base or none, as base_twist_frame is '
