@@ -14,6 +14,7 @@
 
 """A stream served beside the executor: in order, the newest published, what is missing counted."""
 
+import re
 from threading import current_thread, Event, main_thread
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -263,4 +264,6 @@ def test_the_newest_of_each_publisher_and_the_rest_counted(bench):
         status for report in reports for status in report.status
         if status.name == node.status_name('numbers') and status.level == status.WARN), None),
         'a warning')
-    assert status.message == 'too slow: of 7 messages 4 were passed over and 0 lost'
+    # A report may have come between the first message and the others.
+    assert re.fullmatch(
+        'too slow: of [67] messages 4 were passed over and 0 lost', status.message)
