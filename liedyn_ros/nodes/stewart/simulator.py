@@ -30,7 +30,6 @@ from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import LegSample, LegSimulation
 
 
-
 class StewartSimulatorNode(ManagedNode):
     """Leg states and the true pose out, a sample at a time, in a thread of its own."""
 
