@@ -14,7 +14,7 @@
 
 """Records topics as they arrive, undecoded, so that the recording costs as little as possible."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 import time
 from typing import Any
@@ -24,10 +24,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
-from liedyn_ros.demo.processes import NodeProcess
-
 DEPTH = 5000
-START_LIMIT = 120.0  # s for the nodes to start; the first time compiles the kernels
 
 
 class Recorder(Node):
@@ -74,19 +71,6 @@ class Recorder(Node):
         into.append((time.time_ns(), raw))
 
 
-def deep(*topics: str) -> dict[str, int]:
+def deep(*topics: str) -> dict[str, Any]:
     """Return parameters with which a publisher waits for a recorder on a busy machine."""
     return {f'qos_overrides./{topic}.publisher.depth': 1000 for topic in topics}
-
-
-def wait_for(recorder: Recorder, processes: Sequence[NodeProcess], what: str,
-             ready: Callable[[], bool]) -> None:
-    """Spin until something is ready; raise RuntimeError if a process ends or time runs out."""
-    end = time.monotonic() + START_LIMIT
-    while not ready():
-        for process in processes:
-            process.require_running()
-        if time.monotonic() > end:
-            raise RuntimeError(f'expected {what} within {START_LIMIT:g} s; see '
-                               f'{", ".join(str(process.log) for process in processes)}')
-        recorder.spin_for(0.05)

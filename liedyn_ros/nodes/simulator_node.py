@@ -14,6 +14,7 @@
 
 """The base of simulators that integrate a machine under commands, up to the clock."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 import time
 from typing import Any, Generic, Protocol, TypeVar
@@ -75,7 +76,7 @@ class Simulation(Protocol):
 Simulated = TypeVar('Simulated', bound=Simulation)
 
 
-class SimulatorNode(ManagedNode, Generic[Simulated]):
+class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
     """
     Integrates a machine up to the clock at every tick and before every command.
 
@@ -90,17 +91,17 @@ class SimulatorNode(ManagedNode, Generic[Simulated]):
     motion = 'motion'  # as messages call it
     simulation: Simulated
 
+    @abstractmethod
     def new_simulation(self) -> Simulated:
         """Return a simulation at its start."""
-        raise NotImplementedError
 
+    @abstractmethod
     def publish_state(self, stamp_ns: int) -> None:
         """Publish the state that the simulation has reached."""
-        raise NotImplementedError
 
+    @abstractmethod
     def publish_pace(self, status: DiagnosticStatus) -> None:
         """Publish the statistics of simulated time."""
-        raise NotImplementedError
 
     def require_time(self, rate: float) -> None:
         """Check the parameters of time at a rate of states (Hz); raise LiedynError."""

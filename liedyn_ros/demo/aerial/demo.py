@@ -14,15 +14,11 @@
 
 """Fly an aerial manipulator along its reference: three node processes, a recorder, a report."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 import numpy as np
-import rclpy
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.aerial import AerialManipulator, Reference
@@ -30,8 +26,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import plots
 from liedyn_ros.demo.aerial.flight import RecordedFlight
-from liedyn_ros.demo.processes import NodeProcess
-from liedyn_ros.demo.recorder import deep, Recorder, wait_for
+from liedyn_ros.demo.recorder import deep, Recorder
+from liedyn_ros.demo.session import Session
 from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
 from liedyn_ros.ros.conversions import nanoseconds
 
@@ -66,46 +62,35 @@ def record(model: Model, folder: Path) -> Recorder:
     """Fly, and return what was recorded."""
     known = folder / 'aerial_manipulator_as_known.urdf'
     known.write_text(to_urdf(scale_masses(model, 1.0 + MASS_ERROR)), encoding='utf-8')
-    rclpy.init(args=[])
-    recorder = Recorder(TOPICS)
-    try:
-        with ExitStack() as stack:
-            def start(module: str, **parameters: Any) -> NodeProcess:
-                return stack.enter_context(NodeProcess(
-                    f'liedyn_ros.nodes.{module}', parameters,
-                    folder / f'{module.replace(".", "_")}.log'))
-
-            processes = [
-                start('dynamics.server', model_file=known, floating=True, use_sim_time=True),
-                start('aerial.controller', use_sim_time=True,
-                      **deep('rotor_speeds', 'joint_torques'))]
-            wait_for(recorder, processes, 'the server and the controller', lambda: all(
-                recorder.count_publishers(topic) for topic in (ANSWERS, 'rotor_speeds')))
-            processes.append(start(
-                'aerial.simulator', publish_clock=True,
-                max_command_age=MAX_COMMAND_AGE, **deep('odometry', 'joint_states')))
-            wait_for(recorder, processes, 'a command of a state', lambda: all(
-                recorder.count(topic) for topic in ('odometry', 'rotor_speeds')))
-            watch(recorder, processes)
-        return recorder
-    finally:
-        recorder.destroy_node()
-        rclpy.try_shutdown()
+    with Session(TOPICS, folder) as session:
+        recorder = session.recorder
+        session.start('dynamics.server', model_file=known, floating=True, use_sim_time=True)
+        session.start('aerial.controller', use_sim_time=True,
+                      **deep('rotor_speeds', 'joint_torques'))
+        session.wait_for('the server and the controller', lambda: all(
+            recorder.count_publishers(topic) for topic in (ANSWERS, 'rotor_speeds')))
+        session.start('aerial.simulator', publish_clock=True, max_command_age=MAX_COMMAND_AGE,
+                      **deep('odometry', 'joint_states'))
+        session.wait_for('a command of a state', lambda: all(
+            recorder.count(topic) for topic in ('odometry', 'rotor_speeds')))
+        watch(session)
+    return recorder
 
 
-def watch(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:
+def watch(session: Session) -> None:
     """Record the flight, with progress, a second longer than it is looked at."""
+    recorder = session.recorder
     begin = stamp(recorder)
     for seconds in range(1, round(DURATION) + 2):
-        fly_until(recorder, processes, begin + seconds)
+        fly_until(session, begin + seconds)
         if seconds <= DURATION:
             print(f'  {seconds:2d} s of {DURATION:g}: {recorder.count("odometry"):6d} states, '
                   f'{recorder.count("rotor_speeds"):6d} commands', flush=True)
 
 
-def fly_until(recorder: Recorder, processes: Sequence[NodeProcess], end: float) -> None:
+def fly_until(session: Session, end: float) -> None:
     """Record until a time of the states, s."""
-    wait_for(recorder, processes, 'another second of flight', lambda: stamp(recorder) >= end)
+    session.wait_for('another second of flight', lambda: stamp(session.recorder) >= end)
 
 
 def stamp(recorder: Recorder) -> float:

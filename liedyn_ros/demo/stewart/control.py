@@ -14,20 +14,16 @@
 
 """Move a platform by lagging legs: three node processes, a recorder, a report."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from geometry_msgs.msg import Point, Pose, PoseStamped
 from rcl_interfaces.srv import SetParameters
-import rclpy
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.demo.processes import NodeProcess
-from liedyn_ros.demo.recorder import deep, Recorder, wait_for
+from liedyn_ros.demo.recorder import deep, Recorder
+from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.stewart import control_plots
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.ros.conversions import nanoseconds
@@ -61,36 +57,25 @@ def run(folder: Path) -> bool:
 
 def record(folder: Path) -> tuple[Recorder, int]:
     """Run both phases; return what was recorded, and when (ns) the second began."""
-    rclpy.init(args=[])
-    recorder = Recorder(TOPICS)
-    try:
-        with ExitStack() as stack:
-            def start(module: str, **parameters: Any) -> NodeProcess:
-                return stack.enter_context(NodeProcess(
-                    f'liedyn_ros.nodes.stewart.{module}', parameters,
-                    folder / f'stewart_control_{module}.log'))
-
-            processes = [
-                start('pose', use_sim_time=True, **deep('pose')),
-                start('controller', use_sim_time=True, frequencies=[FREQUENCY] * 6,
-                      **deep('leg_forces', 'reference'))]
-            wait_for(recorder, processes, 'the pose node and the controller', lambda: all(
-                recorder.count_publishers(topic) for topic in ('pose', 'leg_forces')))
-            processes.append(start(
-                'dynamics_simulator', publish_clock=True, max_command_age=MAX_COMMAND_AGE,
-                rate=RATE, leg_lag=LAG, **deep('true_pose')))
-            wait_for(recorder, processes, 'motion', lambda: recorder.count('true_pose') > 0
-                     and moved(recorder.latest('true_pose').pose))
-            # Not before: the reference begins with the first subscriber of the commands.
-            recorder.record('leg_forces', JointState)
-            watch(recorder, processes)
-            set_lag(recorder, processes)
-            known_ns = nanoseconds(recorder.latest('true_pose').header.stamp)
-            watch(recorder, processes)
-        return recorder, known_ns
-    finally:
-        recorder.destroy_node()
-        rclpy.try_shutdown()
+    with Session(TOPICS, folder) as session:
+        recorder = session.recorder
+        session.start('stewart.pose', 'stewart_control_pose', use_sim_time=True, **deep('pose'))
+        session.start('stewart.controller', 'stewart_control_controller', use_sim_time=True,
+                      frequencies=[FREQUENCY] * 6, **deep('leg_forces', 'reference'))
+        session.wait_for('the pose node and the controller', lambda: all(
+            recorder.count_publishers(topic) for topic in ('pose', 'leg_forces')))
+        session.start('stewart.dynamics_simulator', 'stewart_control_dynamics_simulator',
+                      publish_clock=True, max_command_age=MAX_COMMAND_AGE, rate=RATE,
+                      leg_lag=LAG, **deep('true_pose'))
+        session.wait_for('motion', lambda: recorder.count('true_pose') > 0
+                         and moved(recorder.latest('true_pose').pose))
+        # Not before: the reference begins with the first subscriber of the commands.
+        recorder.record('leg_forces', JointState)
+        watch(session)
+        set_lag(session)
+        known_ns = stamp_ns(recorder)
+        watch(session)
+    return recorder, known_ns
 
 
 def moved(pose: Pose) -> bool:
@@ -98,25 +83,32 @@ def moved(pose: Pose) -> bool:
     return pose.position != HOME
 
 
-def watch(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:
+def watch(session: Session) -> None:
     """Record a phase, with progress."""
-    def stamp() -> float:
-        return 1e-9 * nanoseconds(recorder.latest('true_pose').header.stamp)
-
-    begin = stamp()
+    recorder = session.recorder
+    begin_ns = stamp_ns(recorder)
     for seconds in range(1, round(PHASE) + 1):
-        wait_for(recorder, processes, 'another second of motion',
-                 lambda: stamp() >= begin + seconds)  # noqa: B023
+        move_until(session, begin_ns + seconds * 1_000_000_000)
         print(f'  {seconds:2d} s of {PHASE:g}: {recorder.count("true_pose"):6d} samples, '
               f'{recorder.count("leg_forces"):6d} commands', flush=True)
 
 
-def set_lag(recorder: Recorder, processes: Sequence[NodeProcess]) -> None:
+def move_until(session: Session, end_ns: int) -> None:
+    """Record until a time of the poses, ns."""
+    session.wait_for('another second of motion', lambda: stamp_ns(session.recorder) >= end_ns)
+
+
+def stamp_ns(recorder: Recorder) -> int:
+    """Return the time of the newest pose, ns."""
+    return nanoseconds(recorder.latest('true_pose').header.stamp)
+
+
+def set_lag(session: Session) -> None:
     """Set the lag in the controller."""
-    client = recorder.create_client(SetParameters, 'stewart_controller/set_parameters')
+    client = session.recorder.create_client(SetParameters, 'stewart_controller/set_parameters')
     future = client.call_async(SetParameters.Request(
         parameters=[Parameter('leg_lag', value=LAG).to_parameter_msg()]))
-    wait_for(recorder, processes, 'the parameter leg_lag to be set', future.done)
+    session.wait_for('the parameter leg_lag to be set', future.done)
     print('  the controller knows the lag', flush=True)
 
 

@@ -19,19 +19,19 @@ from pathlib import Path
 from geometry_msgs.msg import PoseStamped
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
-import rclpy
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.demo.processes import NodeProcess
-from liedyn_ros.demo.recorder import deep, Recorder, wait_for
+from liedyn_ros.demo.recorder import deep, Recorder
+from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
 RATE, DURATION = 1000.0, 10.0  # Hz, s
+TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus}
 MAX_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
 MAX_ITERATIONS = 3
 STALE = 0.1  # s, an age of published poses that no robot should be given
@@ -105,26 +105,15 @@ def coordinates(pose: Array) -> Array:
 
 def record(folder: Path) -> Tracking:
     """Run the two nodes for the demo's time and return what was recorded."""
-    rclpy.init(args=[])
-    recorder = Recorder({
-        'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus})
-    try:
-        with NodeProcess('liedyn_ros.nodes.stewart.pose',
-                         deep('pose', 'status'), folder / 'stewart_pose.log') as pose:
-            wait_for(recorder, [pose], 'the pose node',
-                     lambda: recorder.count_publishers('pose') > 0)
-            with NodeProcess(
-                    'liedyn_ros.nodes.stewart.simulator',
-                    {'rate': RATE, 'duration': DURATION, 'wait_for_subscribers': True,
-                     **deep('true_pose')},
-                    folder / 'stewart_simulator.log') as simulator:
-                wait_for(recorder, [pose, simulator], 'a pose',
-                         lambda: recorder.count('true_pose') > 0)
-                watch(recorder)
-        return Tracking.of(*(recorder.messages(t) for t in ('true_pose', 'pose', 'status')))
-    finally:
-        recorder.destroy_node()
-        rclpy.try_shutdown()
+    with Session(TOPICS, folder) as session:
+        recorder = session.recorder
+        session.start('stewart.pose', **deep('pose', 'status'))
+        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
+        session.start('stewart.simulator', rate=RATE, duration=DURATION,
+                      wait_for_subscribers=True, **deep('true_pose'))
+        session.wait_for('a pose', lambda: recorder.count('true_pose') > 0)
+        watch(recorder)
+    return Tracking.of(*(recorder.messages(topic) for topic in TOPICS))
 
 
 def watch(recorder: Recorder) -> None:

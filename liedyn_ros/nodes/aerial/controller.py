@@ -43,6 +43,7 @@ from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters import ParameterSet
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.stamped_pair import StampedPair
 from liedyn_ros.ros.stream import Stream
 from liedyn_ros.ros.tree_messages import TreeMessages
 
@@ -95,13 +96,14 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._tree = TreeMessages(self._machine.model)
         self._world_frame = parameters['world_frame']
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._states = StampedPair(Odometry, JointState)
         self._jumps = JumpDetector(JUMP_TOLERANCE)
         self._outputs = AerialControlOutputs(self, self._machine, self._tree, self._world_frame)
         stream = Stream(self)
         self._calls = InverseDynamicsCalls(self, stream, self._answered)
         self._start_over()
         for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states')):
-            stream.subscribe(message_type, topic, self._take, sensor_data(1))
+            stream.subscribe(message_type, topic, self._receive, sensor_data(1))
         StreamDiagnostics(self, stream, 'states')
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
         stream.open_timer(REPORT_RATE, self._report)
@@ -137,22 +139,19 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def _start_reference(self) -> None:
         self._jumps.reset()
-        self._newest: dict[type, Any] = {}  # message of each type
+        self._states.clear()
         self._state: tuple[Odometry, JointState] | None = None  # not asked about yet
         self._begin_ns: int | None = None  # of the reference: the state of the first command
         self._asked_ns = self._again_ns = 0
         self._calls.forget()
         self._feedback.reset()
 
-    def _take(self, message: Odometry | JointState) -> None:
-        """Keep the newest of both; of one stamp, they form one state."""
+    def _receive(self, message: Odometry | JointState) -> None:
+        """Act upon the state that the newest messages of one stamp form."""
         if not self.active:
             return
-        self._newest[type(message)] = message
-        odometry, joints = self._newest.get(Odometry), self._newest.get(JointState)
-        if odometry and joints and odometry.header.stamp == joints.header.stamp:
-            self._newest.clear()
-            self._see(odometry, joints)
+        if (state := self._states.add(message)) is not None:
+            self._see(*state)
 
     def _see(self, odometry: Odometry, joints: JointState) -> None:
         """Act upon a state in its time; after a break the reference starts again."""
@@ -165,9 +164,9 @@ class AerialManipulatorControllerNode(ManagedNode):
             return
         self._refusal = ''
         if not goes_on:
-            self._start_again('the clock was set back')
+            self._restart('the clock was set back')
         if self._jumped(odometry):
-            self._start_again('the machine was moved elsewhere')
+            self._restart('the machine was moved elsewhere')
             self._jumped(odometry)  # the first position of the new flight
         self._calls.passed_over += self._state is not None
         self._state = odometry, joints
@@ -179,7 +178,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         return self._jumps.jumped(conversions.nanoseconds(odometry.header.stamp),
                                   (at.x, at.y, at.z), math.hypot(v.x, v.y, v.z))
 
-    def _start_again(self, reason: str) -> None:
+    def _restart(self, reason: str) -> None:
         self.get_logger().warning(f'{reason}: the reference starts again')
         self._start_reference()
 

@@ -34,6 +34,7 @@ from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.stamped_pair import StampedPair
 from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import (
     leg_lengths, leg_rates, PlatformController, SmoothTrajectory, StewartDynamics, StewartGeometry)
@@ -67,6 +68,7 @@ class StewartControllerNode(ManagedNode):
         self._controller = PlatformController(
             StewartDynamics(self._platform.geometry), self._trajectory)
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._states = StampedPair(PoseStamped, TwistStamped)
         self._jumps = JumpDetector(JUMP_TOLERANCE)
         self._forces = JointState(name=list(self._platform.actuators.names))
         self._error, self._reference = JointState(name=COORDINATES), PoseStamped()
@@ -107,7 +109,7 @@ class StewartControllerNode(ManagedNode):
         self._start_reference()
 
     def _start_reference(self) -> None:
-        self._newest: dict[type, Any] = {}  # message of each type
+        self._states.clear()
         self._begin_ns: int | None = None  # of the reference: the state of that command
         self._jumps.reset()
         self._controller.reset()
@@ -117,14 +119,11 @@ class StewartControllerNode(ManagedNode):
         self._start_reference()
 
     def _receive(self, message: PoseStamped | TwistStamped) -> None:
-        """Keep the newest of both; of one stamp, they form one state."""
+        """Answer the state that the newest pose and twist of one stamp form."""
         if not self.active:
             return
-        self._newest[type(message)] = message
-        pose, twist = self._newest.get(PoseStamped), self._newest.get(TwistStamped)
-        if pose and twist and pose.header.stamp == twist.header.stamp:
-            self._newest.clear()
-            self._answer(pose, twist)
+        if (state := self._states.add(message)) is not None:
+            self._answer(*state)
 
     def _answer(self, pose: PoseStamped, twist: TwistStamped) -> None:
         """Answer a state in its time; after a break the reference starts again."""
