@@ -15,7 +15,10 @@
 Soak: the pose node at 1 kHz for ten minutes, with its services called at 200 Hz beside.
 
 Solve, predict and the parameters are asked for in turn. Printed each minute, and judged at the
-end: samples lost, and by how much the node's memory has grown since the first minute.
+end: samples lost, and by how much the node's memory has grown since the first minute. Lost are
+samples of which the recorder has neither a pose nor the number passed over; missed are those that
+the node counts itself, by gaps in what the middleware delivers. The rest was lost on the way to
+the recorder.
 
     python -m benchmarks.soak [--minutes M] [--rate HZ] [--calls HZ]
 """
@@ -30,6 +33,7 @@ from threading import Event, Thread
 import time
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from liedyn_interfaces.srv import PredictStewartPose, SolveStewartPose
 from rcl_interfaces.srv import GetParameters
 import rclpy
@@ -61,9 +65,14 @@ class Caller:
                     leg_names=list(geometry.leg_names), lengths=[0.52] * 6)),
                 (PredictStewartPose, 'predict', PredictStewartPose.Request()),
                 (GetParameters, 'get_parameters', GetParameters.Request(names=['max_age'])))]
-        self.answered = self.unanswered = 0
+        self._node.create_subscription(DiagnosticArray, '/diagnostics', self._count_missed, 10)
+        self.answered = self.unanswered = self.missed = 0
         self._thread = Thread(target=self._run)
         self._thread.start()
+
+    def _count_missed(self, report: DiagnosticArray) -> None:
+        self.missed += sum(int(value.value) for status in report.status
+                           for value in status.values if value.key == 'lost')
 
     def _run(self) -> None:
         executor = SingleThreadedExecutor()
@@ -106,11 +115,13 @@ def soak(minutes: float, rate: float, calls: float) -> list[dict[str, Any]]:
         caller = Caller(calls)
         stack.callback(caller.end)
         for minute in range(1, round(minutes) + 1):
-            answered = caller.answered
+            answered, missed = caller.answered, caller.missed
             figures = bench.measure(60.0)
             bench.record.clear()
             rows.append({
-                'minute': minute, **figures, 'calls a second': (caller.answered - answered) / 60.0,
+                'minute': minute, **figures,
+                'missed %': 100.0 * (caller.missed - missed) / (60.0 * figures['sent a second']),
+                'calls a second': (caller.answered - answered) / 60.0,
                 'unanswered': caller.unanswered, 'memory MB': memory(bench.process.pid)})
             print('  '.join(f'{key} {value:.4g}' for key, value in rows[-1].items()), flush=True)
     return rows
