@@ -29,6 +29,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +172,8 @@ def draw(
         geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap,
         options: argparse.Namespace) -> Figure:
     """Return horizontal sections and a vertical one, coloured by the smallest singular value."""
-    figure = Figure(figsize=(13, 8), layout='constrained')
+    layout = ConstrainedLayoutEngine(h_pad=0.1)  # between a panel's label and the title below it
+    figure = Figure(figsize=(13, 8.5), layout=layout)
     panels = figure.subplots(2, 3).ravel()
     levels = np.flatnonzero(grid.reachable.any(axis=(0, 1)))
     chosen = np.unique(levels[np.linspace(0, len(levels) - 1, LEVELS).round().astype(int)])
