@@ -13,7 +13,7 @@
 # limitations under the License.
 
 # Source this (bash or zsh) to work by hand as the Makefile does: colcon build, colcon test,
-# python -m liedyn_ros..., and scripts such as those of examples/, which import the package of
+# python -m liedyn_ros..., and scripts such as those of examples/. They then import the package of
 # this tree. A colcon workspace that is sourced later puts its own package first.
 #   . tools/env.sh                  the ROS 2 that is sourced in this shell, else Kilted's wheels
 #   DISTRO=jazzy . tools/env.sh     kilted, jazzy (wheels) or sourced

