@@ -19,7 +19,8 @@ Three processes run: a feed that sends stamped leg lengths at a rate, the node, 
 all that the node publishes. Feed and recorder run at real-time priority where the system allows
 it. Two nodes that solve nothing alternate with the pose node. One is the echo, a plain node of
 rclpy that answers every JointState with a PoseStamped of its stamp. The other is the floor, which
-takes and publishes all that the pose node does, by the same means.
+takes and publishes all that the pose node does, by the same means. With `--of loops` the node is
+loop_state_publisher on a leg linkage, and the echo answers with joint states.
 
 The first columns are the age of a pose when it arrives (ms; median, 99th percentile, greatest) and
 the longest time without a pose (ms). Poses a second follow, and samples passed over and lost (per
@@ -28,6 +29,7 @@ disturbance: the time until a pose arrives that is younger than FRESH (ms). On a
 others use, only ratios of one run mean something.
 
     python -m benchmarks.freshness [--seconds S] [--rates HZ ...] [--node 'COMMAND'] [--quick]
+                                   [--of pose|loops]
 """
 
 from argparse import ArgumentParser, Namespace
@@ -47,7 +49,7 @@ from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from benchmarks.record import keep, verdict
-from benchmarks.streams import Bench, echo, floor
+from benchmarks.streams import Bench, echo, floor, TRAFFIC
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import StewartGeometry
@@ -57,8 +59,13 @@ SECONDS = 5.0  # of each run
 MAX_AGE_RATIO = 1.2
 MAX_AGE, MAX_RECOVERY = 50.0, 100.0  # ms
 NODE = f'{sys.executable} -m liedyn_ros.nodes.stewart.pose'
+LOOPS = (f'{sys.executable} -m liedyn_ros.nodes.loops.state_publisher --ros-args '
+         '-p model_file:=linkage_leg.urdf -p loops_file:=linkage_leg_loops.yaml')
 ECHO = f'{sys.executable} -m benchmarks.freshness --be echo'
 FLOOR = f'{sys.executable} -m benchmarks.freshness --be floor'
+COMMANDS = {'pose': {'pose': NODE, 'echo': ECHO, 'floor': FLOOR},
+            'loops': {'loops': LOOPS, 'echo': f'{ECHO} --of loops'}}
+FILES = {'pose': 'freshness', 'loops': 'loop_freshness'}  # of the figures
 
 
 def run(command: str, rate: float, loops: int, seconds: float, **options: Any) -> dict[str, float]:
@@ -74,10 +81,10 @@ def run(command: str, rate: float, loops: int, seconds: float, **options: Any) -
         return figures | {'raised priority': float(bench.raised)}
 
 
-def stopped(command: str, rate: float) -> dict[str, float]:
+def stopped(command: str, rate: float, **options: Any) -> dict[str, float]:
     """Return the time until fresh after SIGSTOP of two seconds, and after a kill and restart."""
     with ExitStack() as stack:
-        bench = Bench(stack, command, rate)
+        bench = Bench(stack, command, rate, **options)
         bench.process.send_signal(signal.SIGSTOP)
         time.sleep(2.0)
         begin = time.time_ns()
@@ -129,7 +136,7 @@ def beside_services(command: str, rate: float, seconds: float) -> dict[str, floa
 def compare(commands: dict[str, str], options: Namespace) -> list[dict[str, Any]]:
     """Return the figures of all runs, nodes taking turns."""
     rows: list[dict[str, Any]] = []
-    cores = len(os.sched_getaffinity(0))
+    cores, traffic = len(os.sched_getaffinity(0)), TRAFFIC[options.of]()
 
     def add(name: str, scene: str, rate: float, figures: dict[str, float]) -> None:
         rows.append({'node': name, 'scene': scene, 'rate': rate, **figures})
@@ -140,11 +147,13 @@ def compare(commands: dict[str, str], options: Namespace) -> list[dict[str, Any]
         for scene, loops in (('quiet', 0), ('a loop a core', cores), ('four loops a core',
                                                                       4 * cores)):
             for name, command in commands.items():
-                add(name, scene, rate, run(command, rate, loops, options.seconds))
+                add(name, scene, rate,
+                    run(command, rate, loops, options.seconds, traffic=traffic))
     if not options.quick:
         for name, command in commands.items():
             if name not in ('echo', 'floor'):
-                add(name, 'stopped, killed', 1000.0, stopped(command, 1000.0))
+                add(name, 'stopped, killed', 1000.0, stopped(command, 1000.0, traffic=traffic))
+            if name in ('pose', 'other'):
                 add(name, 'slow subscriber', 1000.0,
                     run(command, 1000.0, 0, options.seconds, slow=True))
                 add(name, 'assembly modes', 1000.0,
@@ -152,31 +161,31 @@ def compare(commands: dict[str, str], options: Namespace) -> list[dict[str, Any]
     return rows
 
 
-def print_bars(rows: list[dict[str, Any]]) -> None:
-    """Print what the figures of the pose node are held against."""
+def print_bars(rows: list[dict[str, Any]], name: str) -> None:
+    """Print what the figures of a node are held against."""
     at = {(row['node'], row['scene']): row for row in rows if row['rate'] == 1000.0}
-    quiet = at.get(('pose', 'quiet'))
+    quiet = at.get((name, 'quiet'))
     if quiet is None:
         return
     bars = [['quiet: samples lost, %', quiet['lost %'], 0.0]]
-    for name, what in (
+    for peer, what in (
             ('echo', 'rclpy echo'), ('floor', 'floor'), ('other', 'other node')):
-        if (other := at.get((name, 'quiet'))) is not None:
+        if (other := at.get((peer, 'quiet'))) is not None:
             bars += [[f'quiet: age / {what}', quiet['age median'] / other['age median'],
-                      MAX_AGE_RATIO if name == 'echo' else None],
+                      MAX_AGE_RATIO if peer == 'echo' else None],
                      [f'quiet: CPU of a sample / {what}',
                       quiet['CPU us a sample'] / other['CPU us a sample'], None]]
-    if (loaded := at.get(('pose', 'a loop a core'))) is not None:
+    if (loaded := at.get((name, 'a loop a core'))) is not None:
         bars += [['a loop a core: age at 99 %, ms', loaded['age 99 %'], MAX_AGE],
                  ['a loop a core: fresh again after it, ms', loaded['fresh again after load'],
                   MAX_RECOVERY]]
-    if (ended := at.get(('pose', 'stopped, killed'))) is not None:
+    if (ended := at.get((name, 'stopped, killed'))) is not None:
         bars += [[key + ', ms', value, MAX_RECOVERY] for key, value in ended.items()
                  if key.startswith('fresh again')]
-    bars.append(['poses not later than the one before',
-                 sum(row.get('out of order', 0) for row in rows if row['node'] == 'pose'), 0.0])
+    bars.append(['answers not later than the one before',
+                 sum(row.get('out of order', 0) for row in rows if row['node'] == name), 0.0])
     print_table(['at 1 kHz', 'value', 'bar'],
-                [[name, f'{value:.3g}', verdict(value, bar)] for name, value, bar in bars])
+                [[what, f'{value:.3g}', verdict(value, bar)] for what, value, bar in bars])
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -187,11 +196,15 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument('--node', default='', help='command of another pose node, to compare')
     parser.add_argument('--quick', action='store_true', help='rates and loads only')
     parser.add_argument('--be', choices=('echo', 'floor'), help='be one of these nodes')
+    parser.add_argument('--of', choices=tuple(TRAFFIC), default='pose', help='the node measured')
     options = parser.parse_args(arguments)
-    if options.be:
-        {'echo': echo, 'floor': floor}[options.be]()
+    if options.be == 'echo':
+        echo(TRAFFIC[options.of]())
         return
-    commands = {'pose': NODE, 'echo': ECHO, 'floor': FLOOR}
+    if options.be == 'floor':
+        floor()
+        return
+    commands = dict(COMMANDS[options.of])
     if options.node:
         commands['other'] = options.node
     rclpy.init()
@@ -199,8 +212,9 @@ def main(arguments: Sequence[str] = ()) -> None:
         rows = compare(commands, options)
     finally:
         rclpy.try_shutdown()
-    print_bars(rows)
-    print(keep('freshness', {'rows': rows, 'middleware': get_rmw_implementation_identifier()}))
+    print_bars(rows, options.of)
+    print(keep(FILES[options.of], {
+        'rows': rows, 'middleware': get_rmw_implementation_identifier()}))
 
 
 if __name__ == '__main__':

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-A node under test between two processes: what feeds it leg lengths, and what records its poses.
+A node under test between two processes: what feeds it, and what records its answers.
 
 Feed and recorder run at real-time priority where the system allows it. `echo` and `floor` are
 nodes that solve nothing.
@@ -34,7 +34,7 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
-from liedyn_interfaces.msg import StewartStatus
+from liedyn_interfaces.msg import LoopStatus, StewartStatus
 import numpy as np
 import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -64,9 +64,47 @@ STAMP = struct.Struct('<iI')
 ALL = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
+@dataclass(frozen=True)
+class Traffic:
+    """
+    What goes into a node, and what comes out.
+
+    given: the topic of the JointStates that it is fed. answers: types and topics; the first is
+    the stamped answer that is timed, the second the status with what was passed over.
+    """
+
+    given: str
+    joints: tuple[str, ...]
+    positions: tuple[float, ...]
+    answers: tuple[tuple[Any, str], ...]
+
+    def message(self) -> JointState:
+        """Return what is fed, at rest."""
+        return JointState(name=list(self.joints), position=list(self.positions),
+                          velocity=[0.0] * len(self.joints))
+
+
+def platform_traffic() -> Traffic:
+    """Return that of the pose node: leg lengths at home."""
+    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    home = np.eye(4)
+    home[2, 3] = 0.5
+    return Traffic('leg_states', geometry.leg_names, tuple(leg_lengths(geometry, home).tolist()),
+                   ((PoseStamped, 'pose'), (StewartStatus, 'status'), (TwistStamped, 'twist')))
+
+
+def loop_traffic() -> Traffic:
+    """Return that of loop_state_publisher: the encoders of config/linkage_leg.urdf."""
+    return Traffic('measured_joint_states', ('hip', 'crank_joint'), (0.1, 0.2),
+                   ((JointState, 'joint_states'), (LoopStatus, 'loop_state_publisher/status')))
+
+
+TRAFFIC = {'pose': platform_traffic, 'loops': loop_traffic}
+
+
 @dataclass
 class Record:
-    """What arrived: stamps and times of arrival of poses, ns; statuses as bytes; what was sent."""
+    """What arrived: stamps and arrivals of answers, ns; statuses as bytes."""
 
     stamps: list[int] = field(default_factory=list)
     arrivals: list[int] = field(default_factory=list)
@@ -102,19 +140,14 @@ def raise_priority() -> bool:
     return True
 
 
-def feed(rate: float, sent: Any, count: Any, raised: Any, stop: Any) -> None:
-    """Send leg lengths at a rate until told to stop; write down their stamps, ns."""
+def feed(traffic: Traffic, rate: float, sent: Any, count: Any, raised: Any, stop: Any) -> None:
+    """Send joint states at a rate until told to stop; write down their stamps, ns."""
     raised.value = raise_priority()
     rclpy.init()
     node = Node('feed')
-    publisher = node.create_publisher(JointState, 'leg_states', QoSProfile(
+    publisher = node.create_publisher(JointState, traffic.given, QoSProfile(
         depth=10, reliability=ReliabilityPolicy.BEST_EFFORT))
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
-    home = np.eye(4)
-    home[2, 3] = 0.5
-    raw = bytearray(serialize_message(JointState(
-        name=list(geometry.leg_names), position=leg_lengths(geometry, home).tolist(),
-        velocity=[0.0] * 6)))
+    raw = bytearray(serialize_message(traffic.message()))
     due, period = time.monotonic(), 1.0 / rate
     while not stop.is_set():
         stamp_ns = time.time_ns()
@@ -134,17 +167,18 @@ def burn(stop: Any) -> None:
         sum(range(10_000))
 
 
-def echo() -> None:
-    """Answer every JointState with a PoseStamped of its stamp, as a plain node of rclpy does."""
+def echo(traffic: Traffic) -> None:
+    """Answer every JointState with an empty answer of its stamp, as a plain node of rclpy does."""
     rclpy.init()
-    node, message = Node('echo'), PoseStamped()
-    publisher = node.create_publisher(PoseStamped, 'pose', 10)
+    kind, topic = traffic.answers[0]
+    node, message = Node('echo'), traffic.message() if kind is JointState else kind()
+    publisher = node.create_publisher(kind, topic, 10)
 
-    def take(legs: JointState) -> None:
-        message.header.stamp = legs.header.stamp
+    def take(joints: JointState) -> None:
+        message.header.stamp = joints.header.stamp
         publisher.publish(message)
 
-    node.create_subscription(JointState, 'leg_states', take, QoSProfile(
+    node.create_subscription(JointState, traffic.given, take, QoSProfile(
         depth=10, reliability=ReliabilityPolicy.BEST_EFFORT))
     rclpy.spin(node)
 
@@ -200,16 +234,16 @@ def slow_subscriber(stop: Any) -> None:
 
 
 @contextmanager
-def recorded() -> Iterator[Record]:
+def recorded(traffic: Traffic) -> Iterator[Record]:
     """Record what arrives, in a thread, as bytes."""
     node, record, ended = Node('recorder'), Record(), Event()
     subscriptions = [node.create_subscription(each, topic, lambda _: None, ALL, raw=True)
-                     for each, topic in ((PoseStamped, 'pose'), (StewartStatus, 'status'),
-                                         (TwistStamped, 'twist'))]
+                     for each, topic in traffic.answers]
 
     def run() -> None:
         raise_priority()
-        waiting = rclpy_implementation.WaitSet(3, 0, 0, 0, 0, 0, node.context.handle)
+        waiting = rclpy_implementation.WaitSet(
+            len(subscriptions), 0, 0, 0, 0, 0, node.context.handle)
         while not ended.is_set():
             waiting.clear_entities()
             for subscription in subscriptions:
@@ -239,17 +273,23 @@ def recorded() -> Iterator[Record]:
 class Bench:
     """One node under test, fed and recorded."""
 
-    def __init__(self, stack: ExitStack, command: str, rate: float, slow: bool = False) -> None:
-        """Start all three and wait for poses; slow: beside a subscriber that is slow."""
+    def __init__(self, stack: ExitStack, command: str, rate: float, slow: bool = False,
+                 traffic: Traffic | None = None) -> None:
+        """
+        Start all three and wait for answers.
+
+        slow: beside a subscriber that is slow. traffic: that of the pose node by default.
+        """
         self._stack, self._command, self._context = stack, command, get_context('spawn')
-        self.record = stack.enter_context(recorded())
+        self._traffic = traffic or platform_traffic()
+        self.record = stack.enter_context(recorded(self._traffic))
         self.start()
         stack.callback(lambda: self.end(signal.SIGINT))
         self._sent = self._context.Array('q', CAPACITY, lock=False)
         count, raised = self._context.Value('q', 0), self._context.Value('b', 0)
         self._stop = self._context.Event()
         partners = [self._context.Process(
-            target=feed, args=(rate, self._sent, count, raised, self._stop))]
+            target=feed, args=(self._traffic, rate, self._sent, count, raised, self._stop))]
         if slow:
             partners.append(self._context.Process(target=slow_subscriber, args=(self._stop,)))
         for partner in partners:
@@ -330,7 +370,7 @@ class Bench:
 
         passed_over = 0
         for raw in self.record.statuses[first:]:
-            status = deserialize_message(raw, StewartStatus)
+            status = deserialize_message(raw, self._traffic.answers[1][0])
             if within(nanoseconds(status.header.stamp)):
                 passed_over += getattr(status, 'passed_over', 0)
         return (within(np.frombuffer(self._sent, np.int64)), within(self.record.stamps),

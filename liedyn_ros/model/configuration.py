@@ -108,8 +108,14 @@ def _unit(x: Array) -> Array:
 
 def integrate(table: LinkTable, q: ArrayLike, dv: ArrayLike) -> Array:
     """Return q (+) dv (nq,), or raise LimitError for a dv so large that it is not finite."""
-    out, dv = np.empty(table.nq), np.array(as_array('dv', dv, (table.nv,)))
-    kernels.integrate(table.kind, table.qi, table.vi, check('q', table, q), dv, out)
+    return integrate_checked(
+        table, check('q', table, q), np.array(as_array('dv', dv, (table.nv,))))
+
+
+def integrate_checked(table: LinkTable, q: Array, dv: Array) -> Array:
+    """Integrate as `integrate` does a configuration and a displacement that have been checked."""
+    out = np.empty(table.nq)
+    kernels.integrate(table.kind, table.qi, table.vi, q, dv, out)
     if not np.isfinite(out).all():
         raise LimitError('dv: expected a displacement whose result is finite, got one with an '
                          f'entry of {np.abs(dv).max():.3g}')

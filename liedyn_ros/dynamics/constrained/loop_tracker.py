@@ -35,6 +35,7 @@ from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.floating_base import base_joint
 from liedyn_ros.model import JOINT_TYPES
+from liedyn_ros.model.configuration import integrate_checked
 
 ATTEMPTS = 10  # starts of the first assembly
 MIN_QUALITY = 1e-6  # of a configuration whose other joints are decided at all
@@ -227,12 +228,11 @@ class LoopTracker:
 
     def _advance(self, near: '_Linearized', way: Array) -> '_Linearized | None':
         """Return the closed configuration after a motion, None where that is too far away."""
-        model, dynamics = self._dynamics.model, self._dynamics
-        motion = near.motion(way)
+        dynamics, motion = self._dynamics, near.motion(way)
         size = float(np.abs(motion[self._others]).max(initial=0.0))
         if not size <= MAX_STEP:
             return None
-        q, last = model.integrate(near.q, motion), max(MAX_CORRECTION * size, NEGLIGIBLE)
+        q, last = self._integrate(near.q, motion), max(MAX_CORRECTION * size, NEGLIGIBLE)
         for _ in range(ITERATIONS):
             f, rows = dynamics.residual_and_jacobian(q)
             correction = near.correction(f)
@@ -243,12 +243,15 @@ class LoopTracker:
                 if left <= ROUNDING:
                     break
                 return None
-            q, last = model.integrate(q, correction), 0.5 * left
+            q, last = self._integrate(q, correction), 0.5 * left
         else:
             return None
         if np.abs(f).max(initial=0.0) > ROUNDING:
             return None
         return self._linearize(q, rows)
+
+    def _integrate(self, q: Array, dv: Array) -> Array:
+        return integrate_checked(self._dynamics.model.link_table, q, dv)
 
     def _linearize(self, q: Array, rows: Array) -> '_Linearized':
         return _Linearized(
@@ -258,8 +261,7 @@ class LoopTracker:
         """Return the time in which the smallest singular value reaches zero (12.35)."""
         if not len(self._others) or not v.any():
             return math.inf
-        ahead = self._dynamics.jacobian(
-            self._dynamics.model.integrate(near.q, DIFFERENCE * v))
+        ahead = self._dynamics.jacobian(self._integrate(near.q, DIFFERENCE * v))
         rate = near.quality_rate(
             (self._scale[:, None] * ahead - near.rows) / DIFFERENCE)
         return -near.quality / rate if rate < 0.0 else math.inf

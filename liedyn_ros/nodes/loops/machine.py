@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.common.checks import Array, as_array, as_number, order_of
+from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
 from liedyn_ros.model import JOINT_TYPES, Model
@@ -59,7 +60,7 @@ class LoopedMachine:
         self.model, self.measured = model, self.tracker.measured
         complete_velocity(
             dynamics, assemble(dynamics, q), np.zeros(model.nv), self.tracker.known)
-        self._ignore = ignore_other_joints
+        self._order = NameOrder('name', self.measured, ignore_others=ignore_other_joints)
         moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
         single = [joint for joint in moving if JOINT_TYPES[joint.type_name].nv == 1]
         self.unpublished = [joint.name for joint in moving if joint not in single]
@@ -77,16 +78,10 @@ class LoopedMachine:
         Raises NameSetError for names that are unknown, missing or repeated, ShapeError and
         NotFiniteError.
         """
-        names = list(message.name)
-        wanted = self.measured
-        if self._ignore:
-            keep = [i for i, name in enumerate(names) if name in wanted]
-            places = [keep[i] for i in order_of('name', wanted, [names[i] for i in keep])]
-        else:
-            places = order_of('name', wanted, names)
+        places = self._order.of(message.name)
 
         def measured_of(name: str, values: Any) -> Array:
-            picked: Array = as_array(name, values, (len(names),))[places]
+            picked: Array = as_array(name, values, (len(message.name),))[places]
             return picked
 
         return LoopSample(
