@@ -93,7 +93,7 @@ class Peer:
         return Call(pin.constraintDynamics, self._arguments(PROXIMAL))
 
     def lcaba(self) -> Call:
-        """Return the call of lcaba, with data of its own."""
+        """Return the call of lcaba, with its own data."""
         self.data = self.model.createData()
         pin.computeJointMinimalOrdering(self.model, self.data, self.constraints)
         return Call(pin.lcaba, self._arguments(LOOSE))

@@ -45,8 +45,8 @@ CASADI = """
 CasADi's automatic differentiation (SX, jtimes, no JIT) of the same quantities:
 """
 GROWTH = """
-How the time of a kernel grows: with the bodies of five branches, to 501, at order 5; and with the
-order r of 101 bodies, to 16. The last column is the largest error of a quadratic fit there. The
+How a kernel's time grows: with the bodies of five branches (to 501, order 5), and with the
+order r (to 16, 101 bodies). The last column is the largest error of a quadratic fit there. The
 exponent over the upper orders stays below 2 while the linear term is the larger.
 """
 PARTIAL = """

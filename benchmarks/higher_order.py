@@ -16,7 +16,7 @@
 Time derivatives of the dynamics beside Pinocchio's order zero and CasADi's differentiation.
 
 The machines are the aerial manipulator and a tree of 101 bodies. The bare kernel and the checked
-call (us) are multiples of Pinocchio's rnea and aba calls from Python; a state of a batch is a
+call (us) are multiples of Pinocchio's rnea and aba calls from Python. A state of a batch is a
 share of a single call. Upper bounds stand beside them. Then follows how time grows with bodies and
 order. Peers take turns in the same run, and must agree first.
 """

@@ -31,7 +31,7 @@ EXAMPLE_ROBOTS = {  # of the wheel example-robot-data; True: with a free base
 
 
 class Robot(NamedTuple):
-    """A model, its URDF, and whether the URDF is to be read with a free base."""
+    """A model, its URDF, and whether to read the URDF with a free base."""
 
     model: Model
     urdf: str

@@ -15,8 +15,8 @@
 """
 Round trips of the dynamics server's services, and the share of the handler in them.
 
-The server runs in a process of its own, with an empty std_srvs/Trigger beside it: the echo is what
-any service costs here. All are asked in turn, one request at a time, about the aerial manipulator.
+The server runs in its own process, with an empty std_srvs/Trigger beside it: the echo is what any
+service costs here. All are asked in turn, one request at a time, about the aerial manipulator.
 The first columns are the client's round trip at the median and the 99th percentile. The same
 follow for the handler in the server, which reads the request, computes the dynamics and writes the
 response. The last are the handler's share of the round trip, and the excess of the round trip over

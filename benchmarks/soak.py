@@ -16,7 +16,7 @@ Soak: the pose node at 1 kHz for ten minutes, with its services called at 200 Hz
 
 Solve, predict and the parameters are asked for in turn. Printed each minute, and judged at the
 end: samples lost, and by how much the node's memory has grown since the first minute. Lost are
-samples of which the recorder has neither a pose nor the number passed over; missed are those that
+samples of which the recorder has neither a pose nor the number passed over. Missed are those that
 the node counts itself, by gaps in what the middleware delivers. The rest was lost on the way to
 the recorder.
 

@@ -117,7 +117,7 @@ def test_versions_agree():
 
 
 def test_moving_picture(tmp_path):
-    """It is drawn by its tool, small, and repeats for ever."""
+    """It is drawn by its tool, small, and repeats forever."""
     draw(tmp_path / 'demos.gif', frames=2)
     with Image.open(tmp_path / 'demos.gif') as drawn, Image.open(PATH) as shown:
         assert drawn.size == shown.size

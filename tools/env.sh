@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-# Source this (bash or zsh) to work by hand as the Makefile does: colcon build, colcon test,
-# python -m liedyn_ros..., and scripts such as those of examples/. They then import the package of
-# this tree. A colcon workspace that is sourced later puts its own package first.
+# Source this (bash or zsh) to work by hand as the Makefile does. It is for colcon build, colcon
+# test, python -m liedyn_ros..., and scripts such as those of examples/, which then import the
+# package of this tree. A colcon workspace that is sourced later puts its own package first.
 #   . tools/env.sh                  the ROS 2 that is sourced in this shell, else Kilted's wheels
 #   DISTRO=jazzy . tools/env.sh     kilted, jazzy (wheels) or sourced
 # DISTRO is a variable and no argument: a script that sources this without an argument would pass

@@ -17,9 +17,9 @@ Write the table of long flights in docs/dynamics.md: what the variational integr
 
     python -m tools.long_flights
 
-The machine flies for ten minutes of simulated time in steps of 10 ms, four times, which takes
-minutes; in orbit, each body falls towards the Earth. In free flight, momentum and energy are taken
-about the base, less the velocity of the centre of mass: seen from the ground, the moment of the
+The machine flies four times for ten minutes of simulated time in steps of 10 ms, which takes
+minutes. In orbit, each body falls towards the Earth. In free flight, momentum and energy are taken
+about the base, less the velocity of the centre of mass. Seen from the ground, the moment of the
 linear momentum has lost the digits of the position.
 """
 

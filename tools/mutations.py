@@ -140,7 +140,7 @@ def source(suffix: str) -> str:
 def read_case(folder: Path, suffix: str, text: str) -> str:
     """Return what a reader makes of a text: 'loads' or 'refused'; any other error passes."""
     with warnings.catch_warnings():
-        warnings.simplefilter('error')  # of numpy, too: what overflows is to be refused
+        warnings.simplefilter('error')  # of numpy, too: what overflows must be refused
         warnings.simplefilter('ignore', DescriptionWarning)
         try:
             if suffix == 'urdf' and text.lstrip().startswith('<'):

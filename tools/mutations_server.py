@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A dynamics server in a process of its own, whose parameters are set to spoilt model files."""
+"""A dynamics server in its own process, whose parameters are set to spoilt model files."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -36,7 +36,7 @@ class LinearQuadraticFeedback:
     The cost is the integral of q_i |s|^2 + q_p |eta|^2 + q_v |dv|^2 + |M^-1 dtau|^2 over time. eta
     is the displacement from the reference, s its integral, dv the change of the velocity. Forces
     are weighted by the accelerations that they cause. The weights come from the poles p of Gains:
-    q_i = p^6, q_p = 3 p^4, q_v = 3 p^2 move small errors as (s + p)^3 where gravity does not
+    q_i = p^6, q_p = 3 p^4, q_v = 3 p^2. Small errors then follow (s + p)^3 where gravity does not
     couple them.
     """
 

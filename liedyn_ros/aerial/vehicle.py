@@ -46,9 +46,9 @@ class AerialManipulator:
     """
     A model whose first joint is free: its base carries the rotors, its other joints move the arms.
 
-    base is the name of the base body, rotors and joints are the names of the actuators. In the
-    vectors v, a and tau of the model the base comes first: its twist, the derivative of it, its
-    wrench, all in the frame of the base. One number for each joint follows.
+    base is the name of the base body, rotors and joints are the names of the actuators. The
+    vectors v, a and tau of the model begin with the base: its twist, its derivative, its wrench,
+    all in the base frame. One number for each joint follows.
     """
 
     def __init__(self, model: Model) -> None:

@@ -26,7 +26,7 @@ TIMEOUT = 5.0  # s that a process has to end after it was asked to
 
 
 class NodeProcess:
-    """One of our nodes as a process of its own; a context manager."""
+    """One node of the package in its own process; a context manager."""
 
     def __init__(self, module: str, parameters: Mapping[str, Any], log: Path) -> None:
         """Start `python -m module` with ROS parameters, its output into a log file."""

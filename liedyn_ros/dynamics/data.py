@@ -34,16 +34,15 @@ _CALLS = {
 
 class Data:
     """
-    The results of the last call that was given it: one state, by names of bodies.
+    The results of the last call it was given to: one state, by names of bodies.
 
-    A Dynamics has one of its own, Dynamics.data, for all calls without another. Make more with
-    Data(dynamics.constants), and hand them over as data=, to keep several states or to read
-    results while other threads call. Every result is a copy; twists, accelerations, wrenches and
-    inertias are in the frame of the body, about its origin. Copies and pickles have their own
-    table.
+    A Dynamics has its own, Dynamics.data, for all calls without another. Make more with
+    Data(dynamics.constants) and pass them as data=. They keep several states, and can be read
+    while other threads call. Every result is a copy; twists, accelerations, wrenches and inertias
+    are in the frame of the body, about its origin. Copies and pickles have their own table.
 
-    All methods raise ModelError for a name that is not in the model, and LiedynError where the
-    last call has not computed what is asked for.
+    All methods raise ModelError for an unknown name, and LiedynError where the last call has not
+    computed the result.
     """
 
     def __init__(self, constants: Constants) -> None:

@@ -43,8 +43,8 @@ class Kinematics(NamedTuple):
     """
     The motion of all named bodies, in the order of model.bodies.
 
-    poses (B, 4, 4) in the ground; twists and accelerations (B, 6), angular first, of the frame of
-    each body in its own axes; an acceleration is the derivative of the six numbers of the twist.
+    poses (B, 4, 4) in the ground. twists and accelerations (B, 6), angular first, of the frame of
+    each body in its own axes. An acceleration is the derivative of the six numbers of the twist.
     """
 
     poses: Array
@@ -60,10 +60,10 @@ class Dynamics:
     time_derivatives, batch and batch_time_derivatives besides (dynamics.algorithm).
 
     Arrays are flat: q (nq,), v, a and tau (nv,), laid out as the model says; SI units. external
-    are wrenches (B, 6), moment (N m) before force (N), that the environment applies to the named
-    bodies in the order of model.bodies, in the frame of each body about its origin, gravity
-    excluded. Results are new arrays, or out where it is given, which must not share memory with
-    an input. data takes what is computed on the way; without one it is that of the object.
+    are wrenches (B, 6) of the environment, moment (N m) before force (N), in the order of
+    model.bodies. Each is in the frame of its body, about its origin, without gravity. Results are
+    new arrays, or out if given, which must not share memory with an input. data takes intermediate
+    results; by default it is that of the object.
 
     With dissipation, joints feel the damping and Coulomb friction of the model, damping v +
     friction sign(v) against the motion. At rest that is zero: there is no stiction.

@@ -62,11 +62,11 @@ class FloatingBase:
 
     def motion(self, q: ArrayLike, motion: ArrayLike) -> Twists:
         """
-        Return the motion of the body in the world, of that of the tree.
+        Return the motion of the body in the world, from that of the tree.
 
-        motion (n, nv) is v and its derivatives. The result
-        holds twist and derivatives in the frame BODY; its to(SPATIAL) holds the spatial ones, its
-        poses() the homogeneous transform and its derivatives (Ali 20).
+        motion (n, nv) is v and its derivatives. The result holds twist and derivatives in the
+        frame BODY. Its to(SPATIAL) holds the spatial ones, its poses() the homogeneous transform
+        and its derivatives (Ali 20).
         """
         return Twists(self.pose(q), as_array('motion', motion, (-1, self.model.nv))[:, :6], BODY)
 

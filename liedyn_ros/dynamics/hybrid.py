@@ -41,13 +41,12 @@ Prescribed = NDArray[np.bool_] | Sequence[str]
 
 class Hybrid(Algorithm):
     """
-    All of a and of tau, of what is known of either; called as dynamics.hybrid.
+    All of a and tau, from what is known of each; called as dynamics.hybrid.
 
-    prescribed (nv,) is True for the velocity coordinates, those of a free base included, whose
-    acceleration is given in a; the force of the others is given in tau. It may be names instead,
-    as Names.prescribed takes them. What a and tau hold elsewhere is not read. Arrays are as
-    Dynamics says. Each call raises what Dynamics raises, and SingularError naming a coordinate
-    that moves no inertia.
+    prescribed (nv,) is True for velocity coordinates, those of a free base included, whose
+    acceleration is given in a. tau gives the force of the others. It may be names instead, as for
+    Names.prescribed. Other entries of a and tau are not read. Arrays are as for Dynamics. Each
+    call raises what Dynamics raises, and SingularError naming a coordinate that moves no inertia.
     """
 
     def __init__(self, constants: Constants, data: Data, lanes: LanePool) -> None:

@@ -78,8 +78,8 @@ def require_own_memory(out: Array | None, **inputs: Array) -> None:
     """Raise ShapeError where out shares memory with an input, which kernels refuse."""
     for name, value in inputs.items():
         if out is not None and np.may_share_memory(out, value):
-            raise ShapeError('out: expected memory of its own, got an array that shares it with '
-                             f'{name}')
+            raise ShapeError(
+                f'out: expected its own memory, got an array that shares it with {name}')
 
 
 def refuse(model: Model, suffix: str, q: Array, **inputs: Array) -> NoReturn:
@@ -96,7 +96,7 @@ def stop(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoR
     if code == REFUSED:
         refuse(model, suffix, q, **inputs)
     name = model.coordinate_names[code - 1]
-    raise SingularError(f'{name}{suffix}: expected inertia of its own to move, as its force is '
+    raise SingularError(f'{name}{suffix}: expected to move inertia by itself, since its force is '
                         'given; got a massless body, or a motion that other joints make too')
 
 

@@ -30,9 +30,9 @@ def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
     Return the wrench (J, 6) that each joint transmits from its parent to its child body.
 
     Joints are those of model.joints, fixed ones too: links that the recursions merge are taken
-    apart. Moment (N m), then force (N), in the frame of the child body about its origin; its part
-    along the screws of the joint is the force of the joint, less damping and friction. external
-    is (B, 6). Raises what the methods of Dynamics raise.
+    apart. Moment (N m), then force (N), in the frame of the child body about its origin. The part
+    along the screws of the joint is the joint force, less damping and friction. external is
+    (B, 6). Raises what the methods of Dynamics raise.
     """
     model = dynamics.model
     poses, twists, accelerations = dynamics.kinematics(q, v, a)

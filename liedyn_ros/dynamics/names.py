@@ -43,9 +43,9 @@ class Names:
     """
     The joints, coordinates and bodies of a model by name.
 
-    base is the floating base, the free joint that stands on the ground and holds the first
-    coordinates, or None; base_body is the body that it frees, or ''. others are all other joints
-    that move, by name in the model's order.
+    base is the floating base, or None: the free joint on the ground that has the first
+    coordinates. base_body is the body that it moves, or ''. others are all other joints that move,
+    by name in the model's order.
     """
 
     def __init__(self, model: Model) -> None:
@@ -75,9 +75,9 @@ class Names:
         """
         Return which velocity coordinates (nv,) are named, as Dynamics.hybrid takes them.
 
-        A joint's name stands for all of its coordinates, and so does the base body's for those of
-        the base; model.coordinate_names are names of single ones. The result is read-only. Raises
-        NameSetError for an unknown name and for a coordinate that is named twice.
+        A joint's name stands for all of its coordinates, and the base body's name for those of the
+        base. model.coordinate_names name single ones. The result is read-only. Raises NameSetError
+        for an unknown name and for a coordinate that is named twice.
         """
         return _remembered(self._masks, self._prescribed, _listed('prescribed', names))
 
@@ -86,9 +86,9 @@ class Names:
         Return the wrenches on all bodies, (B, 6), zero where none is given, for Dynamics.
 
         A wrench (6,) is moment (N m), then force (N), in the frame of its body, about its origin.
-        With an order the result is (order + 1, B, 6), and (k, 6) gives a wrench with its first
-        k - 1 derivatives; those that are not given are zero. Raises ModelError for an unknown
-        body, ShapeError, NotFiniteError, or LimitError for the order.
+        With an order the result is (order + 1, B, 6). A wrench with k - 1 derivatives is then
+        (k, 6); the others are zero. Raises ModelError for an unknown body, ShapeError,
+        NotFiniteError, or LimitError for the order.
         """
         rows = 1 if order is None else require_order(order) + 1
         result = np.zeros((rows, len(self.model.bodies), 6))

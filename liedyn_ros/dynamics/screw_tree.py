@@ -15,9 +15,9 @@
 """
 The links of a model at a configuration, as matrices in the ground frame.
 
-What is computed densely works on them: one spatial screw for each coordinate, which of the
-coordinates stand before which, and composite inertias. A joint of several degrees of freedom is
-the chain of its links, so that every screw is constant in its link (theory 13, links).
+Dense computations use them: one spatial screw for each coordinate, the order of coordinates along
+paths, and composite inertias. A joint of several degrees of freedom is the chain of its links, so
+every screw is constant in its link (theory 13, links).
 """
 
 from functools import cached_property
@@ -36,10 +36,10 @@ class ScrewTree:
     """
     Poses, screws and inertias of all N links of a model at a configuration q (nq,).
 
-    poses (N, 4, 4) in the ground. screws (nv, 6) are the spatial screws s of the coordinates:
-    their sum, each times its velocity, over the path to a link is the spatial twist of the link.
-    link (nv,) is the link that a coordinate moves; moves (N, nv) says which coordinates move a
-    link. Raises ShapeError, NotFiniteError or NotInGroupError for q.
+    poses (N, 4, 4) in the ground. screws (nv, 6) are the spatial screws s of the coordinates. The
+    spatial twist of a link is their sum over the path to it, each times its velocity. link (nv,)
+    is the link that a coordinate moves; moves (N, nv) says which coordinates move a link. Raises
+    ShapeError, NotFiniteError or NotInGroupError for q.
     """
 
     def __init__(self, model: Model, q: ArrayLike) -> None:
@@ -121,9 +121,9 @@ class LinkMotion:
     """
     The motion of the links of a tree at rates v and accelerations a (nv,), in the ground frame.
 
-    rates (nv, 6) are those of the spatial screws, ad_V s of their links (7.2). twist (N + 1, 6)
-    is the spatial twist of each link, acceleration (N + 1, 6) its rate; the last rows, index -1,
-    are the ground's, zero.
+    rates (nv, 6) are those of the spatial screws, ad_V s of their links (7.2). twist (N + 1, 6) is
+    the spatial twist of each link, acceleration (N + 1, 6) its rate. The last rows, index -1, are
+    those of the ground: zero.
     """
 
     def __init__(self, tree: ScrewTree, v: Array, a: Array) -> None:

@@ -38,7 +38,7 @@ class Regressor:
 
     External wrenches are not a part: with them tau = Y pi - E w, E being closed_form's external.
     All methods raise ShapeError, NotFiniteError, NotInGroupError or LimitError as those of
-    Dynamics do. An object works in tables of its own: use one per thread.
+    Dynamics do. Each object works in its own tables: use one per thread.
     """
 
     def __init__(self, model: Model, *, dissipation: bool = False,

@@ -34,8 +34,8 @@ class Visual:
     """
     A simple shape that shows a part of a body.
 
-    shape is a key of SHAPES and size holds its sizes (m); placement (4, 4) is the pose of its
-    centre in the frame of the body; color (4,) is red, green, blue, opacity, each of 0 to 1.
+    shape is a key of SHAPES and size holds its sizes (m). placement (4, 4) is the pose of its
+    centre in the frame of the body. color (4,) is red, green, blue, opacity, each from 0 to 1.
     """
 
     shape: str

@@ -114,9 +114,9 @@ class ModelBuilder:
 
         placement is the identity by default. An axis is needed by the types that have one, a
         second axis by universal joints; planar joints may have one. limits holds any of lower,
-        upper, velocity and effort, as Limits takes them; damping and friction are one number, or
-        one for each degree of freedom. Raises ModelError, LimitError, ShapeError, NotFiniteError
-        or NotInGroupError.
+        upper, velocity and effort, as for Limits. damping and friction are one number, or one for
+        each degree of freedom. Raises ModelError, LimitError, ShapeError, NotFiniteError or
+        NotInGroupError.
         """
         self._check_new_joint(name, type_name, child)
         spec = JOINT_TYPES[type_name]
@@ -173,7 +173,7 @@ class ModelBuilder:
         Close a loop by a joint between two bodies, None for the ground; Closure says what it does.
 
         placement_a and placement_b are the poses (4, 4) of the closure frame in its bodies, the
-        identity by default. axis (3,) in the closure frame is z by default; a universal closure
+        identity by default. axis (3,) in the closure frame is z by default. A universal closure
         takes two, of body a and of body b, by default x and y. Raises ModelError, ShapeError,
         NotFiniteError or NotInGroupError.
         """

@@ -34,8 +34,8 @@ class ClosureType:
     """
     What a type of closure imposes.
 
-    rows are its constraints, each one multiplier. axes says how many axes a description may give:
-    one is the z axis of both closure frames; two are x of frame a and y of frame b.
+    rows are its constraints, each one multiplier. axes says how many axes a description may give.
+    One is the z axis of both closure frames; two are x of frame a and y of frame b.
     """
 
     kind: int
@@ -64,14 +64,14 @@ CLOSURE_TYPES: dict[str, ClosureType] = {
 @dataclass(frozen=True, eq=False)
 class Closure:
     """
-    A joint that closes a loop: what it leaves free says its type, a key of CLOSURE_TYPES.
+    A joint that closes a loop. Its type, a key of CLOSURE_TYPES, says what it leaves free.
 
-    frame_a (4, 4) is fixed to body_a and frame_b (4, 4) to body_b, each seen from the frame of
-    its body; a body None is the ground. At zero of the closing joint the two coincide. z of the
-    frames is the axis of rotation, of travel, or the normal of a plane. A universal closure turns
-    about x of frame a and y of frame b. point_on_line and point_on_plane hold the origin of
-    frame b on the z axis, or in the x-y plane, of frame a. rod holds the origins length (m)
-    apart, both ends free. pitch is in m/rad. The wrench of a closure acts on body_b, in frame_b.
+    frame_a (4, 4) is fixed to body_a and frame_b (4, 4) to body_b, each seen from the frame of its
+    body. A body None is the ground. At zero of the closing joint the two coincide. z of the frames
+    is the axis of rotation, of travel, or the normal of a plane. A universal closure turns about x
+    of frame a and y of frame b. point_on_line and point_on_plane hold the origin of frame b on the
+    z axis, or in the x-y plane, of frame a. rod holds the origins length (m) apart, both ends
+    free. pitch is in m/rad. The wrench of a closure acts on body_b, in frame_b.
     """
 
     name: str

@@ -35,8 +35,8 @@ class JointType:
     """
     What a type of joint is made of.
 
-    links are its elementary links (kind, axis) in the order of the product of exponentials
-    (theory 2.1): axis 'z' is the joint's axis, 'x' its second axis and 'y' their product z x x.
+    links are its elementary links (kind, axis) in the order of the product of exponentials (theory
+    2.1). Axis 'z' is the joint's axis, 'x' its second axis and 'y' their product z x x.
     coordinates name its velocity coordinates; an empty name leaves the joint's own.
     """
 
@@ -118,11 +118,12 @@ class Joint:
 
     type_name is a key of JOINT_TYPES; parent is None for the ground. placement (4, 4) is the pose
     of the joint frame in the parent body; the frame of the child body is the moved joint frame.
-    axis is a unit vector in the joint frame: the axis of rotation or travel, the normal of a
-    planar joint, or the first axis of a universal joint. second_axis is perpendicular to it: the
-    second axis of a universal joint, the x direction of a planar joint, without effect in others.
-    pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N) are (nv,). A joint
-    that is not actuated is passive: it has no motor. qi and vi are its first indices in q and v.
+    axis is a unit vector in the joint frame, along which the joint turns or travels. It is the
+    normal of a planar joint and the first axis of a universal joint. second_axis is perpendicular
+    to it: the second axis of a universal joint, the x direction of a planar joint. It has no
+    effect in others. pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N) are
+    (nv,). A joint that is not actuated is passive: it has no motor. qi and vi are its first
+    indices in q and v.
     """
 
     name: str

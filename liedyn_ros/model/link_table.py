@@ -33,17 +33,17 @@ class LinkTable:
     The links of a tree in topological order, as read-only arrays.
 
     Every joint is a chain of N elementary links (kernels.kinds), each with its axis on the z of
-    its own frame. The pose of a link in its parent is placement * J(q), where J is a rotation
-    about z, a translation along z, a screw about z, an element of SO(3) or one of SE(3).
-    The links inside a joint of several degrees of freedom are massless; bodies behind fixed
-    joints are merged into the link that carries them.
+    its own frame. The pose of a link in its parent is placement * J(q). J is a rotation about z, a
+    translation along z, a screw about z, an element of SO(3) or one of SE(3). The links inside a
+    joint of several degrees of freedom are massless; bodies behind fixed joints are merged into
+    the link that carries them.
 
     kind, parent, qi, vi are (N,): kind of link, parent link (-1 for the ground), first index in
     q and in v. placement is (N, 12): rotation row by row, then translation (m). inertia is
-    (N, 10): m (kg), h = m c (kg m), then Ixx, Ixy, Ixz, Iyy, Iyz, Izz (kg m^2) about the origin of
-    the link frame. pitch is (N,), m/rad. damping and friction are (nv,): N m s/rad or N s/m, and
-    N m or N. gravity is (3,), m/s^2. body_link is (B,), -1 for a body fixed to the ground, and
-    body_placement (B, 12) is the constant pose of the body in that link.
+    (N, 10): m (kg), h = m c (kg m), Ixx, Ixy, Ixz, Iyy, Iyz, Izz (kg m^2) about the link origin.
+    pitch is (N,), m/rad. damping and friction are (nv,): N m s/rad or N s/m, and N m or N. gravity
+    is (3,), m/s^2. body_link is (B,), -1 for a body fixed to the ground, and body_placement
+    (B, 12) is the constant pose of the body in that link.
     """
 
     kind: Indices

@@ -36,11 +36,11 @@ class Model:
     A tree of rigid bodies; made by a loader or by a ModelBuilder, never changed.
 
     joint_list[i] moves body_list[i]; parents come before their children. Configurations q are
-    (nq,) and velocities v (nv,), in the order of the joints; see docs/conventions.md for what a
-    joint of each type puts into them. rotors are the propellers. closures are the joints that
-    close loops of the tree; couplings are relations of two coordinates, as mimic joints have.
-    Dynamics works on the tree alone, ConstrainedDynamics on the tree with both. warnings are what
-    a reader had to say of the description, each with the names it is about and what was done.
+    (nq,) and velocities v (nv,), in the order of the joints. docs/conventions.md says what a joint
+    of each type puts into them. rotors are the propellers. closures are the joints that close
+    loops of the tree; couplings are relations of two coordinates, such as mimic joints. Dynamics
+    works on the tree alone, ConstrainedDynamics on the tree with both. warnings are a reader's
+    remarks on the description, each with the names concerned and what was done.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Model:
 
         Spherical and free joints follow the exponential of SO(3) and SE(3). Raises ShapeError,
         NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by over 1e-4, or
-        LimitError for a dv so large that the result is not finite.
+        LimitError for too large a dv.
         """
         return configuration.integrate(self.link_table, q, dv)
 

@@ -85,9 +85,9 @@ class RotorCommand:
     """
     The speeds nearest to a wanted wrench.
 
-    speeds (n,) rad/s; wrench (6,) is what they give; error (6,) what is wanted minus that;
-    reached tells whether the error is zero but for rounding; at_limit names the rotors that stand
-    at a bound of their speed.
+    speeds (n,) rad/s. wrench (6,) is their wrench, error (6,) the wanted wrench minus that.
+    reached tells whether the error is zero up to rounding. at_limit names the rotors at a bound of
+    their speed.
     """
 
     speeds: Array
@@ -108,9 +108,9 @@ class RotorAllocation:
         """
         Take all rotors of one body.
 
-        length (m) makes forces comparable to moments where a wrench is out of reach; by default
-        it is the root mean square distance of the rotors from the origin of the body. Raises
-        ModelError without rotors, with rotors of two bodies, or without a length above 0.
+        length (m) makes forces comparable to moments where a wrench is out of reach. By default it
+        is the root mean square distance of the rotors from the body origin. Raises ModelError
+        without rotors, with rotors of two bodies, or without a length above 0.
         """
         bodies = sorted({rotor.body for rotor in rotors})
         if len(bodies) != 1:
@@ -169,7 +169,7 @@ class RotorAllocation:
 
         wrench (r + 1, 6) is the wanted wrench and its derivatives, in the frame of the body.
         Raises ShapeError or NotFiniteError, and LimitError naming the rotors where the speeds have
-        no derivative: where the wrench is out of reach, or takes a speed at a bound.
+        no derivative. That is where the wrench is out of reach or needs a speed at a bound.
         """
         wanted = as_array('wrench', wrench, (-1, 6))
         if len(wanted) == 0:

@@ -81,7 +81,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
     Integrates a machine up to the clock at every tick and before every command.
 
     A command is in force from the step after its arrival until the next one. Until its first
-    commands the machine is held in place. Ticks and commands are served in a thread of their own.
+    commands the machine is held in place. Ticks and commands are served in their own thread.
 
     A subclass has the parameters above, opens its publishers and calls `open_simulation` in
     `configure`. It says how a simulation begins in `new_simulation`, what is published of it in
@@ -122,7 +122,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         self._factor = self.parameters['time_factor']
 
     def open_simulation(self, stream: Stream, rate: float) -> None:
-        """Begin, with as many states (Hz) as are to be published, and start the stream."""
+        """Begin the simulation, published at a rate (Hz), and start the stream."""
         self._rate = rate
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP)
         self._begin(self.now_ns())

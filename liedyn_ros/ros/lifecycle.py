@@ -62,10 +62,10 @@ class ManagedNode(LifecycleNode):
     A lifecycle node that owns what it opens.
 
     A subclass defines `prepare`, `configure` and `activate`, and `parameters_changed` for changes
-    at run time. `configure` raises LiedynError to stay unconfigured. What these open by `open_...`
-    or hand to `on_close` is closed in reverse order, when the state that they lead to ends or when
-    they fail. Cleanup closes what `configure` opened, deactivate what `activate` opened; what
-    `prepare` opened is closed when the node is destroyed.
+    at run time. `configure` raises LiedynError to stay unconfigured. What they open by `open_...`
+    or pass to `on_close` is closed in reverse order, when their state ends or when they fail.
+    Cleanup closes what `configure` opened, deactivate what `activate` opened; what `prepare`
+    opened is closed when the node is destroyed.
 
     `lock` guards what callbacks of the executor share with those of a Stream; whoever holds it
     delays the stream.

@@ -21,5 +21,5 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def sensor_data(depth: int = DEPTH) -> QoSProfile:
-    """Return the sensor-data profile (best effort, volatile) with a depth of its own."""
+    """Return the sensor-data profile (best effort, volatile) with a given depth."""
     return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)

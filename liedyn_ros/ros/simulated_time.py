@@ -39,8 +39,8 @@ class SimulatedTime:
         """
         Start at 0.
 
-        factor: seconds a second of the clock, which shows now_ns. rate: states a second that
-        are to be published, for the report.
+        factor: seconds a second of the clock, which shows now_ns. rate: states published
+        a second, for the report.
         """
         self._rate = rate
         self._factor, self._max_age = factor, max_age

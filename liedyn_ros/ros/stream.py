@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A node's stream: what matters of it, served in a thread of its own, beside the executor."""
+"""A node's stream: what matters most, served in its own thread beside the executor."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -107,7 +107,7 @@ class Stream:
         return service
 
     def open_client(self, service_type: Any, name: str) -> Client:
-        """Add a client; what is to be done with a reply is done in this thread."""
+        """Add a client; its replies are handled in this thread."""
         client = self._node.open_client(service_type, name, callback_group=self._group)
         self._clients.append(client)
         return client
@@ -214,7 +214,7 @@ class Stream:
         """
         Serve the events of the subscriptions, such as a publisher whose QoS does not fit.
 
-        In the wait set of an executor they would wake it at each message: the middleware has one
+        An executor that waited for them would wake at each message: the middleware has one
         condition for data and events of a subscription.
         """
         events = [event for subscription, _ in self._streams

@@ -16,9 +16,9 @@
 The check of a new platform: what is wrong with its readings at known poses.
 
 At each known pose the legs' values follow from the geometry. The simplest faults that explain the
-readings are named, several together where need be. They are a unit, another order of legs, a
-mirrored frame, an offset, a scale or a wrong sense of single legs, or a home on another assembly
-mode.
+readings are named, several together if needed. They concern all legs: a unit, another order of
+legs, a mirrored frame, a home on another assembly mode. Or they concern single legs: an offset, a
+scale or a wrong sense.
 """
 
 from collections.abc import Iterator
@@ -253,7 +253,7 @@ def _words(name: str, fault: _LegFault, unit: float) -> str:
                 'sensor is connected')
     if fault.kind == 'unexplained':
         return (f'{name} has an error of {fault.size:.6g} that no unit, order, mirror, offset or '
-                'scale explains: check its joints in the geometry file, and the known poses')
+                'scale explains. Check its joints in the geometry file, and the known poses')
     if not offset and fault.kind == 'scale':
         return (f'{name} reads {1.0 / fault.scale:.6g} times its value: set its actuator_scale '
                 f'to {scale:.6g}')
@@ -279,5 +279,5 @@ def _home_fault(
     place = ', '.join(f'{x:.3f}' for x in solution.pose[:3, 3])
     return (Finding('home', (), (
         f'home is on another assembly mode: for {len(missed)} of {len(poses)} poses, a solve from '
-        f'home finds another pose of the same lengths, at ({place}) m; set home_position and '
+        f'home finds another pose of the same lengths, at ({place}) m. Set home_position and '
         'home_orientation near a known pose')),)

@@ -64,7 +64,7 @@ def calls(case: Case) -> dict:
 
 
 def test_threads_share_an_object(tree: Case) -> None:
-    """Every thread makes every call, in an order of its own, and finds what one thread finds."""
+    """Every thread makes every call, in its own order, and finds what one thread finds."""
     every = calls(tree)
     wanted = {name: np.array(call()) for name, call in every.items()}
     start = Barrier(4)
@@ -171,7 +171,7 @@ def test_out_shares_no_memory_with_an_input(tree: Case, name: str) -> None:
     given[name] = shared
     for call in (d.inverse, d.forward):
         arguments = list(given.values())
-        with pytest.raises(ShapeError, match=r'^out: expected memory of its own'):
+        with pytest.raises(ShapeError, match=r'^out: expected its own memory'):
             call(*arguments, out=room[:nv])
     np.testing.assert_array_equal(shared, getattr(tree, name))  # and nothing was written
 
@@ -189,7 +189,7 @@ def test_data_hold_what_a_call_has_computed(tree: Case) -> None:
     motion = d.kinematics(q, v, a)
     data = Data(d.constants)
     tau = d.inverse(q, v, a, tree.external, data=data)
-    d.inverse(tree.model.neutral(), 0.0 * v, 0.0 * a)  # in data of its own
+    d.inverse(tree.model.neutral(), 0.0 * v, 0.0 * a)  # in its own data
     kept, pickled = data.copy(), pickle.loads(pickle.dumps(data))
     d.forward(q, v, tau, tree.external, data=data)
     moved = [body for body in tree.model.bodies if d.constants.row(body) > 0]

@@ -34,8 +34,8 @@ AXES = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 
                  [0.3, -0.5, 0.8], [-0.9, 0.1, 0.05], [1e-9, 1.0, -1e-5]])
 AXES /= np.linalg.norm(AXES, axis=1, keepdims=True)
 NEAR_PI = [*(np.pi - np.array([1e-3, 1e-6, 1e-9, 1e-12, 1e-14])), np.nextafter(np.pi, 0.0)]
-# The series end at |w| = 1. The branch of the quaternion changes at pi/2 for an axis along x, y
-# or z, and at 2 pi/3 for one equally far from them.
+# The series end at |w| = 1. The branch of the quaternion changes at pi/2 for an axis along x, y or
+# z. It changes at 2 pi/3 for an axis equally far from them.
 TURNS = [
     *((angle, AXES[i % 7]) for i, angle in enumerate(np.geomspace(1e-12, np.pi, 49)[:-1])),
     *((angle, AXES[4]) for angle in both_sides(1.0)),

@@ -163,7 +163,7 @@ def rotor(i: int, body: str = 'base', placement: Array | None = None, spin: int 
 
 
 def reference(t: float) -> Array:
-    """Return where the machine is to be at a time (8.4)."""
+    """Return the wanted pose of the machine at a time (8.4)."""
     q0, amplitude = np.radians([(10, 20, -35, -10, 15, -30), (25, 40, 50, -25, 35, 45)])
     turn, half_yaw = 0.2 * np.pi * t, 0.5 * np.radians(30.0) * np.sin(0.2 * np.pi * t)
     return np.array([

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Simulated time: with the clock, held back for commands, and not for ever."""
+"""Simulated time: with the clock, held back for commands, but not forever."""
 
 from types import SimpleNamespace
 

@@ -15,9 +15,9 @@
 """
 The dynamics of a link table in complex arithmetic, dense and without the code under test.
 
-A derivative is the imaginary part of a result over that of an argument, without cancellation: it
-has the digits of the result, whatever the step. Arguments move along the tangents of the
-retraction, T exp([eta]), of which a step so small leaves 1 + [eta].
+A derivative is the imaginary part of a result over that of an argument. Nothing cancels, so it has
+the digits of the result at any step. Arguments move along the tangents of the retraction T
+exp([eta]); for so small a step this is T (1 + [eta]).
 """
 
 import numpy as np

@@ -77,7 +77,7 @@ class Motion:
         return self.dynamics.kinematics(self.q).poses[self.model.body_index(self.base.child)]
 
     def query(self, accelerations=True, efforts=False, external=False, **fields):
-        """Return a query that gives some of the motion, or external wrenches of one's own."""
+        """Return a query that gives some of the motion, or the caller's external wrenches."""
         query = DynamicsQuery(state=self.state(), **fields)
         if accelerations:
             query.accelerations = [TreeAcceleration(

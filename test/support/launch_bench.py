@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Launch files run as a user runs them: in a process of their own, with their arguments."""
+"""Launch files run as a user runs them: in their own process, with their arguments."""
 
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec

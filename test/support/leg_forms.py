@@ -35,7 +35,7 @@ def example(name):
 
 
 def reference_values(geometry, pose):
-    """Return the values (6,) of the legs at a pose, each by a search of its own."""
+    """Return the values (6,) of the legs at a pose, each by a separate search."""
     return np.array([
         reference_value(form, base, pose, joint) for form, base, joint in zip(
             geometry.forms, geometry.base_joints, geometry.platform_joints)])

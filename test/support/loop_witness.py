@@ -15,9 +15,9 @@
 """
 Constrained dynamics by dense matrices: an independent witness of small, slow, plain steps.
 
-A closure is here a list of scalar equations between positions and directions in the ground, taken
-from what its joint leaves free, and differentiated by differences of high order. Nothing of the
-package's closures is used, and of its dynamics the tree's M and b alone.
+A closure is here a list of scalar equations between positions and directions in the ground. They
+follow from what its joint leaves free. They are differentiated by differences of high order. Of
+the package only the tree's M and b are used, and no closures.
 """
 
 from collections.abc import Callable

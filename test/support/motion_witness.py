@@ -15,9 +15,10 @@
 """
 Joint forces and their derivatives without recursions, body frames or formulas for derivatives.
 
-The poses of all bodies in the ground are computed at a few instants 1e-12 s apart with 200 digits,
-and their Taylor coefficients by differences. What follows is mechanics in the ground frame: force
-and moment are the rates of momentum and angular momentum, and a joint feels what it carries.
+The poses of all bodies in the ground are computed at a few instants 1e-12 s apart with 200 digits.
+Differences give their Taylor coefficients. The rest is mechanics in the ground frame: force and
+moment are the rates of momentum and angular momentum. A joint transmits the sum for the bodies it
+carries.
 """
 
 from typing import Any, NamedTuple
@@ -56,7 +57,7 @@ def witness(model: Model, q: Array, paths: Array, external: Array) -> Forces:
     Return a motion and the forces it needs.
 
     From q on each coordinate follows the polynomial with coefficients paths (n, nv) of t, t^2 and
-    so on; those of a ball or of a free link are exponential coordinates of its pose. external
+    so on. Those of a spherical or free link are exponential coordinates of its pose. external
     (order + 1, B, 6) has the derivatives of wrenches in body frames.
     """
     with mp.workdps(DIGITS):

@@ -31,9 +31,9 @@ class Twin:
     """
     A Pinocchio model with the joints of a Model in the same order; each body is a frame of it.
 
-    velocity_order[i] is the place in our v (or tau, or rows of M) of entry i of Pinocchio's, which
-    has a free joint's linear part first. Configurations are the same, but for those of the joints
-    that are named: they stand elsewhere, and a continuous joint has a cosine and a sine.
+    velocity_order[i] is the place in v (or tau, or rows of M) of entry i of Pinocchio's, which has
+    a free joint's linear part first. Configurations are the same except for the joints named:
+    those have another place, and a continuous joint has a cosine and a sine.
     """
 
     model: pin.Model

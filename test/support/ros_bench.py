@@ -42,14 +42,14 @@ os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 
 
 def open_context():
-    """Return a context, which is a participant of its own."""
+    """Return a context, which is its own participant."""
     context = Context()
     rclpy.init(context=context)
     return context
 
 
 class Bench:
-    """Nodes in a namespace of their own; the test spins them while it waits for something."""
+    """Nodes in their own namespace; the test spins them while it waits for something."""
 
     def __init__(self, context, namespace):
         """Make the partner; the nodes under test come with `start`."""
@@ -130,9 +130,9 @@ class Bench:
         """
         Return the response of a service.
 
-        A client may see a service before the service sees it, whose reply is lost then; so a
-        request is sent again if no reply comes. Not so one that changes a node's state, which
-        can be done but once: the service is asked for a transition that there is not first.
+        A client may see a service before the service sees the client. The reply is then lost, so a
+        request is sent again if none comes. A change of a node's state must be sent only once:
+        there an unknown transition is requested first.
         """
         new = name not in self._clients
         if new:

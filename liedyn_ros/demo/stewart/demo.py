@@ -35,7 +35,7 @@ TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus
 MAX_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
 MAX_ITERATIONS = 3
 STALE = 0.1  # s, an age of published poses that no robot should be given
-BUSY = 0.01  # share of samples without a pose of their own, above which a machine is too busy
+BUSY = 0.01  # share of samples without their own pose, above which a machine is too busy
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
 Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees

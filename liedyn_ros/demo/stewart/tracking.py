@@ -32,10 +32,10 @@ class Tracking:
     times: (n,), s from the first sample. truth, estimate: (n, 4, 4), m, of the samples that have
     a pose. latencies: (n,), s, from the sample's stamp to the pose's arrival. iterations,
     solve_times, ages (s): of every status of a sample; an age is that of the sample when its
-    pose was published. sampled, solved, failed: numbers of true poses, of poses, of statuses
-    other than converged, from the first sample on that reached the pose node; passed_over: of
-    samples for which a newer one was published; connecting: of the samples before the first,
-    when the middleware had not yet joined the two.
+    pose was published. sampled, solved, failed: numbers of true poses, of poses, and of statuses
+    other than converged, from the first sample that reached the pose node. passed_over: number of
+    samples for which a newer one was published. connecting: number of samples before the first,
+    while the middleware was still connecting the two.
     """
 
     times: Array

@@ -31,8 +31,8 @@ from liedyn_ros.dynamics.time_derivatives.kernels import series
 from liedyn_ros.dynamics.time_derivatives.kernels.batch import hybrid_batch, inverse_batch
 from liedyn_ros.jit.simd import LANES
 
-# Shares of a batch per core, so that a core that others use too does not hold up the rest, and
-# the fewest states worth a share.
+# Shares of a batch per core: a busy core then does not hold up the rest. And the fewest states
+# worth a share.
 SHARES, SMALLEST = 4, 4 * LANES
 
 

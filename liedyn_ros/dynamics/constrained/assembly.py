@@ -16,7 +16,7 @@
 Configurations and velocities made to satisfy the constraints of a model.
 
 Positions are found by Levenberg-Marquardt on the configuration manifold with the residuals of
-theory 12.2, which have no false zero and jump only where an angle is pi itself (12.31).
+theory 12.2. These have no false zero and jump only where an angle is exactly pi (12.31).
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,14 +31,14 @@ from liedyn_ros.dynamics.constrained.constraints import Constraints
 from liedyn_ros.dynamics.inputs import mask
 from liedyn_ros.model import JOINT_TYPES, Model
 
-CLOSED = 1e-12  # residual that is none, rad or m, of machines of a metre
-ROUNDING = 1e-9  # residual that is none where steps no longer lessen it
+CLOSED = 1e-12  # rad or m, residual that counts as zero, for machines of a metre
+ROUNDING = 1e-9  # the same where steps no longer reduce it
 ITERATIONS = 200  # of one start
 ATTEMPTS = 50  # starts
-SAME = 1e-6  # configurations nearer to each other are one
+SAME = 1e-6  # distance below which configurations are the same
 RANK_TOLERANCE = 1e-9
 SEED = 1
-MASSLESS = 1e-6  # of the largest inertia, what one that is none counts as
+MASSLESS = 1e-6  # of the largest inertia, in place of an inertia of zero
 
 
 def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
@@ -46,10 +46,10 @@ def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
     """
     Return a configuration (nq,) on the constraints.
 
-    start is a rough one, whose assembly is found where there is one near; without it, and after a
-    start that fails, random ones follow. held are joints of one coordinate, by name, that have
-    these values, rad or m; all others are free. Raises ConvergenceError naming what stays open,
-    ModelError for a joint that is not there.
+    start is a rough configuration: an assembly near it is found if there is one. Without it, or if
+    it fails, random ones follow. held fixes joints of one coordinate, by name, at these values,
+    rad or m; all others are free. Raises ConvergenceError naming what stays open, or ModelError
+    for an unknown joint.
     """
     best, least = constraints.model.neutral(), np.inf
     for q in _starts(constraints, start, held, attempts):

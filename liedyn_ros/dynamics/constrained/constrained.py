@@ -60,9 +60,9 @@ class ConstrainedSolution(NamedTuple):
     """
     The motion and the forces of a state, and of as many time derivatives as were given.
 
-    a and tau (nv,); multipliers (m,), one for each constraint in the order of constraint_names;
-    wrenches (C, 6), moment before force, that each closure applies to its body_b, in frame_b.
-    With derivatives each has an axis of order + 1 before these. rank is that of the constraints,
+    a and tau (nv,). multipliers (m,), one for each constraint in the order of constraint_names.
+    wrenches (C, 6), moment before force, that each closure applies to its body_b, in frame_b. With
+    derivatives each has an axis of order + 1 before these. rank is that of the constraints,
     quality their smallest independent part over the largest, in 0 to 1.
     """
 
@@ -79,16 +79,16 @@ class ConstrainedDynamics(Constraints):
     """
     The dynamics M(q) a + b(q, v) = tau + A^T lam, A v = 0, of a model with closures and couplings.
 
-    Arrays are as for Dynamics; what a method takes with derivatives may be (nv,), or
-    (order + 1, nv) with a row for each order, and then the result has them too. external are
-    wrenches (B, 6) on bodies, or (order + 1, B, 6). The state must be closed: assembly.assemble
-    and assembly.project make it so. An object works in tables of its own: use one per thread.
+    Arrays are as for Dynamics. Where a method takes derivatives the array may be (nv,), or
+    (order + 1, nv) with a row for each order. The result then has them too. external are wrenches
+    (B, 6) on bodies, or (order + 1, B, 6). The state must be closed: assembly.assemble and
+    assembly.project make it so. Each object works in its own tables: use one per thread.
 
     functions are further constraints, for which order 0 alone is known.
 
-    All methods raise ShapeError, NotFiniteError, NotInGroupError, LimitError for an order above
-    30, SingularError naming a coordinate that moves no inertia, and LiedynError for a state that
-    is not closed.
+    All methods raise ShapeError, NotFiniteError, NotInGroupError, and LimitError for an order
+    above 30. They raise SingularError naming a coordinate that moves no inertia, and LiedynError
+    for a state that is not closed.
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True,
@@ -117,8 +117,8 @@ class ConstrainedDynamics(Constraints):
         """
         Return the accelerations under joint forces, which are unique (Kim 67 to 69).
 
-        closed False takes a state that is not on the constraints too, as the stages of an
-        integrator are not; the accelerations then keep A v as it is.
+        closed False accepts a state off the constraints, as in the stages of an integrator. The
+        accelerations then keep A v as it is.
         """
         return self._solve(q, v, self._none, None, tau, external, closed)
 
@@ -141,10 +141,10 @@ class ConstrainedDynamics(Constraints):
         """
         Return the joint forces of a motion that the constraints allow (Kim 57 to 66).
 
-        actuated (nv,) is the model's where it is left out; tau holds the forces of passive joints,
-        zero where it is left out. Where actuators are more than needed, least_torque takes the
-        least sum of w tau^2 over them, least_force of w lam^2 over the constraints; weights are
-        (nv,) or (m,), by default 1. They carry units: moments against forces.
+        actuated (nv,) is by default the model's; tau holds the forces of passive joints, by
+        default zero. If there are more actuators than needed, least_torque takes the least sum of
+        w tau^2 over them. least_force takes the least sum of w lam^2 over the constraints. weights
+        are (nv,) or (m,), by default 1. They carry units: moments against forces.
 
         Raises LiedynError for a motion that breaks a loop, and where the actuators are too few,
         naming what they leave free.
@@ -174,8 +174,8 @@ class ConstrainedDynamics(Constraints):
         self._check(code, q, v=v, a=a)
         if report[DEFECT] > CONSISTENT:
             raise LiedynError(f'a: expected a motion that the constraints allow, got one that '
-                              f'leaves {report[DEFECT]:.3g} of them open; assembly.complete '
-                              'makes one of the accelerations of the actuated joints')
+                              f'leaves {report[DEFECT]:.3g} of them open. assembly.complete '
+                              'finds it from the accelerations of the actuated joints')
         return self._solution(a, result, report, single)
 
     def _state(self, q: ArrayLike, v: ArrayLike, closed: bool) -> tuple[Array, Array]:

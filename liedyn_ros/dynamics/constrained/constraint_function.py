@@ -26,12 +26,12 @@ from liedyn_ros.common.errors import LimitError
 @dataclass(frozen=True)
 class ConstraintFunction:
     """
-    Constraints phi(q) = 0 that no closure or coupling describes, as a cam has them.
+    Constraints phi(q) = 0 that no closure or coupling describes, such as those of a cam.
 
-    rows is their number k. residual(q) returns phi (k,); jacobian(q) its derivative (k, nv) by
-    velocities, exact off the constraint too: d/dt phi = jacobian v; bias(q, v) the part (k,) of
-    the second derivative of phi that no acceleration makes, Jdot v. A multiplier acts with the
-    generalised force jacobian^T lam. Raises LimitError for a number of rows below one.
+    rows is their number k. residual(q) returns phi (k,). jacobian(q) returns its derivative
+    (k, nv) by velocities, exact off the constraint too: d/dt phi = jacobian v. bias(q, v) returns
+    Jdot v (k,), the part of the second derivative of phi without accelerations. A multiplier acts
+    with the generalised force jacobian^T lam. Raises LimitError for a number of rows below one.
     """
 
     name: str

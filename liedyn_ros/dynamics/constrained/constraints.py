@@ -42,7 +42,7 @@ class Constraints:
     The m constraints f(q) = 0 and A v = 0 of a model, and of functions of a user after these.
 
     tree is the dynamics without them. All methods raise ShapeError, NotFiniteError or
-    NotInGroupError. An object works in tables of its own: use one per thread.
+    NotInGroupError. Each object works in its own tables: use one per thread.
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True,

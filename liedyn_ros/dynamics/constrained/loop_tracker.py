@@ -43,8 +43,8 @@ MAX_STEP = 0.5  # rad or m that an unmeasured joint may move in one step
 MAX_CORRECTION = 0.3  # of that motion
 MIN_STEP = 1.0 / 1024  # of the motion between two samples
 NEGLIGIBLE = 1e-6  # correction that leads to no other branch, rad or m
-CLOSED = 1e-13  # correction that is none, rad or m
-ROUNDING = 1e-9  # residual that is none where steps no longer lessen it
+CLOSED = 1e-13  # rad or m, correction that counts as zero
+ROUNDING = 1e-9  # residual that counts as zero where steps no longer reduce it
 ITERATIONS = 50
 DIFFERENCE = 1e-6  # s, of the rate of the quality
 AGREEMENT = 0.05  # rad or m by which redundant measurements may be off; noise is far below it
@@ -57,10 +57,11 @@ class LoopState(NamedTuple):
     The state of all joints at a sample.
 
     q (nq,); v and a (nv,), None where they are not known. quality says how well the measured
-    joints decide the others: the smallest singular value of their Jacobian over the largest, 0 in
-    a singular configuration, 1 where there is nothing to decide. time_to_singularity (s) is that
-    until it is 0 at its present rate, infinite where it does not fall or no rates are known.
-    redundant says whether more joints are measured than can move, so that q is not theirs exactly.
+    joints determine the others: the smallest singular value of their Jacobian over the largest. It
+    is 0 in a singular configuration, 1 if all joints are measured. time_to_singularity (s) is the
+    time until quality is 0 at its present rate. It is infinite where quality does not fall or no
+    rates are known. redundant says whether more joints are measured than needed: q then fits the
+    measurements, but not exactly.
     """
 
     q: Array
@@ -75,12 +76,12 @@ class LoopTracker:
     """
     Completes samples of the measured joints, on the branch of the first one.
 
-    measured are names of joints of one coordinate, the actuated ones by default. start (nq,) is a
-    rough configuration that says which assembly is meant; by default that of zeros. A floating
-    base that is not measured stays where start has it.
+    measured are names of joints of one coordinate, by default the actuated ones. start (nq,) is a
+    rough configuration that selects the assembly; by default that of zeros. A floating base that
+    is not measured stays where start has it.
 
-    Where more joints are measured than can move, the state is the one on the loops with the least
-    sum of squares of their errors; agreement (rad or m) is the largest error that is no fault.
+    Where more joints are measured than needed, the state is a least-squares fit on the loops.
+    agreement (rad or m) is the largest error that is not a fault.
 
     Raises ModelError for a name that is not such a joint, LimitError. An object is for one thread.
     """

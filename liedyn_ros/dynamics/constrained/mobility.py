@@ -34,8 +34,8 @@ class Mobility(NamedTuple):
     """
     What the constraints leave free.
 
-    freedom is the number of degrees of freedom, 0 for a structure that cannot move; rank that of
-    the constraints; redundant names constraints that depend on the others. coordinates minus
+    freedom is the number of degrees of freedom, 0 for a structure that cannot move. rank is that
+    of the constraints. redundant names constraints that depend on the others. coordinates minus
     constraints (Gruebler) is freedom minus the number of redundant ones.
     """
 

@@ -15,8 +15,8 @@
 """
 Steps of simulation that stay on the constraints: Runge-Kutta-Munthe-Kaas, then projection.
 
-A step of fourth order leaves the constraints by its own error; the nearest state on them, position
-first and then velocity, keeps the order (12.36).
+A step of fourth order leaves the constraints by its own error. Projection to the nearest state on
+them, first position, then velocity, keeps the order (12.36).
 """
 
 import numpy as np

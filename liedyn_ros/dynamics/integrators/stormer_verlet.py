@@ -15,13 +15,12 @@
 """
 A variational integrator of second order: the method of Stoermer and Verlet on Lie groups.
 
-The discrete Lagrangian of a step takes the kinetic energy of each link at the mean velocity of its
-centre of mass and at the constant angular velocity that lead from one pose to the next, and the
-other forces half at either end (theory 3.4; after Lee, Liu, Park, Srinivasa 2016). The map of a
-step is symplectic: without joint forces, momenta that symmetry conserves are conserved to
-rounding, and the energy error stays bounded for as long as one likes. For long simulations of free
-flight and of machines without dissipation. A step does not depend on where the machine is, nor on
-a velocity that all bodies share.
+The discrete Lagrangian takes the kinetic energy of each link at the mean velocity of its centre of
+mass and a constant angular velocity. Both lead from one pose to the next. The other forces act
+half at either end (theory 3.4; after Lee, Liu, Park, Srinivasa 2016). A step is a symplectic map.
+Without joint forces, momenta that symmetry conserves are kept to rounding, and the energy error
+stays bounded. Use it for long simulations of free flight and of machines without dissipation. A
+step does not depend on where the machine is, nor on a velocity that all bodies share.
 """
 
 import numpy as np

@@ -51,9 +51,8 @@ def adjoint_product_second_derivative(
     """
     Return the derivative (6, 6) of Ad_j^i by x_k and x_other.
 
-    With a the smaller and b the larger of the two it is
-    B -> Ad_j^b [Ad_{b-1}^a [Ad_{a-1}^i B, A_a], A_b]: the inner bracket has the smaller one.
-    (Park 54) prints it the other way round.
+    With a the smaller and b the larger place it is B -> Ad_j^b [Ad_{b-1}^a [Ad_{a-1}^i B, A_a],
+    A_b]. The inner bracket has the smaller place. (Park 54) prints it the other way round.
     """
     screws, x = _checked(screws, x, j, i, k, other)
     a, b = min(k, other), max(k, other)

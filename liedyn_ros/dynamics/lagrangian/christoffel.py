@@ -111,9 +111,9 @@ def levi_civita_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     Return C (nv, nv) with C_kj = sum_i Gamma_ijk v_i, for joints of every type (13.43).
 
     C v are the Coriolis and centrifugal forces and dM/dt = C + C^T, as with the admissible matrix
-    of Dynamics.coriolis_matrix. The two belong to two connections: this one has no torsion, so
-    that the partial derivative of tau with respect to v is 2 C where no joint is spherical or
-    free, and 2 C - M A in general. Raises ShapeError or NotFiniteError.
+    of Dynamics.coriolis_matrix. The two belong to different connections, and this one has no
+    torsion. So dtau/dv is 2 C where no joint is spherical or free, and 2 C - M A in general.
+    Raises ShapeError or NotFiniteError.
     """
     tree, v = ScrewTree(model, q), as_array('v', v, (model.nv,))
     columns = tree.screws.T

@@ -15,9 +15,9 @@
 """
 The closed form of the dynamics and of its first derivative (Ali et al., Proposition 1).
 
-tau = M a + C v + g - E w and tau' = M a' + B1 a + B0 v + g' - E' w - E w', with w the wrenches on
-bodies: dense matrices, each a sum over bodies, to look at and to compare recursions with. They
-cost O(n^2) a body; for numbers alone inverse.time_derivatives is O(n).
+tau = M a + C v + g - E w and tau' = M a' + B1 a + B0 v + g' - E' w - E w'. w are the wrenches on
+bodies. The matrices are dense, each a sum over bodies, to inspect and to compare recursions with.
+They cost O(n^2) a body; for numbers alone inverse.time_derivatives is O(n).
 """
 
 from typing import NamedTuple

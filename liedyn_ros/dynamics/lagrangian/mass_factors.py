@@ -31,9 +31,9 @@ class MassFactors(NamedTuple):
     The factors of M = S^T G^T J G S over the N links of a model.
 
     screws S (6 N, nv) and inertias J (6 N, 6 N) are block diagonal and constant. transports G
-    (6 N, 6 N) has unit blocks on the diagonal and Ad_{T_ij} at row i, column j wherever link j
-    carries link i; the rest is zero, so that G takes the twists that joints make to the twists of
-    the links.
+    (6 N, 6 N) has unit blocks on the diagonal. It has Ad_{T_ij} at row i, column j where link j
+    carries link i; the rest is zero. So G maps the twists of the joints to the twists of the
+    links.
     """
 
     screws: Array
@@ -63,8 +63,8 @@ def home_factors(model: Model, q: ArrayLike) -> MassFactors:
     """
     Return A, L and D, all seen in the ground at the zero configuration (Park 41 to 46).
 
-    A holds the home screws. With Q the block diagonal of the adjoints of the links' home poses
-    (Park 50), A = Q S, L = Q G Q^-1 and D = Q^-T J Q^-1. Raises what ScrewTree raises.
+    A holds the home screws. Q is the block diagonal of the adjoints of the links' home poses (Park
+    50). A = Q S, L = Q G Q^-1 and D = Q^-T J Q^-1. Raises what ScrewTree raises.
     """
     tree, home = ScrewTree(model, q), ScrewTree(model, model.neutral())
     screws = [home.screws[home.link == i].T for i in range(model.link_table.N)]

@@ -35,9 +35,9 @@ class Factor:
     One factor exp(A x) of the product, with the joint that it stands for.
 
     screws A are the home screws, seen in the ground at zero: (1, 6) for one degree of freedom,
-    (3, 6) for a spherical and (6, 6) for a free joint, whose x is the logarithm of its motion.
-    parent is the place of the factor before it on its path, -1 for none. limits, damping and
-    friction are those of its coordinates.
+    (3, 6) for a spherical joint and (6, 6) for a free joint. For the last two x is the logarithm
+    of the motion. parent is the place of the factor before it on its path, -1 for none. limits,
+    damping and friction are those of its coordinates.
     """
 
     name: str
@@ -53,9 +53,9 @@ class ProductOfExponentials:
     """
     A tree as T_b = exp(A_i x_i) ... exp(A_j x_j) M_b, over the factors on the path to each body b.
 
-    carriers (B,) is the last factor on the path to each body, -1 for a body fixed to the ground;
-    homes (B, 4, 4) are the poses M_b at zero. Joints of several degrees of freedom are several
-    factors, but for spherical and free ones. Rotors and couplings are not a part of it.
+    carriers (B,) is the last factor on the path to each body, -1 for a body fixed to the ground.
+    homes (B, 4, 4) are the poses M_b at zero. A joint of several degrees of freedom has several
+    factors, unless it is spherical or free. Rotors and couplings are not a part of it.
     """
 
     name: str

@@ -30,9 +30,9 @@ def body_jacobian_hessian(model: Model, q: ArrayLike, body: str) -> Array:
     """
     Return H (nv, 6, nv): H[b, :, a] is the derivative of column a of the body Jacobian by q_b.
 
-    It is the bracket [J_a, J_b] where a stands before b on the path to the body, and zero
-    elsewhere, inside a spherical or free joint too (13.38). Raises ModelError for a name that is
-    not in the model, or what model.check_configuration raises.
+    It is the bracket [J_a, J_b] where a comes before b on the path to the body. Elsewhere it is
+    zero, also within a spherical or free joint (13.38). Raises ModelError for a name that is not
+    in the model, or what model.check_configuration raises.
     """
     tree, index = ScrewTree(model, q), model.body_index(body)
     columns = _columns(tree, index)

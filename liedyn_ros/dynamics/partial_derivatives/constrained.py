@@ -16,8 +16,8 @@
 Partial derivatives of the forward dynamics of machines with closed loops (13.19, 13.20).
 
 The equations M a + b = tau + A^T lam and A a + Adot v = 0 are varied. A row of A is a wrench
-between two frames; how it varies with time, with a change of q or v, and with both, the product
-rule says of jets: numbers with these three parts besides their value.
+between two frames. It varies with time, with a change of q or v, and with both. Jets follow this
+by the product rule: numbers with these three parts besides their value.
 """
 
 from typing import NamedTuple
@@ -121,8 +121,8 @@ def linearize_constrained(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     """
     Return the continuous model about a motion of a machine with closed loops (13.48).
 
-    As linearize has it, for displacements eta and dv of all coordinates; those of a machine keep
-    A eta = 0, and the motion of the model keeps it too. Raises what
+    As for linearize, with displacements eta and dv of all coordinates. Those of a machine satisfy
+    A eta = 0, and the motion of the model preserves it. Raises what
     constrained_partial_derivatives raises.
     """
     at, n = constrained_partial_derivatives(dynamics, q, v, tau, external), dynamics.model.nv

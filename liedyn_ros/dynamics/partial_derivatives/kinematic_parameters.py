@@ -15,10 +15,10 @@
 """
 Partial derivatives by kinematic parameters: placements, axes and pitches of joints (13.5).
 
-A change of a parameter displaces all that stands behind it, as a joint that is locked there would:
-its columns P and Q are those of a coordinate (13.6), taken with the motion of what carries it
-(13.27). All is in the ground frame, with a sum over bodies for each joint, so that bodies behind
-fixed joints count as those behind moving ones.
+A change of a parameter displaces everything behind it, as a locked joint there would. Its columns
+P and Q are those of a coordinate (13.6), with the motion of the carrier (13.27). All is in the
+ground frame, with a sum over bodies for each joint. So bodies behind fixed joints count like those
+behind moving ones.
 """
 
 from typing import NamedTuple
@@ -174,8 +174,8 @@ def held_wrench_jacobian(jacobians: Array, external: Array, at_body: bool) -> Ar
     Return what dtau/dq (nv, nv) gains where wrenches keep still while their bodies move (13.14).
 
     jacobians (B, 6, nv) are those of the bodies, external (B, 6) their wrenches in their frames.
-    A wrench that stays the same in the ground, about its origin, varies by N(W) g with a
-    displacement g of its body; at_body it keeps its directions and its point on the body.
+    A wrench that is constant in the ground, about its origin, varies by N(W) g with a displacement
+    g of its body. With at_body it keeps its directions and its point on the body.
     """
     held = dual_bracket(external)
     if at_body:

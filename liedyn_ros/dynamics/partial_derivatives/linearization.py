@@ -43,9 +43,9 @@ class LinearModel(NamedTuple):
         """
         Return the step of a continuous model over dt (s): exact for A and B held over it.
 
-        The forces are held too. With ramp they run straight to those of the next step, and B
-        (2 nv, 2 nv) has a second block for these: x' = A x + B (dtau, dtau'). Where the machine
-        moves, A and B change within the step: see transition. Raises LimitError.
+        The forces are held too. With ramp they change linearly to those of the next step. B
+        (2 nv, 2 nv) then has a second block for these: x' = A x + B (dtau, dtau'). Where the
+        machine moves, A and B change within the step: see transition. Raises LimitError.
         """
         dt, (*leading, size, inputs) = as_positive('dt', dt), self.B.shape
         width = size + (2 if ramp else 1) * inputs
@@ -102,8 +102,9 @@ def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: A
     Return q (nq,) and v (nv,) after dt (s) under held forces, and the discrete model of the step.
 
     A and B follow the motion: they are the derivatives of the state after the step by the state
-    before it and by tau, integrated with it by a Runge-Kutta method of order eight. Raises what
-    dynamics.forward raises, LimitError, or ConvergenceError where the step becomes too small.
+    before it and by tau. A Runge-Kutta method of order eight integrates them with the state.
+    Raises what dynamics.forward raises, LimitError, or ConvergenceError where the step becomes too
+    small.
     """
     model, n = dynamics.model, dynamics.model.nv
     q, v = model.check_configuration(q), as_array('v', v, (n,))

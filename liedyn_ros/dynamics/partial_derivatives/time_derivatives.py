@@ -16,8 +16,8 @@
 Partial derivatives of the time derivatives of tau and a, to any order (13.6).
 
 tau^(k) is a function of q, v, v', ... to v^(k+1). Its partial derivatives are sums of time
-derivatives of the Jacobians of order zero (13.34); at spherical and free joints, where a
-displacement does not commute with the motion, factors Gamma of brackets come in (13.33).
+derivatives of the Jacobians of order zero (13.34). At spherical and free joints a displacement
+does not commute with the motion: factors Gamma of brackets appear (13.33).
 """
 
 from math import comb
@@ -49,8 +49,8 @@ class ForwardRateJacobians(NamedTuple):
     """
     a, a', ... to order r (r + 1, nv), and their partial derivatives.
 
-    by_q and by_v (r + 1, nv, nv); by_tau (r + 1, r + 1, nv, nv): entry [k, j] is a^(k) by
-    tau^(j), zero for j > k, M^-1 for j = k.
+    by_q and by_v (r + 1, nv, nv). by_tau (r + 1, r + 1, nv, nv): entry [k, j] is a^(k) by tau^(j),
+    zero for j > k, M^-1 for j = k.
     """
 
     a: Array

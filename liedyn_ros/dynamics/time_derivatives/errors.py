@@ -16,8 +16,8 @@
 What rounding leaves of each order of forward and hybrid dynamics, and the digits it takes.
 
 Each order multiplies the rounding of the one before (theory 7.7). So the same recursion runs in
-extended precision, on decimals: in as many digits as all orders need, which doubling them shows.
-What has been computed in double precision is compared with that.
+extended precision, on decimals. Doubling the digits shows how many all orders need. The results in
+double precision are compared with that.
 """
 
 from decimal import Decimal

@@ -15,10 +15,10 @@
 """
 Forward and hybrid dynamics at every order, in as many digits as are asked for.
 
-The recursion is that of the kernels (theory 7.6, 7.7) on decimals, for one kind of link: what
-moves it against its parent is a twist S qdot with a constant S. An order runs twice: without the
-accelerations that are sought, which are then solved for, and with them. It takes the model as it
-is described: axes are unit vectors, and rotations orthogonal, to all digits.
+The recursion is that of the kernels (theory 7.6, 7.7) on decimals. It has one kind of link, which
+moves against its parent by a twist S qdot with a constant S. An order runs twice: without the
+unknown accelerations, which are then solved for, and with them. It takes the model as described:
+axes are unit vectors, and rotations orthogonal, to all digits.
 """
 
 from collections.abc import Iterator

@@ -54,10 +54,10 @@ class TreeMotion:
     """
     Poses, twists and screws of a model along a motion, with time derivatives to order r.
 
-    motion (r + 1, nv) is v and its derivatives. poses (B, 4, 4) in the ground; twists
-    (r + 1, B, 6) are the spatial twists of the bodies and their derivatives (7.3); screws
-    (r + 1, nv, 6) the spatial screws S of the coordinates and theirs (7.2). Raises ShapeError,
-    NotFiniteError, NotInGroupError, or LimitError for r > 30.
+    motion (r + 1, nv) is v and its derivatives. poses (B, 4, 4) in the ground. twists
+    (r + 1, B, 6) are the spatial twists of the bodies and their derivatives (7.3). screws
+    (r + 1, nv, 6) are the spatial screws S of the coordinates and their derivatives (7.2). Raises
+    ShapeError, NotFiniteError, NotInGroupError, or LimitError for r > 30.
     """
 
     poses: Array

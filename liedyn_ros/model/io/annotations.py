@@ -34,9 +34,9 @@ def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
     Return a model with the closures, couplings and passive joints that a YAML file adds to it.
 
     `closures` and `couplings` are as in a model file; `passive` lists the joints that no actuator
-    drives. A robot.yaml of example-parallel-robots is known by its key closed_loop: it names pairs
-    of links that coincide (6d) or whose origins do (3d), the motors, and joints that are of
-    another type than the URDF can say.
+    drives. A robot.yaml of example-parallel-robots is recognised by its key closed_loop. It names
+    pairs of links that coincide (6d) or whose origins do (3d), the motors, and joints of types
+    that URDF lacks.
 
     Raises DescriptionError naming the file, the place in it, what was expected and what came.
     """

@@ -40,11 +40,11 @@ def to_urdf(model: Model) -> str:
     """
     Return a model as the text of a URDF, with simple visuals.
 
-    A single root that is free, or fixed at the origin, becomes the root link, and an element
-    virtual_joint, as SRDF has it, says which of the two; otherwise there is a root link world.
-    URDF cannot describe, so these are left out: gravity; rotors, whose visuals are drawn
-    on their body; closures, and couplings to several leaders; limits, damping and friction at
-    planar and floating joints. Raises DescriptionError for joints that URDF lacks: helical,
+    A single root that is free, or fixed at the origin, becomes the root link. An element
+    virtual_joint, as in SRDF, says which of the two. Otherwise there is a root link world. URDF
+    cannot describe gravity, closures or couplings to several leaders, so they are left out. So are
+    limits, damping and friction at planar and floating joints, and rotors; the visuals of rotors
+    are drawn on their body. Raises DescriptionError for joints that URDF lacks: helical,
     universal, cylindrical and spherical joints, and planar joints with another second axis than
     the default.
     """
@@ -88,7 +88,7 @@ def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]])
         size = ({'size': _join(visual.size)} if visual.shape == 'box' else
                 {key: repr(float(x)) for key, x in zip(SHAPES[visual.shape], visual.size)})
         SubElement(SubElement(element, 'geometry'), visual.shape, size)
-        # A material's name is global: one of its own keeps each colour.
+        # A material's name is global: a unique name keeps each colour.
         material = SubElement(element, 'material', name=f'{body.name}_{i}')
         SubElement(material, 'color', rgba=_join(visual.color))
 

@@ -70,7 +70,7 @@ class AerialManipulatorControllerNode(ManagedNode):
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
 
     Only the newest state counts: one that comes while a reply is awaited replaces the last. Cycles
-    run in a thread of their own.
+    run in their own thread.
 
     With effort rates the server computes one time derivative more. The command then leads the
     wanted efforts, so that actuators with lag produce them (8.8).

@@ -54,7 +54,7 @@ SIMULATOR = MACHINE + (
     INTEGRATION_RATE,
     Parameter('rotor_lag', 0.0, 'time constant with which the thrusts of the rotors, or the '
               'wrench, follow their commands', 's', least=0.0, most=10.0),
-    Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0),
+    Parameter('joint_lag', 0.0, 'the same for the joint torques', 's', least=0.0, most=10.0),
     Parameter('publish_rate', 250.0, 'odometry and joint states a second', 'Hz', least=1.0,
               most=1000.0),
     Parameter('tf_rate', 50.0, 'rate of the transforms of all bodies on /tf, where tf2_ros is '
@@ -66,7 +66,7 @@ CONTROLLER = MACHINE + (
               'which compensate the lag of actuators', choices=(EFFORTS, EFFORT_RATES)),
     Parameter('rotor_lag', 0.0, 'time constant of the thrusts that effort_rates assumes', 's',
               least=0.0, most=10.0, run_time=True),
-    Parameter('joint_lag', 0.0, 'likewise of the joint torques', 's', least=0.0, most=10.0,
+    Parameter('joint_lag', 0.0, 'the same for the joint torques', 's', least=0.0, most=10.0,
               run_time=True),
     Parameter('reply_timeout', 0.2, 'time after which a request to the dynamics server is given '
               'up as lost', 's', least=0.001, most=10.0, run_time=True),
@@ -91,9 +91,9 @@ CONTROLLER = MACHINE + (
     Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: all three '
               'poles; four at 1.59 times this with effort_rates', 'rad/s', least=0.1,
               most=100.0, run_time=True),
-    Parameter('position_pole', _GAINS.position, 'likewise of position', 'rad/s', least=0.1,
+    Parameter('position_pole', _GAINS.position, 'the same for position', 'rad/s', least=0.1,
               most=100.0, run_time=True),
-    Parameter('joint_pole', _GAINS.joints, 'likewise of joints', 'rad/s', least=0.1, most=100.0,
+    Parameter('joint_pole', _GAINS.joints, 'the same for joints', 'rad/s', least=0.1, most=100.0,
               run_time=True),
     Parameter('integral_limit', _GAINS.integral_limit, 'bound of the acceleration that the '
               'integral of the error adds', 'rad/s^2, m/s^2', least=1e-3, most=100.0,

@@ -47,7 +47,7 @@ class DynamicsServerNode(ManagedNode):
     Queries in, answers out.
 
     The services exist in every state, so a caller learns why there is no answer. The topics exist
-    while the node is configured. Streams of their own answer queries; the executor answers rare
+    while the node is configured. Separate streams answer queries; the executor answers rare
     requests. Of queries on topics that wait, the newest of each publisher is answered.
     """
 

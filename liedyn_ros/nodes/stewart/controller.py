@@ -47,7 +47,7 @@ COORDINATES = [f'{part}_{axis}' for part in ('rotation', 'position') for axis in
 
 class StewartControllerNode(ManagedNode):
     """
-    Leg forces for every pose with a twist of the same stamp, in a thread of its own.
+    Leg forces for every pose with a twist of the same stamp, in its own thread.
 
     The reference is a smooth motion about home; it begins with the first command that has a
     subscriber.

@@ -61,8 +61,8 @@ POSE = PLATFORM + (
     Parameter('use_leg_rates', True, 'take the twist from the measured velocities where a '
               'JointState has them; otherwise it is estimated from the lengths, at their stamp'),
     Parameter('matching_tolerance', 0.002, 'largest difference of stamps of six single readings '
-              'that make a set; it must be less than half the time between two readings of an '
-              'actuator, which counts where JointStates come faster', 's', least=0.0, most=10.0),
+              'that make a set. It must be less than half the period of an actuator; where '
+              'JointStates come faster, half their period is used', 's', least=0.0, most=10.0),
     Parameter('input_timeout', 0.5, 'time without an accepted set after which a fault is '
               'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('max_age', 1.0, 'age beyond which a set is refused as stale; 0 for any age', 's',
@@ -110,7 +110,7 @@ POSE = PLATFORM + (
     Parameter('orientation_noise', 0.0, 'standard deviation of an orientation of the platform on '
               '`orientation`; 0 for no such sensor', 'rad', least=0.0, most=3.0),
     Parameter('orientation_mounting', [0.0, 0.0, 0.0, 1.0], "the sensor's orientation in the "
-              'platform frame, quaternion x, y, z, w of norm 1; its readings are in the base '
+              'platform frame, quaternion x, y, z, w of norm 1. Its readings are in the base '
               'frame', least=-1.0, most=1.0, size=4),
     Parameter('extra_length_noise', 0.0, 'standard deviation of a seventh length on '
               '`extra_length`; 0 for no such sensor', 'm', least=0.0, most=0.1),
@@ -179,7 +179,7 @@ CONTROLLER = PLATFORM + MOTION + (
               'for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: four poles '
               'at 1.59 times this', 'rad/s', least=0.1, most=100.0, run_time=True),
-    Parameter('position_pole', _GAINS.position, 'likewise of position', 'rad/s', least=0.1,
+    Parameter('position_pole', _GAINS.position, 'the same for position', 'rad/s', least=0.1,
               most=100.0, run_time=True),
     Parameter('integral_limit', _GAINS.integral_limit, 'bound of the acceleration that the '
               'integral of the error adds', 'rad/s^2, m/s^2', least=1e-3, most=100.0,

@@ -49,7 +49,7 @@ class StewartPoseNode(ManagedNode):
     """
     Leg lengths in; pose, twist, status, markers and TF out.
 
-    Leg lengths are read in a thread of their own. All that wait are tracked, and the newest is
+    Leg lengths are read in their own thread. All that wait are tracked, and the newest is
     published; services, timers and parameters run in the executor beside that.
     """
 
@@ -245,7 +245,7 @@ class StewartPoseNode(ManagedNode):
         if config.leg_noise:
             self._covariances = StewartCovariances(
                 self, platform, estimator, self.parameters['covariance_rate'])
-        StewartPrediction(  # with an estimator of its own: it runs in another thread
+        StewartPrediction(  # with its own estimator: it runs in another thread
             self, platform,
             MotionEstimator(platform.geometry, self.parameters['leg_rate_noise']),
             lambda: self._tracker.last)

@@ -52,7 +52,7 @@ class RedundantInput:
     """
     Keeps the newest reading of the redundant sensor; each is used once.
 
-    The frame id of an Imu is not looked at: it names the sensor's own frame (REP 145), and
+    The frame id of an Imu is ignored: it names the sensor's frame (REP 145).
     `orientation_mounting` says its orientation in the platform.
     """
 

@@ -44,9 +44,9 @@ class StewartServices:
         """
         Open the services.
 
-        A pose whose smallest singular value is at most singularity_warning is near a
-        singularity; certifier: as in `status`, but another one, as services work beside the
-        stream; reset makes the tracking start from home.
+        A pose whose smallest singular value is at most singularity_warning is near a singularity.
+        certifier: another object than that of `status`, since services run beside the stream.
+        reset restarts the tracking from home.
         """
         self._node, self._platform, self._reset = node, platform, reset
         self._solver, self._certifier = PoseSolver(platform.geometry, method), certifier

@@ -31,7 +31,7 @@ from liedyn_ros.stewart import LegSample, LegSimulation
 
 
 class StewartSimulatorNode(ManagedNode):
-    """Leg states and the true pose out, a sample at a time, in a thread of its own."""
+    """Leg states and the true pose out, a sample at a time, in its own thread."""
 
     warm_up = staticmethod(warm_up_simulation)
 

@@ -15,9 +15,9 @@
 """
 Every pose of a Stewart platform that six leg lengths allow.
 
-Forty paths lead from a random system to all complex solutions. That none is missing can be
-checked: every path ends in a solution of its own or at infinity, as many there as of any lengths,
-and conjugates come in pairs.
+Forty paths lead from a random system to all complex solutions. A check shows that none is missing.
+Every path ends in a different solution or at infinity, and the number at infinity is the same for
+all lengths. Conjugates come in pairs.
 """
 
 from dataclasses import dataclass

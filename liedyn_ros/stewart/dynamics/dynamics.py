@@ -53,15 +53,15 @@ class StewartDynamics:
     """
     The dynamics M_x V' + h = J^T F + F_ext of a platform on six struts (12.39) to (12.43).
 
-    V is the body twist (w, v), rad/s and m/s, and V' its derivative, component by component; F are
-    the forces of the drives along the legs, N, positive where they push the platform away, in the
-    geometry's leg order. Methods take V' or F as one row (6,), or as (order + 1, 6) with a row for
-    each time derivative from 0 on, to order 30. They return as many rows. external (6,), or as
-    many rows, is a wrench (moment, force), N m and N, on the platform in its frame.
+    V is the body twist (w, v), rad/s and m/s, and V' its derivative by components. F are the drive
+    forces along the legs, N, in the geometry's leg order. They are positive where they push the
+    platform away. Methods take V' or F as one row (6,), or as (order + 1, 6), with a row for each
+    time derivative to order 30. They return as many rows. external (6,), or as many rows, is a
+    wrench (moment, force), N m and N, on the platform in its frame.
 
-    The geometry must have masses and struts alone. An object works in tables of its own: use one
-    per thread. Raises GeometryError; the methods ShapeError, NotFiniteError, NotInGroupError,
-    LimitError for an order that is too high, and SingularError.
+    The geometry must have masses and struts alone. Each object works in its own tables: use one
+    per thread. Raises GeometryError. The methods raise ShapeError, NotFiniteError,
+    NotInGroupError, LimitError for too high an order, and SingularError.
     """
 
     def __init__(self, geometry: StewartGeometry) -> None:

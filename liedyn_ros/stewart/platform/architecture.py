@@ -15,9 +15,9 @@
 """
 Architectural singularity: a platform that is singular at every pose (14.39).
 
-The lines of the legs depend linearly on the products of a joint's coordinates on the base, one
-added, with those on the platform: where the six products depend on each other, so do the lines, at
-every pose. Six lengths then leave it free to move.
+Take a leg's joint coordinates on the base and on the platform, each with a 1 appended. The leg's
+line depends linearly on their products. If the six legs' products are dependent, so are the lines,
+at every pose. Six lengths then leave the platform free to move.
 """
 
 from collections.abc import Iterator, Sequence

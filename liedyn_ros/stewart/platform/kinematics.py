@@ -15,8 +15,8 @@
 """
 Inverse kinematics of a Stewart platform and its two Lie-derivative Jacobians.
 
-Lengths of legs stand for the values of all forms, such as the position of a carriage on its rail
-(m) or the angle of a crank (rad).
+Leg lengths stand for the values of all forms, such as the position of a carriage on its rail (m)
+or a crank angle (rad).
 """
 
 from enum import IntEnum

@@ -32,10 +32,10 @@ class Margins(NamedTuple):
     What is left of every limit at one or many poses, negative where it is exceeded.
 
     values: (..., 33), m and rad, of which the properties are parts. Clearance is between the
-    surfaces of the legs as cylinders, of each pair in the order of PAIRS; angles are to the rim
-    of each joint's cone, travel to the nearer end of each leg's, in rad of a crank. Legs that
-    share a joint have infinite clearance. Where a rod does not reach its platform joint, all are
-    -infinity.
+    surfaces of the legs as cylinders, for each pair in the order of PAIRS. Angles are to the rim
+    of each joint's cone. Travel is to the nearer end of each leg's travel, in rad for a crank.
+    Legs that share a joint have infinite clearance. Where a rod does not reach its platform joint,
+    all are -infinity.
     """
 
     values: Array
@@ -61,7 +61,7 @@ class Margins(NamedTuple):
         return np.asarray((self.values >= 0.0).all(axis=-1))
 
     def copy(self) -> 'Margins':
-        """Return margins of their own numbers."""
+        """Return margins with their own array."""
         return Margins(self.values.copy())
 
     def lower_to(self, other: 'Margins') -> None:

@@ -13,13 +13,13 @@
 # limitations under the License.
 
 """
-Which of two poses of the same lengths a moving platform is in, told by how it moved before.
+Tells from its motion which of two poses of the same lengths a platform is in.
 
 At a singularity two poses of the same lengths meet, with opposite signs of the determinant. A
-solver started from the pose before can stay on its side when the platform passes through: it
-meets the lengths perfectly, and neither its residual nor a jump of the pose shows the fault. What
-shows it is the motion: the signed smallest singular value dips to zero and turns back sharply,
-where that of the platform passes smoothly through zero.
+solver started from the previous pose can stay on its side when the platform passes through. It
+meets the lengths perfectly: neither a residual nor a jump of the pose shows the fault. The motion
+shows it: the solver's signed smallest singular value dips to zero and turns back sharply. That of
+the platform passes smoothly through zero.
 """
 
 import math
@@ -31,8 +31,8 @@ from liedyn_ros.stewart.platform.state import PlatformState
 from liedyn_ros.stewart.tracking.kernels import passage as kernels
 from liedyn_ros.stewart.tracking.tracker import PREDICTION_LIMIT
 
-# 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before: in a second the
-# acceleration changes by 0.03 to 300 1/s^2, as on paths of half a minute and on shakers.
+# 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before. In a second the
+# acceleration changes by 0.03 to 300 1/s^2: from paths of half a minute to shakers.
 JERKS = 10.0 ** np.arange(-3.0, 6.0)
 MEMORY = 0.5  # s, for which the sharpness of the motion is judged
 SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
@@ -65,12 +65,12 @@ class BranchMonitor:
     """
     Follows the signed singular value through zero and judges every pose by it.
 
-    What is measured is the square of a pose's value: the same on both branches, and by length
-    noise moved by 2 slope * noise however near the singularity is, even below zero, where no
-    pose has the lengths. A bank of filters, one for each of JERKS, follows value, rate and
-    acceleration. Where the value is lost in noise the filters go on as the motion leads. Beyond,
-    the motion is traced back from there: whether its value, or the opposite one, is what the
-    filters before the singularity led to are the odds of the branch.
+    The measurement is the square of a pose's value, which is the same on both branches. Length
+    noise moves it by 2 slope * noise however near the singularity is. It can fall below zero,
+    where no pose has the lengths. A bank of filters, one for each of JERKS, follows value, rate
+    and acceleration. Where noise hides the value the filters extrapolate the motion. Beyond, the
+    motion is traced back from there. The odds of the branch say whether its value, or the opposite
+    one, fits the filters before the singularity.
     """
 
     def __init__(self) -> None:
@@ -178,8 +178,8 @@ class BranchMonitor:
         """
         Start all filters from a signed value, and from its mean rate since the last, if given.
 
-        Where the acceleration is constant the rate now is further from that than the rate before
-        by as much: half their difference is how far it may be from the mean.
+        At constant acceleration the present rate differs from the mean rate by half the difference
+        of two mean rates. That is its uncertainty.
         """
         of_value = min(variance / (4.0 * value * value), 1.0) if value else 1.0
         for row in self._bank:

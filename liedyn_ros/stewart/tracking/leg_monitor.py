@@ -81,11 +81,11 @@ class LegMonitor:
     """
     Predicts each leg from a line through its last readings and judges the next.
 
-    A reading is an outlier where its error exceeds what noise does once an hour and what the
-    leg's greatest acceleration can do in the time. Stepped and frozen legs are remembered: a
-    stepped one until it steps back or `reset`, a frozen one until its reading changes. Where
-    outliers are many the noise or the acceleration is not what was given: then none is reported,
-    none replaced, no leg counts as stepped, and the parameter is named.
+    A reading is an outlier if its error exceeds noise that occurs once an hour plus the effect of
+    the leg's greatest acceleration. Stepped and frozen legs are remembered: a stepped one until it
+    steps back or `reset`, a frozen one until its reading changes. Many outliers show that the
+    noise or the acceleration is not what was given. Then the parameter is named; no outlier is
+    reported or replaced, and no leg counts as stepped.
     """
 
     def __init__(self, noise: float, acceleration: float, frozen_time: float,

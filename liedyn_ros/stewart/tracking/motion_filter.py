@@ -73,8 +73,8 @@ class MotionFilter:
     """
     A bank of Kalman filters, one for each of several sharpnesses of the motion.
 
-    It follows the ends of the drives, in m: readings of cranks (rad) are arcs at their radius, so
-    that one bank serves legs of all forms.
+    It follows the ends of the drives, in m. Readings of cranks (rad) become arcs at their radius,
+    so one bank serves legs of all forms.
     """
 
     def __init__(self, scales: Array) -> None:

@@ -92,8 +92,8 @@ class NoiseEstimator:
         """
         Take what is given: m, m/s^2, m; 0 where it is not known.
 
-        unit: of the readings, and of all these instead of m: how far one of it moves the end of a
-        drive, m, and its name.
+        unit: of the readings, and of all these instead of m. It is how far one unit moves the end
+        of a drive, m, and its name.
         """
         self._metres, self._unit = unit
         self._given, self._given_acceleration = noise, acceleration

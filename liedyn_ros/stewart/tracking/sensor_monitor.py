@@ -13,12 +13,12 @@
 # limitations under the License.
 
 """
-One sensor more than six legs: what it makes known that the lengths alone cannot show.
+A redundant sensor beside the six legs: it shows what the lengths alone cannot.
 
 A redundant sensor measures some function of the pose. Its residual at the pose of the lengths is
-zero but for noise; a bias of a leg moves the pose and with it the residual, along a direction of
-that leg's own, by which the leg is named. An orientation gives three residuals and can name a
-leg; a seventh length gives one, which says that something is wrong but not where.
+zero except for noise. A bias of a leg moves the pose and with it the residual. The direction of
+that change names the leg. An orientation gives three residuals and can name a leg; a seventh
+length gives one, which says that something is wrong but not where.
 """
 
 from collections.abc import Callable

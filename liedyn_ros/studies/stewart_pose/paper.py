@@ -125,8 +125,8 @@ TABLES = (
           10.0 ** LOG_DAMPINGS, methods_of('LM', levenberg_marquardt, Chart.SPATIAL),
           np.array(((0, 4, 14), (0, 0, 66), (100, 100, 100), (44, 68, 12), (100, 100, 92)))))
 
-# The cells, by method and state from 0, that no reading of the paper reproduces: neither of its
-# charts and residuals, nor of its units, its order of angles or its criteria of convergence.
+# The cells, by method and state from 0, that no reading of the paper reproduces. Its charts,
+# residuals, units, order of angles and convergence criteria were varied.
 UNEXPLAINED = frozenset({('GN-SE(3)', 3), ('LM-R6', 3), ('LM-Quat', 3)})
 
 

@@ -28,7 +28,7 @@ MILLISECOND = 1_000_000
 
 @pytest.fixture
 def actuators():
-    """Return six actuators with scales and offsets of their own."""
+    """Return six actuators with different scales and offsets."""
     return LegActuators(NAMES, 0.1 * np.arange(1, 7), np.arange(6) + 0.5)
 
 
