@@ -16,8 +16,8 @@
 Forward and hybrid dynamics: the articulated-body algorithm (Kim, Tables 3 and 4).
 
 Forward dynamics is the case in which no acceleration is prescribed. The coordinates of a joint
-with several degrees of freedom are eliminated one by one, as if massless links lay between them:
-the pivots are those of the Cholesky factor of S^T Ihat S, and any of them may be prescribed.
+with several degrees of freedom are eliminated one by one, as if massless links lay between them.
+The pivots are those of the Cholesky factor of S^T Ihat S. Any coordinate may be prescribed.
 """
 
 import math
@@ -51,8 +51,8 @@ def hybrid(model, data, q, v, prescribed, a, tau, external):
     """
     Write the accelerations that are not prescribed and the forces that are not given.
 
-    Returns DONE, REFUSED for unacceptable input, or for one so large that the result is not
-    finite, or k + 1 when coordinate k moves no inertia.
+    Returns DONE, or REFUSED for unacceptable input or input so large that the result is not
+    finite. Returns k + 1 when coordinate k moves no inertia.
     """
     return solve(model, data, q, v, prescribed, a, tau, external)
 

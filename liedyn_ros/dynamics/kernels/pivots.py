@@ -31,8 +31,8 @@ def is_principal(gm, gf):
     """
     Return whether the gain Ihat S of a coordinate has one entry alone, that along S.
 
-    The axis is then a principal one through the centre of mass, without rounding: moments of
-    other axes, however large, have left nothing in the pivot.
+    The axis is then principal through the centre of mass, without rounding: moments of other axes,
+    however large, leave nothing in the pivot.
     """
     count = 0
     for x in (gm[0], gm[1], gm[2], gf[0], gf[1], gf[2]):
@@ -43,10 +43,10 @@ def is_principal(gm, gf):
 @kernel
 def exceeds_rounding(model, data, i, k, pivot):
     """
-    Return whether a pivot of link i is more than rounding leaves of what turns about its axis.
+    Return whether a pivot of link i exceeds the rounding of the inertia about its axis.
 
-    That is the sum, over link i and all that it carries, of |S|^T |Ihat| |S| for the screw S of
-    coordinate k, seen from each link.
+    The inertia is the sum of |S|^T |Ihat| |S| over link i and all that it carries. S is the screw
+    of coordinate k, seen from each link.
     """
     w, v = joints.screw(get_int(model, i, KIND), get(model, i, PITCH), k)
     total = magnitude(data, i, w, v)

@@ -30,7 +30,7 @@ def rnea(model, data, q, v, a, external, tau):
     """
     Write the joint forces of a motion; external (B, 6) has rows or none.
 
-    Returns whether the input is acceptable, the forces are finite, and tau has memory of its own.
+    Returns whether the input is acceptable, the forces are finite, and tau has its own memory.
     """
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.complete(model, v)

@@ -16,9 +16,9 @@
 The two tables that every kernel works on, and how to read and write them.
 
 model holds the constants of a machine; no kernel writes it, so threads and several data may share
-it. Its rows are the ground, the N links, the nv velocity coordinates and the B bodies with a name;
-each kind of row has columns of its own. data holds what a call has computed, with the rows of
-model but for the bodies. Whole numbers are read with get_int.
+it. Its rows are the ground, the N links, the nv velocity coordinates and the B bodies with a name.
+Each kind of row has its own columns. data holds what a call has computed, with the rows of model
+except the bodies. Whole numbers are read with get_int.
 """
 
 from liedyn_ros.jit.decorators import inlined

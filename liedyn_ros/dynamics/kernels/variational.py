@@ -15,16 +15,17 @@
 """
 The momenta of a discrete motion, for a variational integrator (theory 3.4).
 
-In a step h each joint moves from q0 to q1 by its displacement D_J = J(q0)^-1 J(q1): exp(h S rate),
-but for a free joint the rotation exp(h w) beside the translation h v, so that a velocity common
-to all bodies is only added. D = T(q0)^-1 T(q1) of a link in the ground follows from that of its
-parent, D = X^-1 D_p X D_J with the pose X of the link in its parent at q0. So nothing depends on
-where the machine is, and a displacement has its digits however small it is. (3.16)
+In a step h each joint moves from q0 to q1 by its displacement D_J = J(q0)^-1 J(q1), which is
+exp(h S rate). For a free joint it is the rotation exp(h w) beside the translation h v: a velocity
+common to all bodies is then only added. D = T(q0)^-1 T(q1) of a link in the ground follows from
+that of its parent: D = X^-1 D_p X D_J, X being the pose of the link in its parent at q0. So
+nothing depends on where the machine is, and a displacement keeps its digits however small it is.
+(3.16)
 
-The kinetic part of the discrete Lagrangian is, of each link, that of its centre of mass at the
-mean velocity in the ground, and of its rotation at the constant angular velocity that leads from
-one to the other. Its derivatives by q0 and q1 are wrenches, which the transposed recursion of
-inverse dynamics takes to the joints. (3.17)
+The kinetic part of the discrete Lagrangian has two terms for each link. One is that of its centre
+of mass at the mean velocity in the ground. The other is that of its rotation at the constant
+angular velocity from q0 to q1. Its derivatives by q0 and q1 are wrenches, which the transposed
+recursion of inverse dynamics takes to the joints. (3.17)
 """
 
 from liedyn_ros.dynamics.kernels import joints, motion, rigid, symmetric

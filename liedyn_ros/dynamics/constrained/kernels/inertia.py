@@ -51,7 +51,7 @@ def factor(machine, free, mass):
     """
     Factor M = L^T L over the free coordinates, in place; L is as sparse as M.
 
-    Returns k + 1 for a coordinate k that moves no inertia of its own, 0 where there is none.
+    Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
     for k in range(len(machine.link) - 1, -1, -1):
         if not free[k]:

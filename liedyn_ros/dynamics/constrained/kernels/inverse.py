@@ -15,9 +15,9 @@
 """
 Constrained inverse dynamics with least constraint force, which is any that is unique (12.18).
 
-The passive coordinates decide: A_p^T lam = what the tree needs there less what is given. Where
-that leaves a choice, lam^T W lam is least at all times: lam = W^-1 A_p y, not the pseudo-inverse
-order by order, which is wrong from order one on.
+The passive coordinates determine A_p^T lam: the force that the tree needs there less the given
+one. Where that leaves a choice, lam^T W lam is least at all times: lam = W^-1 A_p y. The
+pseudo-inverse order by order is wrong from order one on.
 """
 
 import math

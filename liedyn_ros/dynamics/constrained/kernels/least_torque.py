@@ -16,7 +16,7 @@
 Constrained inverse dynamics with least joint force, in the null space of A (12.20), (12.21).
 
 v = N s with A N = 0, so N^T tau is what the tree needs along the free motions, whatever the
-closures carry: tau_a = Q^-1 N_a s least at all times. Any rank of A.
+closures carry. tau_a = Q^-1 N_a s is least at all times. A may have any rank.
 """
 
 import math

@@ -25,7 +25,7 @@ from liedyn_ros.lie.kernels import vec3
 @kernel
 def begin(machine, motion, sought, free, frames, q, v, a, tau):
     """
-    Write what a state decides, and what is given of motion and forces.
+    Write the quantities of a state, and the given motion and forces.
 
     Given are, where sought, accelerations of coordinates that are not free and forces of those
     that are; else all of both. The first frames are those of closures, which all tasks need.

@@ -16,7 +16,7 @@
 Column-pivoted QR of a matrix that is held by its columns, as rows of a table (Golub, 5.4.2).
 
 rows (m, n) holds m columns of n numbers. After `triangularise`, row s is column order[s] of the
-matrix: its first entries, to s, are column s of R; those after s the tail of a reflection
+matrix: its first entries, to s, are column s of R. Those after s are the tail of a reflection
 1 - beta v v^T whose first number, v_s, is head[s].
 """
 

@@ -15,8 +15,8 @@
 """
 One order of the constrained equations: M a = x + A^T lam, A a = -gamma (12.15).
 
-With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a: no
-product A M^-1 A^T is formed, so that no digits are lost where A is nearly of lower rank. The
+With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a. The
+product A M^-1 A^T is not formed, so no digits are lost where A is nearly rank-deficient. The
 factors are those of the state and serve all orders.
 """
 
@@ -38,7 +38,7 @@ def prepare(machine, motion, room, free):
     """
     Factor M and the rows of order zero over the free coordinates.
 
-    Returns k + 1 for a coordinate k that moves no inertia of its own, 0 where there is none.
+    Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
     inertia.write_mass(machine, motion, room.mass)
     write_scales(machine, motion, room)

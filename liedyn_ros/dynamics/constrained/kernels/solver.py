@@ -41,8 +41,8 @@ def solve(constants, series, by_row, by_column, space, task, free, chosen, weigh
     free (nv,) is where accelerations are sought, for HYBRID; False for LEAST_FORCE, True for
     LEAST_TORQUE. chosen and weight are what inverse.py and least_torque.py say. Wrenches
     (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, REFUSED for numbers that are not
-    finite or too large, UNMOVED for actuators that do not decide the motion, or k + 1 for a
-    coordinate k that moves no inertia of its own.
+    finite or too large, or UNMOVED for actuators that do not determine the motion. Else returns
+    k + 1 for a coordinate k that moves no inertia by itself.
     """
     machine, motion = machine_of(constants), motion_of(series)
     room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)

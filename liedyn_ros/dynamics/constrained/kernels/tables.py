@@ -15,9 +15,9 @@
 """
 The tables of constrained dynamics, and how to read and write vectors in them.
 
-All vectors are in one inertial frame: at rest, its axes those of the ground, its origin amid the
-machine at this instant. There a vector fixed to a link with twist V = (w, v) changes by V alone,
-and wrenches add up without transport. All that changes is a series of Taylor coefficients
+All vectors are in one inertial frame at rest, with the axes of the ground and its origin within
+the machine at this instant. There a vector fixed to a link with twist V = (w, v) changes by V
+alone, and wrenches add up without transport. All that changes is a series of Taylor coefficients
 x^(k) / k!, so that products are Cauchy products without binomials.
 """
 
@@ -34,8 +34,8 @@ RANK, QUALITY, DEFECT, REPORT_WIDTH = range(4)  # columns of a report
 
 # Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
 # Frames are those of the closures, a before b, then those of the bodies. Rows are the constraints
-# of closures; after them come the couplings, dense rows of their own, and after those of the model
-# the functions of a user, whose rows and bias are written at each state.
+# of closures. The couplings follow as dense rows, then the functions of a user, whose rows and
+# bias are written at each state.
 MACHINE = Bundle(
     'Machine',
     kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)

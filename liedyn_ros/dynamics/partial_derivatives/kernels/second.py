@@ -16,7 +16,7 @@
 Second derivatives of inverse dynamics as products with two vectors, O(n) (13.24).
 
 The gradient of y . tau (kernels.products) is varied along a direction xq, xv, xa. A quantity of a
-link is varied as its own frame sees it, so that screws do not vary; from a parent to its child a
+link is varied as seen in its own frame, so screws do not vary. From a parent to its child a
 variation loses the bracket with the displacement h of the joint between them.
 """
 

@@ -15,10 +15,10 @@
 """
 The two tables of partial derivatives: links and columns, in one frame that all links share.
 
-The frame has the axes of the ground, and its origin where the first link is: so no transports are
-needed, and a machine far from the ground's origin loses no digits. links has a row for each link
-after row 0, the ground, which is at rest and accelerated against gravity (3.0). columns has a row
-for each velocity coordinate. Names are those of the theory, section 13.2.
+The frame has the axes of the ground and the origin of the first link. So no transports are needed,
+and a machine far from the ground's origin loses no digits. links has a row for each link after row
+0, the ground, which is at rest and accelerated against gravity (3.0). columns has a row for each
+velocity coordinate. Names are those of the theory, section 13.2.
 """
 
 from liedyn_ros.dynamics.kernels.tables import load3, store3

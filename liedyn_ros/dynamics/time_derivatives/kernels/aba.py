@@ -15,9 +15,9 @@
 """
 Forward and hybrid dynamics and their time derivatives, one order after the other.
 
-Order zero is the articulated-body algorithm of kernels/aba.py. Its articulated inertias, gains
-and pivots serve every order (Lemma 2): an order costs what its inverse dynamics without the
-unknown accelerations costs, and one solution of the system that is already factored. (7.7)
+Order zero is the articulated-body algorithm of kernels/aba.py. Its articulated inertias, gains and
+pivots serve every order (Lemma 2). An order costs its inverse dynamics without the unknown
+accelerations, and one solution of the factored system. (7.7)
 """
 
 from liedyn_ros.dynamics.kernels import aba, joints

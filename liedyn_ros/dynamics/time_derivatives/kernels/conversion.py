@@ -16,8 +16,8 @@
 Derivatives become coefficients in the table, and back.
 
 A derivative x^(k) is k! times a coefficient. Arrays are those of one state, or have a first axis
-of states. Those from a first one on go into the lanes of the table; where there are fewer, the
-last one goes into the lanes that are left over.
+of states. States from a first one on go into the lanes of the table. If there are fewer states
+than lanes, the last state fills the rest.
 """
 
 import numpy as np

@@ -15,10 +15,9 @@
 """
 The pose of a joint as a series, and products of it with other series (7.19 to 7.21, 7.28).
 
-Seen from the joint frame a joint rotates about z (cosine and sine), translates along z, or has a
-rotation matrix of its own (spherical), with a position besides if it is free. Only these are
-multiplied as series: the constant placement of the joint frame in the parent is applied once an
-order.
+Seen from the joint frame a joint rotates about z (cosine and sine) or translates along z. A
+spherical joint has a rotation matrix, a free joint also a position. Only these are multiplied as
+series: the constant placement of the joint frame in the parent is applied once an order.
 
 In all functions row is that of coefficient 0 of the link in the table.
 """

@@ -18,8 +18,8 @@ The motion of a link, order by order, its parent's being known (7.29 to 7.35).
 A link moves with its angular velocity w and the specific acceleration s of its origin: the
 acceleration less gravity, both in its own axes. A point at a constant x from the origin has
 s + ([w'] + [w]^2) x, with the acceleration tensor in brackets. So neither linear velocity nor
-gravity is a series of its own, and a rigid body needs, of all products of its series, only the
-symmetric w w^T: less than half of the brackets of (7.24).
+gravity needs a series. Of all products of its series a rigid body needs only the symmetric w w^T:
+less than half of the brackets of (7.24).
 """
 
 from liedyn_ros.dynamics.kernels import symmetric

@@ -31,7 +31,7 @@ def rnea(model, series, q, v, a, external, tau):
     Write the derivatives tau (r + 1, nv) of joint forces; those of v are a (r + 1, nv).
 
     external (r + 1, B, 6) may have no rows. Returns whether the input is acceptable, the forces
-    are finite, and tau has memory of its own.
+    are finite, and tau has its own memory.
     """
     if (a.shape != tau.shape or a.shape[1] != get_int(model, 0, NV)
             or not (joints.acceptable(model, q) and joints.complete(model, v)

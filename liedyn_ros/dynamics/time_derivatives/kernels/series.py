@@ -16,9 +16,9 @@
 The table of the recursions at every order in time.
 
 All that changes in time is a series of normalised Taylor coefficients x_k = x^(k) / k!: products
-are Cauchy products, without binomials (7.26). The table has, for each link and the ground, a row
-for each of the orders 0 to r + 1, row i * (r + 2) + k for coefficient k of link i. It holds one
-state, or LANES of them, see jit/simd.py. docs/theory.md, section 7.6, derives what stands in it.
+are Cauchy products, without binomials (7.26). Each link, and the ground, has a row for each of the
+orders 0 to r + 1. Coefficient k of link i is row i * (r + 2) + k. The table holds one state, or
+LANES of them, see jit/simd.py. docs/theory.md, section 7.6, derives what stands in it.
 """
 
 MAX_ORDER = 30  # of time derivatives

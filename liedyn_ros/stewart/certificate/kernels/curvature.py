@@ -13,11 +13,11 @@
 # limitations under the License.
 
 """
-J^-1 and how J changes about a pose: what all proofs are made of.
+J^-1 and how J changes about a pose: the basis of all proofs.
 
-The table's platform joints are about their centroid, in units of their radius of gyration, so that
-rho of (14.1) is 1 and a twist (w, v) has the norm of six numbers. The chart at a pose is
-R exp(w), p + R v. Of each leg's second derivative H_i (14.5) ten numbers differ: six of the
+The table's platform joints are about their centroid, in units of their radius of gyration. So rho
+of (14.1) is 1 and a twist (w, v) has the norm of six numbers. The chart at a pose is R exp(w),
+p + R v. Each leg's second derivative H_i (14.5) has ten different numbers. Six are of the
 symmetric part of w with w, three of w with v, one of v with v.
 """
 
@@ -28,7 +28,7 @@ from liedyn_ros.stewart.platform.kernels.inverse_rates import invert
 
 ROUNDING = 2.0 ** -53
 
-# Parts of a workspace: Dg, its inverse A, a copy of Dg that is overwritten, T row by row, and of
+# Parts of a workspace: Dg, its inverse A, a copy of Dg that is overwritten, T row by row. Then for
 # each leg g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
 DG, A, COPY, T, LEG = 0, 36, 72, 108, 168
 PART = 10  # numbers of a row of T

@@ -30,9 +30,9 @@ def certify(table, scale, centre, values, pose, bounds, out, work):
     Write the certificate of a pose (4 by 4, m) for the legs' values; return whether there is one.
 
     scale: rho, m. centre: (3,), m, of the platform joints in the platform frame. bounds: (30,), in
-    units of rho: of the lengths, of the joints' centres on base and platform, of the way of driven
-    ends, and of how far that way bends. out: (9,), the
-    radii r_minus, r_plus, r_reg and the half widths of the box, all in units of rho.
+    units of rho, of lengths, joint centres on base and platform, the travel of driven ends and its
+    bend. out: (9,), the radii r_minus, r_plus, r_reg and the half widths of the box, all in units
+    of rho.
     """
     squared = work[WORK:WORK + 6]
     if len(table) == forms.ENDS:

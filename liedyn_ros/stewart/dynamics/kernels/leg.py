@@ -15,15 +15,15 @@
 """
 The force at the platform joint that moves a leg without its drive (12.41), to any order.
 
-A leg is a cylinder about its base joint and a rod about its platform joint. With u along the leg
-of length L, V and A the velocity and acceleration of its tip, f = m2 c2, e the inertia of both
-parts about their joints, h = m1 c1 - f and U = (V - L' u) / L the velocity of u:
+A leg is a cylinder about its base joint and a rod about its platform joint. u is along the leg of
+length L. V and A are the velocity and acceleration of its tip, U = (V - L' u) / L the velocity
+of u. f = m2 c2, h = m1 c1 - f, and e is the inertia of both parts about their joints.
 
 r = alpha A - beta g + 2 kappa L' V / L + z u, alpha = m2 - 2 f / L + e / L^2, beta = m2 + h / L,
 kappa = f / L - e / L^2, z = (m2 - alpha) u.A + h u.g / L + f |U|^2 - 2 kappa L'^2 / L.
 
-With e1 the first axis of its universal joint, n = u x e1, s = sin q2 = e1.u and q = q1' = -n.U /
-cos^2 q2, the inertia J about the leg adds
+Let e1 be the first axis of the universal joint, n = u x e1, s = sin q2 = e1.u and q = q1' = -n.U /
+cos^2 q2. The inertia J about the leg adds
 
 -J / L (n (q' s^2 + 2 q s s') / cos^2 q2 + (e1 - s u) q^2 s).
 

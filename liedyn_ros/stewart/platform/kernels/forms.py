@@ -16,11 +16,11 @@
 Legs of other forms than the textbook's: at a pose, each is a plain leg between two points.
 
 The platform's table begins with 36 numbers, the ends of the legs: six on the base, then six on the
-platform, each in its own frame. Of plain struts these are the joints and the whole table. Else a
-row of each leg follows, and the ends move: `follow` writes where a pose puts them, `drive` where
-the drives' values do. A rod from end to end then has the length and the rates of a plain leg
-(14.34), so that what is computed of plain legs holds for all. The ratio is u . A', the rod's unit
-vector times the motion of its end by the drive's value: 1 for struts, 0 at a dead centre.
+platform, in their frames. For plain struts these are the joints and the whole table. Else a row
+for each leg follows, and the ends move: `follow` writes where a pose puts them, `drive` where the
+drives' values do. A rod from end to end has the length and rates of a plain leg (14.34). So
+results for plain legs hold for all. The ratio is u . A', the rod's unit vector times the motion of
+its end by the drive's value: 1 for struts, 0 at a dead centre.
 """
 
 import math

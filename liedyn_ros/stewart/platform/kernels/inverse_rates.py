@@ -42,8 +42,8 @@ def twist_by_pose(joints, pose, twist, out, work):
     """
     Write the derivative, 6 by 6, of J^-1 Ldot by the pose's body twist, Ldot = J twist fixed.
 
-    It is -J^-1 d(J twist), and a leg's rate u . s, of unit vector u and velocity s of its joint
-    on the platform, changes by s across the leg over its length times the leg vector's change.
+    It is -J^-1 d(J twist). A leg's rate is u . s, with its unit vector u and the velocity s of its
+    platform joint. It changes by s across the leg, over its length, times the leg vector's change.
     Returns False where J has no inverse.
     """
     inverse = work[36:72]

@@ -15,8 +15,8 @@
 """
 Leg vectors, leg lengths and their Lie derivatives.
 
-The joints are one flat array of 36 numbers: six base joints a_i in the base frame, then six
-platform joints b_i in the platform frame. The pose (r, p) is of the platform in the base.
+The joints are one flat array of 36 numbers: six base joints a_i (base frame), then six platform
+joints b_i (platform frame). The pose (r, p) is of the platform in the base.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ def leg_screw(joints, i, r, d, trivialization):
     """
     Return (moment, force) of a unit force along leg vector d; twice it is a row of J.
 
-    With d in the platform frame, b x d_b is the moment part of (Stewart 22, 24); with d in the
+    With d in the platform frame, b x d_b is the moment part of (Stewart 22, 24). With d in the
     base frame, a x d = a x (R b + p) is that of (Stewart 23).
     """
     if trivialization == BODY:

@@ -15,10 +15,10 @@
 """
 What is left of a platform's limits at a pose: travel, joint cones, clearance between legs.
 
-The limits are one flat array of 75 numbers: least and greatest value of each leg, six base and six
-platform cones (a unit vector and an angle each), and the least distance of each pair of axes.
-What is left are 33: six of travel, six of base and six of platform angles, fifteen of clearance
-between legs.
+The limits are one flat array of 75 numbers: least and greatest value of each leg, twelve cones,
+least distance of each pair of axes. A cone is a unit vector and an angle; six are of the
+base, then six of the platform. There are 33 margins: six of travel, six of base and six
+of platform angles, fifteen of clearance between legs.
 """
 
 import math

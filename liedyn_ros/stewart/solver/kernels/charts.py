@@ -33,8 +33,8 @@ QUATERNION = 3  # seven numbers, and one equation more to fix the norm
 
 STATE = 12  # numbers in the longest state
 
-# The indices of the unknowns. As a tuple carries its length in its type, loops over it are
-# compiled once for six unknowns and once for seven, and unrolled in both.
+# The indices of the unknowns. A tuple's type includes its length. So loops over it are compiled
+# once for six unknowns and once for seven, unrolled in both.
 SIX = (0, 1, 2, 3, 4, 5)
 SEVEN = (0, 1, 2, 3, 4, 5, 6)
 

@@ -24,8 +24,8 @@ def levenberg_marquardt(
     """
     Move the state x to where the residuals vanish; return (status, iterations).
 
-    Lengths are in units of the characteristic length, so that the damping and the steps mean
-    the same on a platform of any size, unless the caller chose another unit.
+    Lengths are in units of the characteristic length, unless the caller chose another unit. So the
+    damping and the steps mean the same on a platform of any size.
     """
     unknowns = equations.unknowns
     jacobian, a, factor, r, r_new, g, step, x_new = problem.views(work, unknowns)

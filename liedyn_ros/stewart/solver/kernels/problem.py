@@ -15,8 +15,8 @@
 """
 What the solvers share: the equations, how a solve can end, and the parts of a workspace.
 
-The equations are those of six leg lengths, as lengths or as squared lengths, and that of a
-unit quaternion where the chart has one; the unknowns are a chart's.
+The equations are those of six leg lengths, as lengths or as squared lengths. A chart with a
+quaternion adds that of its unit norm. The unknowns are those of the chart.
 """
 
 from typing import Any, NamedTuple

@@ -32,12 +32,12 @@ GROWTH = 2.2  # by which an error grows, sample by sample, where the leg acceler
 BAND = 3.0  # deviations of noise: a leg with all its noise leaves such a band soon
 WITHIN = 40.0  # samples that a leg with little noise left stays within it
 MARGIN = 6.0  # deviations of noise that are no motion
-# A leg that turns in a swing of amplitude A keeps within a band q of its reading while a leg
-# that swings alike moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may swing
-# less than the others: DWELL sqrt(q length).
+# A leg that reverses in a swing of amplitude A stays within a band q of its reading. Meanwhile a
+# leg with the same swing moves on by 2 sqrt(2 q A). A is less than the leg's length, but it may
+# swing less than the others: DWELL sqrt(q length).
 DWELL = 8.0
-SHIFT = 2.0  # times what a gate grants for stamps, that they may be off by for all legs alike
-BLAME = 3.0  # times the acceleration that explains a reading, which the one before must take more
+SHIFT = 2.0  # times the allowance of a gate for stamps, for an error of stamps common to all legs
+BLAME = 3.0  # ratio of accelerations from which on the reading before is the outlier
 
 # Numbers of the platform.
 COUNT, SAME_SAMPLES, SPREAD, NUMBERS = 0, 1, 2, 3
@@ -91,11 +91,11 @@ def judge(time, lengths, history, legs, since, numbers, settings, residuals, pla
     Judge six readings (6,), m, at a time (s).
 
     legs: (6, LEG), of which SIGMA, STEP (m) and RATE (m/s) are given. since: (2, 6, 6). settings:
-    deviations of a gate, acceleration (m/s^2), time (s) after which a leg is frozen, repetitions
-    of all six that are none, whether the smallest change is learnt. Writes residuals (6,), NaN
-    where nothing was predicted, and plausible readings (6,). Returns three sets of legs as bits
-    (outliers, stepped, frozen), whether all jumped, and the acceleration (m/s^2) that would
-    explain a jump or an error that grows, else 0.
+    deviations of a gate; acceleration (m/s^2); frozen_time (s); repetitions of all six that are no
+    fault; whether the smallest change is learnt. Writes residuals (6,), NaN where nothing was
+    predicted, and plausible readings (6,). Returns three sets of legs as bits (outliers, stepped,
+    frozen), and whether all jumped. Returns too the acceleration (m/s^2) that would explain a jump
+    or an error that grows, else 0.
     """
     factor, bound, frozen_time, repetitions, learns = settings
     dt = time - history[0, 0]
@@ -251,10 +251,10 @@ def follow(history, legs, numbers, time, lengths, residuals, plausible, noise, b
 @kernel
 def misled(history, legs, numbers, time, lengths, i):
     """
-    Return whether it is the reading before that was an outlier, and put it right if so.
+    Return whether the previous reading was the outlier, and correct it if so.
 
-    After a gap the gate can be too wide to see one. Of the two readings it is the one that takes
-    the greater acceleration to explain by those before both.
+    After a gap the gate can be too wide to see one. The outlier is the one of the two that takes
+    the greater acceleration from the readings before both.
     """
     if numbers[COUNT] < 3.0:
         return False

@@ -16,9 +16,10 @@
 Six drives with three derivatives, filtered for several sharpnesses of the motion (14.24).
 
 Lengths here are the positions of the drives' ends, m: of struts and rails the readings, of cranks
-their arcs. A member of the bank is a row: four numbers of each leg (m, m/s, m/s^2, m/s^3), their
-common covariance (4, 4), row by row, the evidence for the member, and the mean of its errors
-squared over their variance, its misfit: 1 where the member fits its own covariance.
+their arcs. A member of the bank is a row. It has four numbers of each leg (m, m/s, m/s^2, m/s^3),
+then their common covariance (4, 4), row by row. The evidence for the member and its misfit follow.
+The misfit is the mean of its errors squared over their variance: 1 where the member fits its
+covariance.
 """
 
 import math

@@ -15,9 +15,9 @@
 """
 Noise, resolution, acceleration and stamp jitter of six leg readings, estimated from them alone.
 
-A difference of order m takes a polynomial of lower order away and keeps white noise: of readings
-y at times t it is sum w_j y_j with the weights of a divided difference, over |w| (14.13, in the
-form for irregular stamps). The least of the mean squares over the orders is the noise.
+A difference of order m removes a polynomial of lower order and keeps white noise. For readings y
+at times t it is sum w_j y_j / |w|, with the weights w of a divided difference (14.13, form for
+irregular stamps). The least of the mean squares over the orders is the noise.
 """
 
 import math
@@ -42,7 +42,7 @@ STEP_ROUNDING = 4.0 * 2.0 ** -52  # of a reading, that is the error of a differe
 SOME = 0.02  # share of readings that repeat, from which on a leg shows its steps
 UNSEEN_STEP = 1e-3  # m, of a reading that has not changed yet
 NO_STEP = 1e-10  # of a reading: a smaller step is none
-SELDOM = 40.0  # samples since the last outlier, after which one says nothing of the noise
+SELDOM = 40.0  # samples without an outlier, after which one does not count as noise
 
 # Numbers of the whole platform.
 (COUNT, TAKEN, PERIOD, SPREAD, VARIANCE, IDENTIFIED, ACCELERATION, ACROSS, JITTER, EVIDENCE,
@@ -114,8 +114,8 @@ def spacing(window, numbers, work):
     """
     Update period and spread of the stamps: the period is a median, as samples may be lost.
 
-    The spread is that about multiples of the period; where the stamps keep to none, that of the
-    gaps, and more, as stamps that would be out of order are not seen.
+    The spread is about multiples of the period. If the stamps follow no period, it is that of the
+    gaps, and more: stamps that would be out of order are not seen.
     """
     for k in range(POINTS - 1):
         gap, j = window[k, 0] - window[k + 1, 0], k
