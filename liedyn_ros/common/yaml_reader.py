@@ -31,6 +31,7 @@ MAX_VALUES = 10_000_000  # of a document, those that an alias repeats counted ea
 _NEEDED = object()
 _INTEGER = re.compile(r'[+-]?(?:0|[1-9]\d{0,17})', re.ASCII)
 _LEADING_ZERO = re.compile(r'[+-]?0\d', re.ASCII)
+_COMMON = re.compile(r'-?(?:0|[1-9]\d{0,9})\.\d{1,20}', re.ASCII)  # a double whatever its digits
 _WORDS: dict[str, Any] = {
     '': None, '~': None, 'null': None, 'true': True, 'false': False,
     '.inf': math.inf, '+.inf': math.inf, '-.inf': -math.inf, '.nan': math.nan}
@@ -66,8 +67,8 @@ class Node(Place):
         """Return the values of keys as finite numbers, or the default for those not given."""
         mapping = self.value
         if type(mapping) is dict:
-            values = [mapping.get(key, default) for key in keys]
-            if _are_floats(values):
+            values = _finite([mapping.get(key, default) for key in keys])
+            if values is not None:
                 self._taken += keys
                 return values
         return [self.take(key, default).number() for key in keys]
@@ -80,10 +81,18 @@ class Node(Place):
             return None
         return Node(mapping[key], f'/{key}', self)
 
+    def options(self, readers: 'Mapping[str, Callable[[Node], Any]]') -> dict[str, Any]:
+        """Return the values of those keys that are there, each as its reader returns it."""
+        self._taken += readers
+        mapping = self._mapping()
+        return {key: read(Node(mapping[key], f'/{key}', self))
+                for key, read in readers.items() if key in mapping}
+
     def finish(self) -> None:
         """Refuse the keys of a mapping that were not asked for."""
-        unknown = [key for key in self._mapping() if key not in self._taken]
-        if unknown:
+        mapping = self._mapping()
+        if mapping.keys() - self._taken:
+            unknown = [key for key in mapping if key not in self._taken]
             self.fail(f'keys of {sorted(set(self._taken))}', short(unknown))
 
     def text(self) -> str:
@@ -121,9 +130,9 @@ class Node(Place):
 
     def numbers(self, length: int | None = None, infinite: bool = False) -> list[float]:
         """Return a list of numbers."""
-        values = self._list(length)
-        if _are_floats(values):
-            return list(values)
+        values = _finite(self._list(length))
+        if values is not None:
+            return values
         return [element.number(infinite) for element in self.sequence(length)]
 
     def number_or_numbers(self, infinite: bool = False) -> float | list[float]:
@@ -144,9 +153,9 @@ class Node(Place):
 
     def angles(self, length: int) -> list[float]:
         """Return a list of angles in rad."""
-        values = self._list(length)
-        if _are_floats(values):
-            return list(values)
+        values = _finite(self._list(length))
+        if values is not None:
+            return values
         return [element.angle() for element in self.sequence(length)]
 
     def _mapping(self) -> Mapping[str, Any]:
@@ -182,7 +191,7 @@ def _compose(text: str) -> Any:
     """Return the one document of a text, None where it is empty."""
     loader = _LOADER(text)
     try:
-        return _Composer().compose(loader.get_event)
+        return _Composer(loader.get_event).document()
     finally:
         loader.dispose()
 
@@ -191,103 +200,103 @@ class _Composer:
     """
     Puts the one document of a stream of events together as mappings, lists and plain values.
 
-    It does not recur, and it refuses what would grow without bound.
+    It refuses what would grow without bound.
     """
 
-    def __init__(self) -> None:
-        """Begin without a value."""
-        self._top = _Container([], None, 0)  # the container that is open; the first holds ...
-        self._below: list[_Container] = []  # ... the document
-        self._anchors: dict[str, tuple[Any, int]] = {}  # values, and how many each counts for
+    def __init__(self, get_event: Callable[[], Any]) -> None:
+        """Begin with a source of events, which gives None after the last one."""
+        self._get_event = get_event
+        self._anchors: dict[str, tuple[Any, int]] = {}  # values, and how many are in each
         self._plain = _Plain()
         self._count = 0
+        self._depth = 0
 
-    def compose(self, get_event: Callable[[], Any]) -> Any:
+    def document(self) -> Any:
         """Return the document, None where the stream is empty."""
-        handlers: dict[type, Callable[[Any], None]] = {
-            yaml.AliasEvent: self._alias,
-            yaml.MappingStartEvent: self._start, yaml.SequenceStartEvent: self._start,
-            yaml.MappingEndEvent: self._end, yaml.SequenceEndEvent: self._end,
-            yaml.DocumentStartEvent: self._document, yaml.DocumentEndEvent: _ignore,
-            yaml.StreamStartEvent: _ignore, yaml.StreamEndEvent: _ignore}
-        scalar, plain = yaml.ScalarEvent, self._plain
-        for event in iter(get_event, None):
-            if type(event) is not scalar:
-                handlers[type(event)](event)
-                continue
-            # Most events are scalars, so that each call saved here is a part of the time of all.
-            value = plain[event.value] if event.implicit[0] else event.value  # not in quotes
-            if event.tag is not None or event.anchor is not None:
-                self._mark(event, value)
-            top = self._top
-            if top.key is not None or type(top.value) is list:
-                self._add(event, value, 1)
-            elif type(value) is str and value != '<<' and value not in top.value:
-                top.key = value
-            else:
-                _refuse(event, 'each key once and a text', short(value))
-        document: list[Any] = self._top.value
-        return document[0] if document else None
+        found: list[Any] = []
+        for event in iter(self._get_event, None):
+            if type(event) is yaml.DocumentStartEvent:
+                if found:
+                    _refuse(event, 'one document', 'a second')
+                found.append(self._value(self._get_event()))
+        return found[0] if found else None
 
-    def _document(self, event: Any) -> None:
-        if self._top.value:
-            _refuse(event, 'one document', 'a second')
-
-    def _mark(self, event: Any, value: Any) -> None:
-        """Keep the value of an anchor, refuse a tag."""
+    def _value(self, event: Any) -> Any:
+        """Return the value that begins with an event."""
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            return self._scalar(event)
+        if kind is yaml.AliasEvent:
+            return self._repeated(event)
         if event.tag is not None:
             _refuse(event, 'a value without a tag', event.tag)
-        self._anchors[event.anchor] = value, 1
+        if self._depth == MAX_DEPTH:
+            _refuse(event, f'at most {MAX_DEPTH} nested lists and mappings', 'more')
+        before = self._count
+        self._depth += 1
+        value = self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
+        self._depth -= 1
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value, self._count - before
+        return value
 
-    def _alias(self, event: Any) -> None:
+    # Most events are scalars: the two loops take those without tag and anchor without a call.
+
+    def _mapping(self) -> dict[str, Any]:
+        get_event, plain, scalar = self._get_event, self._plain, yaml.ScalarEvent
+        result: dict[str, Any] = {}
+        while True:
+            event = get_event()
+            if type(event) is not scalar:
+                if type(event) is yaml.MappingEndEvent:
+                    self._add(len(result), event)
+                    return result
+                _refuse(event, 'each key once and a text', 'a list, a mapping or an alias')
+            simple = event.implicit[0] and event.anchor is None
+            key = plain[event.value] if simple else self._scalar(event)
+            if type(key) is not str or key == '<<' or key in result:
+                _refuse(event, 'each key once and a text', short(key))
+            event = get_event()
+            if type(event) is scalar and event.implicit[0] and event.anchor is None:
+                result[key] = plain[event.value]
+            else:
+                result[key] = self._value(event)
+
+    def _sequence(self) -> list[Any]:
+        get_event, plain, scalar = self._get_event, self._plain, yaml.ScalarEvent
+        result: list[Any] = []
+        while True:
+            event = get_event()
+            if type(event) is scalar and event.implicit[0] and event.anchor is None:
+                result.append(plain[event.value])
+            elif type(event) is yaml.SequenceEndEvent:
+                self._add(len(result), event)
+                return result
+            else:
+                result.append(self._value(event))
+
+    def _scalar(self, event: Any) -> Any:
+        """Return a plain value or a text, and keep the value of an anchor."""
+        if event.tag is not None:
+            _refuse(event, 'a value without a tag', event.tag)
+        value = self._plain[event.value] if event.implicit[0] else event.value  # not in quotes
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value, 0
+        return value
+
+    def _repeated(self, event: Any) -> Any:
+        """Return the value of an alias; those in it count, itself as an entry of what holds it."""
         if event.anchor not in self._anchors:
             _refuse(event, 'an alias of a value before it', f'*{event.anchor}')
-        self._require_place(event)
-        self._add(event, *self._anchors[event.anchor])
+        value, size = self._anchors[event.anchor]
+        self._add(size, event)
+        return value
 
-    def _start(self, event: Any) -> None:
-        if event.tag is not None:
-            _refuse(event, 'a value without a tag', event.tag)
-        if len(self._below) == MAX_DEPTH:
-            _refuse(event, f'at most {MAX_DEPTH} nested lists and mappings', 'more')
-        self._require_place(event)
-        self._below.append(self._top)
-        value: Any = {} if type(event) is yaml.MappingStartEvent else []
-        self._top = _Container(value, event.anchor, self._count)
-
-    def _end(self, event: Any) -> None:
-        closed, self._top = self._top, self._below.pop()
-        if closed.anchor is not None:
-            self._anchors[closed.anchor] = closed.value, self._count - closed.start + 1
-        self._add(event, closed.value, 1)
-
-    def _require_place(self, event: Any) -> None:
-        """Refuse a key that is not a text."""
-        if type(self._top.value) is dict and self._top.key is None:
-            _refuse(event, 'each key once and a text', 'a list, a mapping or an alias')
-
-    def _add(self, event: Any, value: Any, size: int) -> None:
-        """Put a value, which counts for a number of them, into the container that is open."""
-        self._count += size
+    def _add(self, count: int, event: Any) -> None:
+        """Count values of the document."""
+        self._count += count
         if self._count > MAX_VALUES:
             _refuse(event, f'at most {MAX_VALUES} values', 'more')
-        top = self._top
-        if top.key is None:
-            top.value.append(value)
-        else:
-            top.value[top.key] = value
-            top.key = None
-
-
-class _Container:
-    """A list or mapping that is being read."""
-
-    __slots__ = ('anchor', 'key', 'start', 'value')
-
-    def __init__(self, value: Any, anchor: str | None, start: int) -> None:
-        """Begin; `start` values were counted before it."""
-        self.value, self.anchor, self.start = value, anchor, start
-        self.key: str | None = None  # of a mapping, whose value comes next
 
 
 class _Plain(dict[str, Any]):
@@ -299,17 +308,19 @@ class _Plain(dict[str, Any]):
         return value
 
 
-def _ignore(_: Any) -> None:
-    """Take nothing from an event."""
-
-
-def _are_floats(values: list[Any]) -> bool:
-    """Return whether all are finite floats, as most lists of numbers hold."""
-    return set(map(type, values)) <= {float} and all(map(math.isfinite, values))
+def _finite(values: list[Any]) -> list[float] | None:
+    """Return values as floats where all are finite numbers, as most lists of them are."""
+    for value in values:
+        kind = type(value)
+        if (kind is not float and kind is not int) or not math.isfinite(value):
+            return None
+    return list(map(float, values))
 
 
 def _resolve(text: str) -> Any:
     """Return what a text without quotes stands for; what looks like a number is one or a text."""
+    if _COMMON.fullmatch(text):
+        return float(text)
     if text[:1] in '+-.0123456789' and text:
         if _INTEGER.fullmatch(text):
             return int(text)

@@ -16,6 +16,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import lru_cache
 import math
 
 import numpy as np
@@ -264,6 +265,8 @@ def _axes(name: str, type_name: str, axis: ArrayLike | None,
 
 def _limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> Limits:
     spec = JOINT_TYPES[type_name]
+    if not limits:
+        return _unlimited(spec.nv)
     unknown = [key for key in limits if key not in _BOUNDS]
     if unknown:
         raise ModelError(f'joint {name}: expected limits of {_BOUNDS}, got {unknown}')
@@ -275,8 +278,15 @@ def _limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> Limit
     return bounds
 
 
+@lru_cache
+def _unlimited(nv: int) -> Limits:
+    return Limits(nv=nv)
+
+
 def _resistance(name: str, value: ArrayLike, nv: int) -> Array:
     array = per_coordinate(name, value, nv)
+    if type(value) is float and 0.0 <= value < math.inf:
+        return array
     numbers = array.tolist()
     if numbers and not (min(numbers) >= 0.0 and max(numbers) < math.inf):
         raise ModelError(f'{name}: expected finite numbers of at least 0, got {numbers}')

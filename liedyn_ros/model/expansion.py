@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.model.body import Body
-from liedyn_ros.model.geometry import axis_frame
 from liedyn_ros.model.inertia import stacked_parameters
 from liedyn_ros.model.joints import Joint, JOINT_TYPES
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
 
 # Columns of the joint's axis frame, cyclic, so that the named axis comes last.
-_COLUMNS = {'x': [1, 2, 0], 'y': [2, 0, 1]}
+_COLUMNS = {'x': (1, 2, 0), 'y': (2, 0, 1), 'z': (0, 1, 2)}
 
 
 def numbered(joints: Sequence[Joint]) -> tuple[Joint, ...]:
@@ -60,63 +59,94 @@ def expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> L
 
 
 def _expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> LinkTable:
-    links = _Links()
-    place: dict[str | None, tuple[int, Array]] = {None: (-1, np.eye(4))}  # link and pose in it
-    for body, joint in zip(bodies, joints):
-        parent, pose_link_parent = place[joint.parent]
-        place[body.name] = links.add(joint, parent, pose_link_parent @ joint.placement)
-    placed = [place[body.name] for body in bodies]
-    body_link = _indices([link for link, _ in placed])
-    poses = np.array([pose for _, pose in placed]).reshape(-1, 4, 4)
+    links = _Links(bodies, joints)
+    placement, pose_link_body = _poses(joints, links)
     inertia = np.zeros((len(links.kind), 10))
     moved = [(i, body.inertia) for i, body in enumerate(bodies)
-             if body.inertia is not None and body_link[i] >= 0]
+             if body.inertia is not None and links.carrier[i] >= 0]
     carried = [i for i, _ in moved]
+    body_link = _indices(links.carrier)
     np.add.at(inertia, body_link[carried], stacked_parameters(
-        [body_inertia for _, body_inertia in moved], poses[carried]))
+        [body_inertia for _, body_inertia in moved], pose_link_body[carried]))
     return LinkTable(
         kind=_indices(links.kind), parent=_indices(links.parent),
         qi=_indices(links.qi), vi=_indices(links.vi),
-        placement=_rows(links.placement), inertia=inertia, pitch=np.array(links.pitch),
+        placement=_rows(placement), inertia=inertia, pitch=np.array(links.pitch),
         damping=_join([joint.damping for joint in joints]),
         friction=_join([joint.friction for joint in joints]),
-        gravity=gravity.copy(), body_link=body_link, body_placement=_rows(poses),
+        gravity=gravity.copy(), body_link=body_link, body_placement=_rows(pose_link_body),
         nq=sum(kinds.NQ[kind] for kind in links.kind),
         nv=sum(kinds.NV[kind] for kind in links.kind))
 
 
 class _Links:
-    """The columns of a link table while they grow."""
+    """
+    The columns of a link table that are no poses, and what the poses are computed from.
 
-    def __init__(self) -> None:
-        """Start without links."""
+    joint (N,) is the joint of each link and columns (N, 3) are the columns of that joint's axis
+    frame which make the axes of the link. carrier (B,) is the link that carries each body, -1
+    for the ground, and parent_body (B,) the body that its joint stands on.
+    """
+
+    def __init__(self, bodies: Sequence[Body], joints: Sequence[Joint]) -> None:
+        """Lay out the links of all joints."""
         self.kind: list[int] = []
         self.parent: list[int] = []
         self.qi: list[int] = []
         self.vi: list[int] = []
-        self.placement: list[Array] = []
         self.pitch: list[float] = []
+        self.joint: list[int] = []
+        self.columns: list[tuple[int, int, int]] = []
+        self.carrier: list[int] = []
+        self.parent_body: list[int] = []
+        index: dict[str | None, int] = {None: -1}
+        for i, (body, joint) in enumerate(zip(bodies, joints)):
+            index[body.name] = i
+            on = index[joint.parent]
+            self.parent_body.append(on)
+            link, qi, vi = self.carrier[on] if on >= 0 else -1, joint.qi, joint.vi
+            for kind, axis in JOINT_TYPES[joint.type_name].links:
+                self.kind.append(kind)
+                self.parent.append(link)
+                self.qi.append(qi)
+                self.vi.append(vi)
+                self.pitch.append(joint.pitch)
+                self.joint.append(i)
+                self.columns.append(_COLUMNS[axis])
+                link, qi, vi = len(self.kind) - 1, qi + kinds.NQ[kind], vi + kinds.NV[kind]
+            self.carrier.append(link)
 
-    def add(self, joint: Joint, parent: int, placement: Array) -> tuple[int, Array]:
-        """
-        Append the links of a joint whose frame has a placement in the parent link.
 
-        Return the link that carries the body and the pose of the body in it.
-        """
-        frame = axis_frame(joint.axis, joint.second_axis)
-        qi, vi = joint.qi, joint.vi
-        for kind, axis in JOINT_TYPES[joint.type_name].links:
-            pose_joint_link = np.eye(4)
-            pose_joint_link[:3, :3] = frame if axis == 'z' else frame[:, _COLUMNS[axis]]
-            self.kind.append(kind)
-            self.parent.append(parent)
-            self.qi.append(qi)
-            self.vi.append(vi)
-            self.placement.append(placement @ pose_joint_link)
-            self.pitch.append(joint.pitch)
-            parent, qi, vi = len(self.kind) - 1, qi + kinds.NQ[kind], vi + kinds.NV[kind]
-            placement = pose_joint_link.T  # the inverse of a rotation: back to the joint frame
-        return parent, placement  # at q = 0 the joint frame is the frame of the body
+def _poses(joints: Sequence[Joint], links: _Links) -> tuple[Array, Array]:
+    """Return the placements (N, 4, 4) of links in their parents, of bodies (B, 4, 4) in links."""
+    owner, parent_body = _indices(links.joint), _indices(links.parent_body)
+    carrier = _indices(links.carrier)
+    turn = np.zeros((len(owner), 4, 4))  # from the frame of the joint to that of the link
+    turn[:, 3, 3] = 1.0
+    turn[:, :3, :3] = np.take_along_axis(
+        _axis_frames(joints)[owner], np.array(links.columns, int).reshape(-1, 1, 3), axis=2)
+    back = turn.transpose(0, 2, 1)
+    placed = np.array([joint.placement for joint in joints]).reshape(-1, 4, 4)
+    body = np.empty((len(joints) + 1, 4, 4))
+    body[:] = np.eye(4)  # the last is the ground
+    first = np.append(True, np.diff(owner) > 0)[:len(owner)]  # of the links of a joint
+    moves = np.zeros(len(joints), bool)
+    moves[owner] = True
+    # At q = 0 the frame of a joint is that of the body which it moves.
+    body[:-1][moves] = back[carrier[moves]]
+    for i in np.flatnonzero(~moves).tolist():
+        body[i] = body[links.parent_body[i]] @ joints[i].placement
+    before = np.empty_like(turn)  # pose of the joint's frame in the parent link
+    before[first] = (body[parent_body] @ placed)[owner[first]]
+    before[~first] = back[:-1][~first[1:]]
+    return before @ turn, body[:-1]
+
+
+def _axis_frames(joints: Sequence[Joint]) -> Array:
+    """Return the rotations (n, 3, 3) whose z and x axes are the two axes of each joint."""
+    z = np.array([joint.axis for joint in joints]).reshape(-1, 3)
+    x = np.array([joint.second_axis for joint in joints]).reshape(-1, 3)
+    return np.stack((x, np.cross(z, x), z), axis=2)
 
 
 def _rows(poses: Sequence[Array] | Array) -> Array:

@@ -14,10 +14,13 @@
 
 """Numbers, axes and poses as a description gives them, checked."""
 
+from functools import lru_cache
 import math
+from math import isfinite
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_triple
 from liedyn_ros.common.errors import ModelError
@@ -34,6 +37,10 @@ def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0
     """
     x, y, z = as_triple('translation', translation)
     roll, pitch, yaw = as_triple('rpy', rpy)
+    if roll == pitch == yaw == 0.0:
+        matrix = IDENTITY.copy()
+        matrix[:3, 3] = x, y, z
+        return matrix
     cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
     cy, sy = math.cos(yaw), math.sin(yaw)
     return np.array((
@@ -44,28 +51,41 @@ def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0
 
 def checked_pose(name: str, value: ArrayLike) -> Array:
     """Return a pose (4, 4), read-only and cleaned of rounding, or raise what require_pose does."""
+    if type(value) is np.ndarray and value.shape == (4, 4) and _is_exact(value):
+        return _read_only(np.array(value, dtype=np.float64))
     matrix = np.array(as_array(name, value, (4, 4)))
     if not _is_exact(matrix):
         matrix = se3.normalize(se3.require_pose(name, matrix))
     return _read_only(matrix)
 
 
-def _is_exact(matrix: Array) -> bool:
+def _is_exact(matrix: NDArray[Any]) -> bool:
     """Return whether a matrix (4, 4) is a pose but for rounding, which takes no array to tell."""
-    (a, b, c, _), (d, e, f, _), (g, h, i, _), last = matrix.tolist()
-    return last == [0.0, 0.0, 0.0, 1.0] and all(abs(error) <= _ROUNDING for error in (
-        a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0, a * d + b * e + c * f,
-        b * f - c * e - g, c * d - a * f - h, a * e - b * d - i))  # z is x cross y
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), last = matrix.tolist()
+    return bool(
+        last == [0.0, 0.0, 0.0, 1.0] and isfinite(x) and isfinite(y) and isfinite(z)
+        and abs(a * a + b * b + c * c - 1.0) <= _ROUNDING
+        and abs(d * d + e * e + f * f - 1.0) <= _ROUNDING
+        and abs(a * d + b * e + c * f) <= _ROUNDING
+        and abs(b * f - c * e - g) <= _ROUNDING  # z is x cross y
+        and abs(c * d - a * f - h) <= _ROUNDING
+        and abs(a * e - b * d - i) <= _ROUNDING)
 
 
 def unit_axis(name: str, value: ArrayLike) -> Array:
     """Return the unit vector (3,) along a direction, read-only, or raise ModelError for zero."""
     axis = as_triple(name, value)
-    largest = max(map(abs, axis))
-    if largest == 0.0:
+    if not any(axis):
         raise ModelError(f'{name}: expected a direction, got {list(axis)}')
-    x, y, z = (component / largest for component in axis)  # whose square neither vanishes nor ...
-    length = math.sqrt(x * x + y * y + z * z)  # ... overflows
+    return _unit(*axis)
+
+
+@lru_cache(maxsize=1000)
+def _unit(x: float, y: float, z: float) -> Array:
+    """Return the unit vector along a direction: joints share what most of them have."""
+    largest = max(abs(x), abs(y), abs(z))
+    x, y, z = x / largest, y / largest, z / largest  # whose square neither vanishes nor overflows
+    length = math.sqrt(x * x + y * y + z * z)
     return _read_only(np.array((x / length, y / length, z / length)))
 
 
@@ -77,7 +97,11 @@ def axis_frame(axis: Array, second_axis: Array) -> Array:
 
 def perpendicular(axis: Array) -> Array:
     """Return the x axis turned by the shortest turn that brings z onto a unit axis, read-only."""
-    x, y, z = axis.tolist()
+    return _perpendicular(*axis.tolist())
+
+
+@lru_cache(maxsize=1000)
+def _perpendicular(x: float, y: float, z: float) -> Array:
     if z < -0.5:  # half a turn about x first, so that the division below is by at least 1.5
         return _read_only(np.array([1.0 - x * x / (1.0 - z), -x * y / (1.0 - z), x]))
     return _read_only(np.array([1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), -x]))

@@ -62,10 +62,9 @@ class SpatialInertia:
         fault = unphysical(mass, inertia) if physical else None
         if fault is not None:
             raise InertiaError(fault)
-        for name, value in (('center_of_mass', center), ('inertia_about_com', inertia)):
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, 'mass', mass)
+        center.setflags(write=False)
+        inertia.setflags(write=False)
+        vars(self).update(mass=mass, center_of_mass=center, inertia_about_com=inertia)
 
     def parameters(self, pose: ArrayLike | None = None) -> Array:
         """

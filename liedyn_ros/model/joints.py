@@ -15,7 +15,6 @@
 """The types of joints, and one joint of a model."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import gt
@@ -143,9 +142,8 @@ class Joint:
 
     def numbered(self, qi: int, vi: int) -> 'Joint':
         """Return the same joint with other first indices."""
-        joint = copy(self)
-        object.__setattr__(joint, 'qi', qi)
-        object.__setattr__(joint, 'vi', vi)
+        joint = object.__new__(Joint)
+        vars(joint).update(vars(self), qi=qi, vi=vi)
         return joint
 
     @property

@@ -14,7 +14,10 @@
 
 """The package's own model format; docs/model_format.md describes every key."""
 
+from collections.abc import Callable
+from functools import partial
 import os
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +94,8 @@ def _inertia(body: Node) -> SpatialInertia | None:
 
 
 def _visuals(owner: Node) -> list[Visual]:
-    return [_visual(node) for node in owner.take('visuals', []).sequence()]
+    visuals = owner.optional('visuals')
+    return [_visual(node) for node in visuals.sequence()] if visuals else []
 
 
 def _visual(node: Node) -> Visual:
@@ -101,34 +105,29 @@ def _visual(node: Node) -> Visual:
     size = [node.take(key).number() for key in SHAPES[shape]]
     color = node.optional('color')
     with node.context():
-        visual = Visual(shape, size, _placement(node), *([color.numbers(4)] if color else []))
+        visual = Visual(shape, size, _placement(node.take('placement', [])),
+                        *([color.numbers(4)] if color else []))
     node.finish()
     return visual
 
 
 def _add_joint(builder: ModelBuilder, name: str, joint: Node) -> None:
     parent = joint.take('parent')  # asked for, so that no joint stands on the ground by mistake
-    limits = joint.take('limits', {})
-    axis, second_axis = joint.optional('axis'), joint.optional('second_axis')
-    bounds = {key: limits.optional(key) for key in ('lower', 'upper', 'velocity', 'effort')}
     builder.add_joint(
         name, joint.take('type').text(), None if parent.value is None else parent.text(),
-        joint.take('child').text(), placement=_placement(joint),
-        axis=axis.numbers(3) if axis else None,
-        second_axis=second_axis.numbers(3) if second_axis else None,
-        pitch=joint.take('pitch', 0.0).number(),
-        limits={key: bound.number_or_numbers(infinite=True)
-                for key, bound in bounds.items() if bound},
-        damping=joint.take('damping', 0.0).number_or_numbers(),
-        friction=joint.take('friction', 0.0).number_or_numbers(),
-        actuated=joint.take('actuated', True).truth())
-    limits.finish()
+        joint.take('child').text(), **joint.options(_JOINT_OPTIONS))
     joint.finish()
+
+
+def _limits(limits: Node) -> dict[str, float | list[float]]:
+    found = limits.options(_BOUNDS)
+    limits.finish()
+    return found
 
 
 def _add_rotor(builder: ModelBuilder, name: str, rotor: Node) -> None:
     builder.add_rotor(Rotor(
-        name, rotor.take('body').text(), _placement(rotor),
+        name, rotor.take('body').text(), _placement(rotor.take('placement', [])),
         force_coefficient=rotor.take('force_coefficient').number(),
         moment_coefficient=rotor.take('moment_coefficient').number(),
         spin=rotor.take('spin').integer(), min_speed=rotor.take('min_speed', 0.0).number(),
@@ -138,17 +137,11 @@ def _add_rotor(builder: ModelBuilder, name: str, rotor: Node) -> None:
 
 def _add_closure(builder: ModelBuilder, name: str, closure: Node) -> None:
     bodies = [closure.take(key) for key in ('body_a', 'body_b')]  # asked for, null for the ground
-    axis, second_axis = closure.optional('axis'), closure.optional('second_axis')
     with closure.context():
         builder.add_closure(
             name, closure.take('type').text(),
             *(None if body.value is None else body.text() for body in bodies),
-            placement_a=_placement(closure, 'placement_a'),
-            placement_b=_placement(closure, 'placement_b'),
-            axis=axis.numbers(3) if axis else None,
-            second_axis=second_axis.numbers(3) if second_axis else None,
-            pitch=closure.take('pitch', 0.0).number(),
-            length=closure.take('length', 0.0).number())
+            **closure.options(_CLOSURE_OPTIONS))
     closure.finish()
 
 
@@ -162,10 +155,10 @@ def _add_coupling(builder: ModelBuilder, name: str, coupling: Node) -> None:
     coupling.finish()
 
 
-def _placement(owner: Node, name: str = 'placement') -> Array:
+def _placement(steps: Node) -> Array:
     """Return the product of the steps of a placement, each in the frame the ones before made."""
     result = IDENTITY
-    for step in owner.take(name, []).sequence():
+    for step in steps.sequence():
         (key, value), *more = step.items() or [('', step)]
         if more or key not in ('x', 'y', 'z', 'rx', 'ry', 'rz', 'xyz', 'rpy'):
             step.fail('one of x, y, z, rx, ry, rz, xyz, rpy with a value')
@@ -179,3 +172,15 @@ def _placement(owner: Node, name: str = 'placement') -> Array:
             moved = pose(rpy=value.angle() * np.eye(3)['xyz'.index(key[1])])
         result = moved if result is IDENTITY else result @ moved
     return result
+
+
+_triple = partial(Node.numbers, length=3)
+_BOUNDS: dict[str, Callable[[Node], Any]] = dict.fromkeys(
+    ('lower', 'upper', 'velocity', 'effort'), partial(Node.number_or_numbers, infinite=True))
+_JOINT_OPTIONS: dict[str, Callable[[Node], Any]] = {
+    'placement': _placement, 'axis': _triple, 'second_axis': _triple, 'pitch': Node.number,
+    'limits': _limits, 'damping': Node.number_or_numbers, 'friction': Node.number_or_numbers,
+    'actuated': Node.truth}
+_CLOSURE_OPTIONS: dict[str, Callable[[Node], Any]] = {
+    'placement_a': _placement, 'placement_b': _placement, 'axis': _triple,
+    'second_axis': _triple, 'pitch': Node.number, 'length': Node.number}
