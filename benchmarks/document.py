@@ -53,7 +53,8 @@ PARTIAL = """
 ## Partial derivatives
 
 The Jacobians beside those of Pinocchio {pinocchio}, products with a vector beside one call of the
-dynamics, in us.
+dynamics, in us. The last columns are checked calls, those of products beside checked calls of the
+dynamics.
 """
 CONSTRAINED = """
 ## Closed loops
@@ -117,8 +118,7 @@ def _higher(data: dict[str, Any]) -> list[str]:
 def _partial(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], row['what'], f'{row["beside"]:.2f}', f'{row["kernel"]:.2f}',
              f'{row["ratio"]:.2f}', _bound(row['target']),
-             f'{row["call"]:.2f}' if 'call' in row else '',
-             f'{row["call_ratio"]:.2f}' if 'call' in row else '') for row in data['rows']]
+             f'{row["call"]:.2f}', f'{row["call_ratio"]:.2f}') for row in data['rows']]
     return [PARTIAL.format(**data), _table((
         'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio'), rows),
         _origin(data)]

@@ -18,8 +18,8 @@ Partial derivatives beside Pinocchio's, and products of them beside the dynamics
 
 For each machine: the Jacobians of inverse and forward dynamics, bare kernel and peer (us), their
 ratio and its upper bound, and the checked call. Then products with a vector from either side as
-multiples of one call of the dynamics' kernel. Peers take turns in the same run, and must agree
-first.
+multiples of one call of the dynamics, kernel beside kernel and checked call beside checked call.
+Peers take turns in the same run, and must agree first.
 """
 
 import statistics
@@ -77,7 +77,7 @@ class State:
                 Call(pin.computeRNEADerivatives, (*self.theirs, q, v, a)),
                 Call(d.inverse.partial_derivatives, (*state, self.a))),
             'forward': (
-                Call(forward_jacobians, (d.constants.table, d.data.table, t.links, t.columns,
+                Call(forward_jacobians, (d.constants.table, t.data, t.links, t.columns,
                                          t.before, t.factors, *state, self.tau, self.none,
                                          self.out[0], *matrices)),
                 Call(pin.computeABADerivatives, (*self.theirs, q, v, tau)),
@@ -90,21 +90,24 @@ class State:
             for mine, other in zip((got.by_q, got.by_v), wanted):
                 agree(other, self.peer.velocity(self.peer.velocity(mine.T).T))
 
-    def products(self) -> dict[str, tuple[Call, Call]]:
-        """Return each product and the dynamics that it belongs to."""
-        d, t, state, x, out = self.dynamics, self.tables, (self.q, self.v), self.x, self.out
-        constants, data = d.constants.table, d.data.table
-        zero, given = np.zeros(len(self.v)), (*state, self.tau, self.none)
-        inverse = Call(rnea, (constants, data, *state, self.a, self.none, out[0]))
-        ahead = Call(forward, (constants, data, *given, out[0]))
-        room = constants, t.links, t.columns, *state, self.a, self.none
+    def products(self) -> dict[str, tuple[Call, Call, Call, Call]]:
+        """Return each product and the dynamics that it belongs to, kernels and checked calls."""
+        d, t, x, out = self.dynamics, self.tables, self.x, self.out
+        moving, pushed = (self.q, self.v, self.a), (self.q, self.v, self.tau)
+        tables = d.constants.table, t.data
+        inverse = Call(rnea, (*tables, *moving, self.none, out[0])), Call(d.inverse, moving)
+        ahead = Call(forward, (*tables, *pushed, self.none, out[0])), Call(d.forward, pushed)
+        back, room = d.inverse.partial_derivatives, (*tables, t.products, *moving, self.none)
+        on, there = d.forward.partial_derivatives, (*tables, t.products, *pushed, self.none)
         return {
-            'inverse, J x': (Call(inverse_product, (*room, *x, out[0])), inverse),
-            'inverse, J^T y': (Call(inverse_product_transposed, (*room, x[0], *out[:3])), inverse),
-            'forward, J x': (Call(forward_product, (
-                constants, data, t.links, t.columns, zero, *given, *x, *out[:2])), ahead),
-            'forward, J^T y': (Call(forward_product_transposed, (
-                constants, data, t.links, t.columns, *given, x[0], *out, zero)), ahead)}
+            'inverse, J x': (Call(inverse_product, (*room, *x, out[0])), inverse[0],
+                             Call(back.product, (*moving, *x)), inverse[1]),
+            'inverse, J^T y': (Call(inverse_product_transposed, (*room, x[0], *out[:3])),
+                               inverse[0], Call(back.gradient, (*moving, x[0])), inverse[1]),
+            'forward, J x': (Call(forward_product, (*there, *x, *out[:2])), ahead[0],
+                             Call(on.product, (*pushed, *x)), ahead[1]),
+            'forward, J^T y': (Call(forward_product_transposed, (*there, x[0], *out)), ahead[0],
+                               Call(on.gradient, (*pushed, x[0])), ahead[1])}
 
 
 def measure(name: str, robot: Robot) -> list[Row]:
@@ -118,11 +121,12 @@ def measure(name: str, robot: Robot) -> list[Row]:
             'beside': _us(peer), 'ratio': median_ratio(kernel, peer),
             'target': TARGETS.get(name[0], OTHERS), 'call': _us(checked),
             'call_ratio': median_ratio(checked, peer)})
-    for what, pair in state.products().items():
-        kernel, plain = interleaved(list(pair))
+    for what, calls in state.products().items():
+        kernel, plain, checked, beside = interleaved(list(calls))
         rows.append({
             'machine': name, 'what': what, 'kernel': _us(kernel), 'beside': _us(plain),
-            'ratio': median_ratio(kernel, plain), 'target': PRODUCT_TARGET})
+            'ratio': median_ratio(kernel, plain), 'target': PRODUCT_TARGET,
+            'call': _us(checked), 'call_ratio': median_ratio(checked, beside)})
     return rows
 
 
@@ -138,10 +142,9 @@ def main() -> None:
     for name, robot in robots().items():
         for row in measure(name, robot):
             rows.append(row)
-            call = (f'{row["call"]:8.2f}{row["call_ratio"]:7.2f}' if 'call' in row else '')
             print(f'{name:24}{row["what"]:20}{row["kernel"]:9.2f}{row["beside"]:9.2f}'
-                  f'{row["ratio"]:7.2f}{verdict(row["ratio"], row["target"]):>12}{call}',
-                  flush=True)
+                  f'{row["ratio"]:7.2f}{verdict(row["ratio"], row["target"]):>12}'
+                  f'{row["call"]:8.2f}{row["call_ratio"]:7.2f}', flush=True)
     keep('partial_derivatives', {'unit': 'us', 'pinocchio': pin.__version__, 'rows': rows})
 
 

@@ -106,8 +106,7 @@ class Forward(Algorithm):
     @cached_property
     def partial_derivatives(self) -> ForwardPartialDerivatives:
         """Return the derivatives of a with respect to all that it depends on: call it."""
-        return ForwardPartialDerivatives(
-            self._constants, self._data, self.time_derivatives)
+        return ForwardPartialDerivatives(self._constants, self.time_derivatives)
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               external: ArrayLike | None = None) -> Array:

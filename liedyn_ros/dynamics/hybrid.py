@@ -117,7 +117,7 @@ class Hybrid(Algorithm):
 
     @cached_property
     def _inverse_derivatives(self) -> InversePartialDerivatives:
-        return InversePartialDerivatives(self._constants, self._data)
+        return InversePartialDerivatives(self._constants)
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
               tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:

@@ -93,7 +93,7 @@ class Inverse(Algorithm):
     @cached_property
     def partial_derivatives(self) -> InversePartialDerivatives:
         """Return the derivatives of tau with respect to all that it depends on: call it."""
-        return InversePartialDerivatives(self._constants, self._data)
+        return InversePartialDerivatives(self._constants)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
               external: ArrayLike | None = None) -> Array:

@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.kernels.tables import (
 from liedyn_ros.dynamics.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int
-from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -81,6 +81,26 @@ def relative_twist(kind, pitch, v, vi):
     if kind == SPHERICAL:
         return (v[vi], v[vi + 1], v[vi + 2]), vec3.ZERO
     return (v[vi], v[vi + 1], v[vi + 2]), (v[vi + 3], v[vi + 4], v[vi + 5])
+
+
+@inlined
+def bracket(kind, pitch, w, u, x, vi):
+    """Return ad_V S x, the bracket of a twist with that of a joint at the rates x."""
+    if kind == REVOLUTE:
+        rate = x[vi]
+        return (rate * w[1], -rate * w[0], 0.0), (rate * u[1], -rate * u[0], 0.0)
+    sw, su = relative_twist(kind, pitch, x, vi)
+    return se3.ad(w, u, sw, su)
+
+
+@inlined
+def bracket_dual(kind, pitch, x, vi, m, f):
+    """Return ad_{S x}^T F of a wrench."""
+    if kind == REVOLUTE:
+        rate = x[vi]
+        return (rate * m[1], -rate * m[0], 0.0), (rate * f[1], -rate * f[0], 0.0)
+    sw, su = relative_twist(kind, pitch, x, vi)
+    return se3.ad_dual(sw, su, m, f)
 
 
 @inlined

@@ -53,11 +53,7 @@ def velocity_bias(model, data, i, v):
     """Return eta = ad_V S qdot of link i."""
     kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
     w, u = load3(data, i, TWIST), load3(data, i, TWIST + 3)
-    if kind == REVOLUTE:
-        rate = v[vi]
-        return (rate * w[1], -rate * w[0], 0.0), (rate * u[1], -rate * u[0], 0.0)
-    sw, su = joints.relative_twist(kind, get(model, i, PITCH), v, vi)
-    return se3.ad(w, u, sw, su)  # (3.2)
+    return joints.bracket(kind, get(model, i, PITCH), w, u, v, vi)  # (3.2)
 
 
 @inlined

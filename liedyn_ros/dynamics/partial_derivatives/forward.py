@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed, stop
 from liedyn_ros.dynamics.kernels.aba import DONE
 from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
@@ -69,24 +68,25 @@ class ForwardPartialDerivatives:
     Coulomb friction has no derivative. Each call raises what dynamics.forward raises.
     """
 
-    def __init__(self, constants: Constants, data: Data, solve: Callable[..., Array]) -> None:
+    def __init__(self, constants: Constants, solve: Callable[..., Array]) -> None:
         """Make room; solve is the time derivatives of forward dynamics."""
         self._solve = solve
         self._model, self._nv = constants.model, constants.model.nv
         self._bodies, self._no_wrenches = len(constants.model.bodies), np.empty((0, 6))
         room = PartialTables(constants)
-        tables = constants.table, data.table, room.links, room.columns
-        self._jacobians = BoundKernel(forward_jacobians, *tables, room.before, room.factors)
-        self._product = BoundKernel(forward_product, *tables, np.zeros(self._nv))
-        self._transposed = BoundKernel(forward_product_transposed, *tables)
-        self._inverse = InversePartialDerivatives(constants, data)
+        tables = constants.table, room.data
+        self._jacobians = BoundKernel(
+            forward_jacobians, *tables, room.links, room.columns, room.before, room.factors)
+        self._product = BoundKernel(forward_product, *tables, room.products)
+        self._transposed = BoundKernel(forward_product_transposed, *tables, room.products)
+        self._inverse = InversePartialDerivatives(constants)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None) -> ForwardJacobians:
         """Return a and all Jacobians, in O(n^2 depth)."""
         n = self._nv
-        by_q, by_v, by_tau = np.empty((3, n, n))
-        result = ForwardJacobians(np.empty(n), by_q, by_v, by_tau, np.empty((n, 3)))
+        by = np.empty((3, n, n))
+        result = ForwardJacobians(np.empty(n), by[0], by[1], by[2], np.empty((n, 3)))
         wrenches = self._no_wrenches if external is None else external
         if self._jacobians.attempt(q, v, tau, wrenches, *result) == DONE:
             return result
@@ -99,9 +99,12 @@ class ForwardPartialDerivatives:
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 dtau: ArrayLike, external: ArrayLike | None = None) -> Array:
         """Return by_q dq + by_v dv + by_tau dtau (nv,) in O(n)."""
+        a, out = np.empty(self._nv), np.empty(self._nv)
+        wrenches = self._no_wrenches if external is None else external
+        if self._product.attempt(q, v, tau, wrenches, dq, dv, dtau, a, out) == DONE:
+            return out
         q, v, tau, wrenches = self._inputs(q, v, tau, external)
         dq, dv, dtau = self._rate('dq', dq), self._rate('dv', dv), self._rate('dtau', dtau)
-        a, out = np.empty((2, self._nv))
         code = self._product(q, v, tau, wrenches, dq, dv, dtau, a, out)
         if code != DONE:
             stop(self._model, code, '', q, v=v, tau=tau, dq=dq, dv=dv, dtau=dtau,
@@ -111,10 +114,14 @@ class ForwardPartialDerivatives:
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None) -> ForwardGradient:
         """Return a, y^T by_q, y^T by_v and y^T by_tau in O(n): the gradient of y . a."""
+        by = np.empty((4, self._nv))
+        result = ForwardGradient(by[0], by[1], by[2], by[3])
+        wrenches = self._no_wrenches if external is None else external
+        if self._transposed.attempt(q, v, tau, wrenches, y, *result) == DONE:
+            return result
         q, v, tau, wrenches = self._inputs(q, v, tau, external)
-        y, room = self._rate('y', y), np.empty(self._nv)
-        result = ForwardGradient(*np.empty((4, self._nv)))
-        code = self._transposed(q, v, tau, wrenches, y, *result, room)
+        y = self._rate('y', y)
+        code = self._transposed(q, v, tau, wrenches, y, *result)
         if code != DONE:
             stop(self._model, code, '', q, v=v, tau=tau, y=y, external=wrenches)
         return result

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.algorithm import order_of_rows
 from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed, refuse
 from liedyn_ros.dynamics.kernels.kinematics import jacobian
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
@@ -68,15 +67,16 @@ class InversePartialDerivatives:
     Coulomb friction has no derivative. Each call raises what dynamics.inverse raises.
     """
 
-    def __init__(self, constants: Constants, data: Data) -> None:
+    def __init__(self, constants: Constants) -> None:
         """Make room."""
-        self._model, self._constants, self._data = constants.model, constants, data
+        self._model, self._constants = constants.model, constants
         self._nv, self._bodies = constants.model.nv, len(constants.model.bodies)
-        room = PartialTables(constants)
-        tables = constants.table, room.links, room.columns
+        self._room = room = PartialTables(constants)
+        tables, bodies = (constants.table, room.links, room.columns), (
+            constants.table, room.data, room.products)
         self._jacobians = BoundKernel(inverse_jacobians, *tables)
-        self._product = BoundKernel(inverse_product, *tables)
-        self._transposed = BoundKernel(inverse_product_transposed, *tables)
+        self._product = BoundKernel(inverse_product, *bodies)
+        self._transposed = BoundKernel(inverse_product_transposed, *bodies)
         self._second = BoundKernel(inverse_second, *tables, room.variations)
         self._no_wrenches = np.empty((0, 6))
 
@@ -84,8 +84,8 @@ class InversePartialDerivatives:
                  external: ArrayLike | None = None) -> InverseJacobians:
         """Return all Jacobians, in O(n depth)."""
         n = self._nv
-        by_q, by_v, by_a = np.empty((3, n, n))
-        result = InverseJacobians(by_q, by_v, by_a, np.empty((n, 3)))
+        by = np.empty((3, n, n))
+        result = InverseJacobians(by[0], by[1], by[2], np.empty((n, 3)))
         wrenches = self._no_wrenches if external is None else external
         if self._jacobians.attempt(q, v, a, wrenches, *result):
             return result
@@ -97,9 +97,11 @@ class InversePartialDerivatives:
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 da: ArrayLike, external: ArrayLike | None = None) -> Array:
         """Return by_q dq + by_v dv + by_a da (nv,) in O(n): the derivative in one direction."""
+        out, wrenches = np.empty(self._nv), self._no_wrenches if external is None else external
+        if self._product.attempt(q, v, a, wrenches, dq, dv, da, out):
+            return out
         q, v, a, wrenches = self._inputs(q, v, a, external)
         dq, dv, da = self._rate('dq', dq), self._rate('dv', dv), self._rate('da', da)
-        out = np.empty(self._nv)
         if not self._product(q, v, a, wrenches, dq, dv, da, out):
             refuse(self._model, '', q, v=v, a=a, dq=dq, dv=dv, da=da, external=wrenches)
         return out
@@ -107,8 +109,13 @@ class InversePartialDerivatives:
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None) -> InverseGradient:
         """Return y^T by_q, y^T by_v and y^T by_a in O(n): the gradient of y . tau."""
+        by = np.empty((3, self._nv))
+        result = InverseGradient(by[0], by[1], by[2])
+        wrenches = self._no_wrenches if external is None else external
+        if self._transposed.attempt(q, v, a, wrenches, y, *result):
+            return result
         q, v, a, wrenches = self._inputs(q, v, a, external)
-        y, result = self._rate('y', y), InverseGradient(*np.empty((3, self._nv)))
+        y = self._rate('y', y)
         if not self._transposed(q, v, a, wrenches, y, *result):
             refuse(self._model, '', q, v=v, a=a, y=y, external=wrenches)
         return result
@@ -172,7 +179,7 @@ class InversePartialDerivatives:
     def _body_jacobians(self, q: ArrayLike) -> Array:
         q, result = borrowed('q', q, (self._model.nq,)), np.empty((self._bodies, 6, self._nv))
         for b, matrix in enumerate(result):
-            if not jacobian(self._constants.table, self._data.table, b, False, q, matrix):
+            if not jacobian(self._constants.table, self._room.data, b, False, q, matrix):
                 refuse(self._model, '', q)
         return result
 

@@ -17,7 +17,9 @@
 import numpy as np
 
 from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.partial_derivatives.kernels import table
+from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
 from liedyn_ros.model.kernels import kinds
 
@@ -26,15 +28,18 @@ class PartialTables:
     """
     Room of one model: its content belongs to nobody after a call.
 
-    links, columns, variations and factors are as in kernels.table, kernels.second and
-    kernels.factorization; before (nv,) is the coordinate before each on its path, -1 for none.
+    data is that of the dynamics. links, columns, products, variations and factors are as in
+    kernels.table, kernels.products, kernels.second and kernels.factorization; before (nv,) is the
+    coordinate before each on its path, -1 for none.
     """
 
     def __init__(self, constants: Constants) -> None:
         """Make room."""
         links = constants.model.link_table
+        self.data = Data(constants).table
         self.links = np.zeros((constants.links, table.LINK_WIDTH))
         self.columns = np.zeros((links.nv, table.COLUMN_WIDTH))
+        self.products = np.zeros((constants.links, PRODUCT_WIDTH))
         self.variations = np.zeros((constants.links, VARIATION_WIDTH))
         self.factors = np.zeros((links.nv, links.nv))
         self.before = np.arange(links.nv) - 1

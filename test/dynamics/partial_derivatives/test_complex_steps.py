@@ -61,6 +61,16 @@ def test_inverse(damped, tree) -> None:
         assert_same(got.by_a[:, k], along(lambda s, e=e: tree.inverse(v, a + s * e, w)))
 
 
+def test_products(damped, tree) -> None:
+    d, v, a, w = damped.dynamics, damped.v, damped.a, damped.external
+    x, y, z, weights = damped.rng.normal(size=(4, damped.model.nv))
+    partial, state = d.inverse.partial_derivatives, (damped.q, v, a)
+    wanted = along(lambda s: tree.inverse(v + s * y, a + s * z, w, s * x))
+    assert_same(partial.product(*state, x, y, z, w), wanted, 1e-12)
+    by_q, by_v, by_a = partial.gradient(*state, weights, w)
+    assert by_q @ x + by_v @ y + by_a @ z == pytest.approx(weights @ wanted, rel=1e-11)
+
+
 def test_forward_and_hybrid(damped, tree) -> None:
     d, v, w, n = damped.dynamics, damped.v, damped.external, damped.model.nv
     tau = d.inverse(damped.q, v, damped.a, w)

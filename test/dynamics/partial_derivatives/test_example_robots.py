@@ -45,8 +45,17 @@ def test_jacobians_and_regressor(name: str) -> None:
     model, rng = load_urdf(example_robot(path), floating=floating), np.random.default_rng(1)
     twin, d = pinocchio_twin.to_pinocchio(model), Dynamics(model, dissipation=False)
     q, (v, a) = model.random(rng), rng.normal(size=(2, model.nv))
-    for ours, theirs in pinocchio_twin.partial_derivatives_of_both(d, twin, q, v, a):
-        assert_same(ours, theirs)
+    theirs = []
+    for ours, wanted in pinocchio_twin.partial_derivatives_of_both(d, twin, q, v, a):
+        assert_same(ours, wanted)
+        theirs.append(wanted)
+    x, y, zero, tau = *rng.normal(size=(2, model.nv)), np.zeros(model.nv), d.inverse(q, v, a)
+    for partial, given, by_q, by_v in ((d.inverse.partial_derivatives, a, *theirs[:2]),
+                                       (d.forward.partial_derivatives, tau, *theirs[2:])):
+        assert_same(partial.product(q, v, given, x, y, zero), by_q @ x + by_v @ y)
+        gradient = partial.gradient(q, v, given, y)
+        assert_same(gradient.by_q, y @ by_q)
+        assert_same(gradient.by_v, y @ by_v)
     there = twin.to_configuration(q), twin.to_velocity(v)
     # Its columns are those of joints, which carry bodies behind fixed joints too.
     regressor = pin.computeJointTorqueRegressor(

@@ -113,6 +113,36 @@ def test_products_are_those_of_the_jacobians(damped: Case) -> None:
             assert_same(getattr(gradient, name), y @ getattr(full, name), 1e-11)
 
 
+def test_products_undo_each_other(damped: Case) -> None:
+    """The change of tau under dq, dv, da, as a change of tau, changes a by da again."""
+    d, state, w, n = damped.dynamics, (damped.q, damped.v), damped.external, damped.model.nv
+    dq, dv, da, y = damped.rng.normal(size=(4, n))
+    tau = d.inverse(*state, damped.a, w)
+    back, ahead = d.inverse.partial_derivatives, d.forward.partial_derivatives
+    dtau = back.product(*state, damped.a, dq, dv, da, w)
+    assert_same(ahead.product(*state, tau, dq, dv, dtau, w), da, 1e-10)
+    # y . da is minus the change of (M^-1 y) . tau under dq and dv alone.
+    a, by_q, by_v, by_tau = ahead.gradient(*state, tau, y, w)
+    assert_same(a, damped.a, 1e-11)
+    gradient = back.gradient(*state, damped.a, by_tau, w)
+    assert_same(gradient.by_q, -by_q, 1e-10)
+    assert_same(gradient.by_v, -by_v, 1e-10)
+    assert_same(gradient.by_a, y, 1e-10)
+
+
+def test_data_stay_those_of_the_last_call_of_the_dynamics(damped: Case) -> None:
+    d, v, a, body = damped.dynamics, damped.v, damped.a, damped.model.bodies[-1]
+    d.inverse(damped.q, v, a)
+    twist, wrench = d.data.twist(body), d.data.wrench(body)
+    for partial in (d.inverse.partial_derivatives, d.forward.partial_derivatives):
+        partial(damped.q, -v, a)
+        partial.product(damped.q, -v, a, a, a, a)
+        partial.gradient(damped.q, -v, a, a)
+        partial.by_external(damped.q)
+    np.testing.assert_array_equal(d.data.twist(body), twist)
+    np.testing.assert_array_equal(d.data.wrench(body), wrench)
+
+
 @pytest.mark.parametrize('share', (0.0, 0.5, 1.0))
 def test_hybrid_beside_differences(damped: Case, share: float) -> None:
     d, model, q, v, w = damped.dynamics, damped.model, damped.q, damped.v, damped.external

@@ -19,6 +19,7 @@ B = -(I ad_V + ad_V^T I + N(I V)) = [T 0; [b] 0] is twelve numbers, T row by row
 survives sums, and transports into the common frame.
 """
 
+from liedyn_ros.dynamics.kernels import symmetric
 from liedyn_ros.dynamics.kernels.tables import add3, add9, load3, load9, store3, store9
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -33,6 +34,30 @@ def of_rigid(body, w, v):
     t = mat3.add(mat3.mul(mat3.hat(w), sigma), mat3.mul(mat3.hat(h), mat3.hat(v)))
     b = vec3.axpy(m, v, vec3.cross(w, h))
     return mat3.scale(-2.0, t), vec3.scale(-2.0, b)
+
+
+@inlined
+def times(body, w, v, x):
+    """Return B P of a rigid body of a twist, P with the angular part x, without B itself."""
+    m, h, j = body
+    b = vec3.axpy(m, v, vec3.cross(w, h))
+    t = vec3.add(vec3.cross(w, sigma_times(j, x)), vec3.cross(h, vec3.cross(v, x)))
+    return vec3.scale(-2.0, t), vec3.scale(-2.0, vec3.cross(b, x))
+
+
+@inlined
+def times_t(body, w, v, x, y):
+    """Return the moment of B^T S of a rigid body of a twist, S = (x, y); its force is zero."""
+    m, h, j = body
+    b = vec3.axpy(m, v, vec3.cross(w, h))
+    t = vec3.sub(sigma_times(j, vec3.cross(w, x)), vec3.cross(v, vec3.cross(h, x)))
+    return vec3.scale(2.0, vec3.add(t, vec3.cross(b, y)))
+
+
+@inlined
+def sigma_times(j, x):
+    """Return Sigma x, with Sigma = tr(J)/2 1 - J."""
+    return vec3.sub(vec3.scale(0.5 * symmetric.trace(j), x), symmetric.apply(j, x))
 
 
 @inlined

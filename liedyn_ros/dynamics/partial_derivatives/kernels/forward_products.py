@@ -14,26 +14,31 @@
 
 """Products of the Jacobians of forward dynamics with vectors from either side, O(n) (13.23)."""
 
-from liedyn_ros.dynamics.kernels import aba, joints
+from liedyn_ros.dynamics.kernels import aba, articulated, joints
+from liedyn_ros.dynamics.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
-    inverse_product, inverse_product_transposed)
+    multiply, multiply_transposed, sum_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get_int
 
 
 @kernel
-def forward_product(model, data, links, columns, zero, q, v, tau, external, xq, xv, xtau, a, out):
+def forward_product(model, data, table, q, v, tau, external, xq, xv, xtau, a, out):
     """
-    Write a, and out = da/dq xq + da/dv xv + M^-1 xtau, each (nv,); zero (nv,) is zero.
+    Write a, and out = da/dq xq + da/dv xv + M^-1 xtau, each (nv,).
 
     Returns what forward returns.
     """
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not (joints.complete(model, xtau) and inverse_product(
-            model, links, columns, q, v, a, external, xq, xv, zero, out)):
+    if not (joints.complete(model, xq) and joints.complete(model, xv)
+            and joints.complete(model, xtau)):
         return aba.REFUSED
+    store_wrenches(model, data)
+    multiply(model, data, table, v, a, xq, xv, None, out)
     for k in range(len(out)):
         out[k] = xtau[k] - out[k]
     solve_mass(model, data, out, out)
@@ -41,8 +46,7 @@ def forward_product(model, data, links, columns, zero, q, v, tau, external, xq, 
 
 
 @kernel
-def forward_product_transposed(model, data, links, columns, q, v, tau, external, y, a,
-                               by_q, by_v, by_tau, room):
+def forward_product_transposed(model, data, table, q, v, tau, external, y, a, by_q, by_v, by_tau):
     """
     Write a, and y^T da/dq, y^T da/dv, y^T da/dtau = M^-1 y, each (nv,).
 
@@ -53,11 +57,20 @@ def forward_product_transposed(model, data, links, columns, q, v, tau, external,
         return code
     if not joints.complete(model, y):
         return aba.REFUSED
-    solve_mass(model, data, y, by_tau)
-    if not (joints.finite(by_tau) and inverse_product_transposed(
-            model, links, columns, q, v, a, external, by_tau, by_q, by_v, room)):
-        return aba.REFUSED
+    solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
+    store_wrenches(model, data)
+    multiply_transposed(model, data, table, v, a, by_tau, by_q, by_v, None)
     for k in range(len(by_q)):
         by_q[k] = -by_q[k]
         by_v[k] = -by_v[k]
-    return aba.DONE
+    finite = joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_tau)
+    return aba.DONE if finite else aba.REFUSED
+
+
+@inlined
+def store_wrenches(model, data):
+    """Write the wrenches from the parents, F = Ihat V' + Bhat (3.13), after a call of forward."""
+    for i in range(1, get_int(model, 0, LINKS)):
+        own = articulated.apply(articulated.load(data, i), *load_pair(data, i, ACCELERATION))
+        m, f = sum_of(own, load_pair(data, i, BIAS_WRENCH))
+        store_pair(data, i, WRENCH, m, f)

@@ -34,7 +34,7 @@ def inverse_jacobians(model, links, columns, q, v, a, external,
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not compute_motion(model, links, columns, q, v, a, external, False):
+    if not compute_motion(model, links, columns, q, v, a, external):
         return False
     by_q[:] = 0.0
     by_v[:] = 0.0

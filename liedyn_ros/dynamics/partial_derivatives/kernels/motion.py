@@ -29,12 +29,12 @@ from liedyn_ros.lie.kernels import se3, vec3
 
 
 @kernel
-def compute_motion(model, links, columns, q, v, a, external, screws_alone):
+def compute_motion(model, links, columns, q, v, a, external):
     """
     Write poses, twists, accelerations, inertias, B and wrenches of all links, and all columns.
 
-    Wrenches are summed over what a link carries, inertias and B are not. With screws_alone, of the
-    columns only S is written. Returns whether the input is acceptable.
+    Wrenches are summed over what a link carries, inertias and B are not. Returns whether the input
+    is acceptable.
     """
     if not (joints.acceptable(model, q) and joints.complete(model, v)
             and joints.complete(model, a) and fits(model, external)):
@@ -42,7 +42,7 @@ def compute_motion(model, links, columns, q, v, a, external, screws_alone):
     place_ground(model, links, q)
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
-        store_motion(model, links, columns, i, q, v, a, screws_alone)
+        store_motion(model, links, columns, i, q, v, a)
     for b in range(len(external)):
         i = get_int(model, body_row(model, b), CARRIER)
         if i > 0:
@@ -72,7 +72,7 @@ def place_ground(model, links, q):
 
 
 @inlined
-def store_motion(model, links, columns, i, q, v, a, screws_alone):
+def store_motion(model, links, columns, i, q, v, a):
     """Write the motion and the columns of link i, its parent's motion being known."""
     parent, kind, vi = get_int(model, i, PARENT), get_int(model, i, KIND), get_int(model, i, VI)
     pitch = get(model, i, PITCH)
@@ -93,8 +93,6 @@ def store_motion(model, links, columns, i, q, v, a, screws_alone):
         sw, sv = joints.screw(kind, pitch, k)
         sw, sv = se3.adjoint(r, p, sw, sv)
         store_pair(columns, vi + k, S, sw, sv)
-        if screws_alone:
-            continue
         pw, pv = vec3.ZERO, vec3.ZERO  # (13.6)
         qw, qv = se3.ad(dw0, du0, sw, sv)
         rw, ru = se3.ad(w, u, sw, sv)

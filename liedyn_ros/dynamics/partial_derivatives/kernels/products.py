@@ -12,146 +12,194 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Products of the Jacobians of inverse dynamics with vectors from either side, O(n)."""
+"""
+Products of the Jacobians of inverse dynamics with vectors from either side, O(n).
+
+They run in body frames on what rnea has written of each link: pose, twist, acceleration, wrench.
+"""
 
 from liedyn_ros.dynamics.kernels import joints, rigid
+from liedyn_ros.dynamics.kernels.rnea import rnea
 from liedyn_ros.dynamics.kernels.tables import (
-    add3, coordinate_row, DAMPING, KIND, LINKS, load3, PARENT, store3, VI)
+    ACCELERATION, add3, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9, ORDER_CHANGE,
+    PARENT, PITCH, POSITION, ROTATION, store3, TWIST, VI, WRENCH)
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
-from liedyn_ros.dynamics.partial_derivatives.kernels.motion import compute_motion
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
-    ACCELERATION, CHANGE, FIRST, FORCE, INERTIA, load_pair, S, SECOND, store_pair, THIRD, TWIST)
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
-from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.lie.kernels import mat3, se3, vec3
+from liedyn_ros.model.kernels.kinds import REVOLUTE
+
+# Columns of the table of products, a row for each link after row 0, the ground, which stays zero.
+D_TWIST, D_ACCELERATION, D_WRENCH = 0, 6, 12  # of J x; D V' is D_ACCELERATION - ad_V D_TWIST
+AL, BE = 0, 6  # of J^T y; BE is a moment, its force is zero
+PRODUCT_WIDTH = 18
 
 
 @kernel
-def inverse_product(model, links, columns, q, v, a, external, xq, xv, xa, out):
+def inverse_product(model, data, table, q, v, a, external, xq, xv, xa, out):
     """
     Write out = dtau/dq xq + dtau/dv xv + M xa (nv,).
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (compute_motion(model, links, columns, q, v, a, external, True)
-            and joints.complete(model, xq) and joints.complete(model, xv)
-            and joints.complete(model, xa)):
+    if not (rnea(model, data, q, v, a, external, out) and joints.complete(model, xq)
+            and joints.complete(model, xv) and joints.complete(model, xa)):
         return False
-    store_pair(links, 0, FIRST, vec3.ZERO, vec3.ZERO)
-    store_pair(links, 0, SECOND, vec3.ZERO, vec3.ZERO)
-    count = get_int(model, 0, LINKS)
-    for i in range(1, count):
-        vary(model, links, columns, i, xq, xv, xa)
-    for i in range(count - 1, 0, -1):
-        gather(model, links, columns, i, xq, out)
-    for k in range(len(v)):
-        out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
+    multiply(model, data, table, v, a, xq, xv, xa, out)
     return joints.finite(out)
 
 
 @inlined
-def vary(model, links, columns, i, xq, xv, xa):
-    """Write how twist and acceleration of link i vary, as in (13.8) and (13.9)."""
-    parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
-    (pw, pv), (qw, qv) = load_pair(links, parent, FIRST), load_pair(links, parent, SECOND)
-    hw, hv, gw, gv = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO  # S xq, S xv
-    for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        sw, sv = load_pair(columns, k, S)
-        hw, hv = vec3.axpy(xq[k], sw, hw), vec3.axpy(xq[k], sv, hv)
-        gw, gv = vec3.axpy(xv[k], sw, gw), vec3.axpy(xv[k], sv, gv)
-        qw, qv = vec3.axpy(xa[k], sw, qw), vec3.axpy(xa[k], sv, qv)
-    (w0, u0), (w, u) = load_pair(links, parent, TWIST), load_pair(links, i, TWIST)
-    dw, du = load_pair(links, parent, ACCELERATION)
-    # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, g] + S xa (13.6)
-    xw, xu = se3.ad(w0, u0, hw, hv)
-    cw, cv = vec3.add(xw, gw), vec3.add(xu, gv)
-    pw, pv = vec3.add(pw, cw), vec3.add(pv, cv)
-    xw, xu = se3.ad(dw, du, hw, hv)
-    qw, qv = vec3.add(qw, xw), vec3.add(qv, xu)
-    xw, xu = se3.ad(w0, u0, cw, cv)
-    qw, qv = vec3.add(qw, xw), vec3.add(qv, xu)
-    xw, xu = se3.ad(w, u, gw, gv)
-    qw, qv = vec3.add(qw, xw), vec3.add(qv, xu)
-    store_pair(links, i, FIRST, pw, pv)
-    store_pair(links, i, SECOND, qw, qv)
-    store_pair(links, i, THIRD, vec3.ZERO, vec3.ZERO)
+def multiply(model, data, table, v, a, xq, xv, xa, out):
+    """Write what inverse_product writes, of the motion in data; xa may be None, which is zero."""
+    count = get_int(model, 0, LINKS)
+    for i in range(1, count):
+        vary(model, data, table, i, v, a, xq, xv, xa)
+    for i in range(count - 1, 0, -1):
+        gather(model, data, table, i, xq, out)
+    for k in range(len(out)):
+        out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
 
 
 @inlined
-def gather(model, links, columns, i, xq, out):
+def parent_motion(model, data, i, v, a):
+    """Return V0 and A0: twist and acceleration of the parent of link i, as the link sees them."""
+    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    (w, u), (dw, du) = load_pair(data, i, TWIST), load_pair(data, i, ACCELERATION)
+    ew, eu = joints.bracket(kind, pitch, w, u, v, vi)
+    sw, su = joints.relative_twist(kind, pitch, v, vi)
+    aw, au = joints.relative_twist(kind, pitch, a, vi)
+    return ((vec3.sub(w, sw), vec3.sub(u, su)),
+            (vec3.sub(dw, vec3.add(ew, aw)), vec3.sub(du, vec3.add(eu, au))))  # (3.1), (3.3)
+
+
+@inlined
+def vary(model, data, table, i, v, a, xq, xv, xa):
+    """Write how the motion of link i varies, as in (13.8), and what that adds to its wrench."""
+    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    parent, r, p = get_int(model, i, PARENT), load9(data, i, ROTATION), load3(data, i, POSITION)
+    w, u = load_pair(data, i, TWIST)
+    (w0, u0), (dw, du) = parent_motion(model, data, i, v, a)
+    # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, S xv] + S xa (13.6)
+    cw, cu = sum_of(joints.bracket(kind, pitch, w0, u0, xq, vi),
+                           joints.relative_twist(kind, pitch, xv, vi))
+    pw, pu = sum_of(se3.adjoint_inverse(r, p, *load_pair(table, parent, D_TWIST)), (cw, cu))
+    x = se3.adjoint_inverse(r, p, *load_pair(table, parent, D_ACCELERATION))
+    x = sum_of(x, joints.bracket(kind, pitch, dw, du, xq, vi))
+    x = sum_of(x, se3.ad(w0, u0, cw, cu))
+    x = sum_of(x, joints.bracket(kind, pitch, w, u, xv, vi))
+    if xa is not None:
+        x = sum_of(x, joints.relative_twist(kind, pitch, xa, vi))
+    store_pair(table, i, D_TWIST, pw, pu)
+    store_pair(table, i, D_ACCELERATION, x[0], x[1])
+    body = rigid.load(model, i, INERTIA)
+    m, f = sum_of(rigid.apply(body, x[0], x[1]), change.times(body, w, u, pw))
+    store_pair(table, i, D_WRENCH, m, f)  # (13.9)
+
+
+@inlined
+def gather(model, data, table, i, xq, out):
     """Write how the forces of the joint of link i vary, and add its wrench to the parent's."""
-    parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
-    (pw, _), (qw, qv) = load_pair(links, i, FIRST), load_pair(links, i, SECOND)
-    (m, f), (fm, ff) = load_pair(links, i, THIRD), load_pair(links, i, FORCE)
-    xm, xf = rigid.apply(rigid.load(links, i, INERTIA), qw, qv)
-    m, f = vec3.add(m, xm), vec3.add(f, xf)
-    t, b = change.load(links, i, CHANGE)
-    xm, xf = change.apply(t, b, pw)
-    m, f = vec3.add(m, xm), vec3.add(f, xf)
-    hw, hv = vec3.ZERO, vec3.ZERO
-    for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        sw, sv = load_pair(columns, k, S)
-        out[k] = vec3.dot(sw, m) + vec3.dot(sv, f)
-        hw, hv = vec3.axpy(xq[k], sw, hw), vec3.axpy(xq[k], sv, hv)
-    xm, xf = se3.ad_dual(hw, hv, fm, ff)  # N(F) S
-    add3(links, parent, THIRD, vec3.sub(m, xm))
-    add3(links, parent, THIRD + 3, vec3.sub(f, xf))
+    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
+    for k in range(joints.degrees(kind)):
+        out[vi + k] = joints.along(kind, pitch, k, m, f)
+    if parent > 0:
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        xm, xf = joints.bracket_dual(kind, pitch, xq, vi, *load_pair(data, i, WRENCH))  # N(F) h
+        add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
+            r, p, vec3.sub(m, xm), vec3.sub(f, xf)))
 
 
 @kernel
-def inverse_product_transposed(model, links, columns, q, v, a, external, y, by_q, by_v, by_a):
+def inverse_product_transposed(model, data, table, q, v, a, external, y, by_q, by_v, by_a):
     """
     Write y^T dtau/dq, y^T dtau/dv and y^T M = M y, each (nv,) (13.22).
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (compute_motion(model, links, columns, q, v, a, external, True)
-            and joints.complete(model, y)):
+    if not (rnea(model, data, q, v, a, external, by_a) and joints.complete(model, y)):
         return False
-    store_pair(links, 0, FIRST, vec3.ZERO, vec3.ZERO)
-    count = get_int(model, 0, LINKS)
-    for i in range(1, count):
-        w, u = load_pair(links, get_int(model, i, PARENT), FIRST)
-        vi = get_int(model, i, VI)
-        for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-            sw, sv = load_pair(columns, k, S)
-            w, u = vec3.axpy(y[k], sw, w), vec3.axpy(y[k], sv, u)
-        store_pair(links, i, FIRST, w, u)
-        t, b = change.load(links, i, CHANGE)
-        m, f = rigid.apply(rigid.load(links, i, INERTIA), w, u)
-        store_pair(links, i, SECOND, m, f)  # al
-        store3(links, i, THIRD, change.apply_t(t, b, w, u))  # be
-    for i in range(count - 1, 0, -1):
-        scatter(model, links, columns, i, by_q, by_v, by_a)
-    for k in range(len(v)):
-        by_v[k] += get(model, coordinate_row(model, k), DAMPING) * y[k]
+    store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
+    for i in range(1, get_int(model, 0, LINKS)):
+        x = se3.adjoint_inverse(
+            load9(data, i, ROTATION), load3(data, i, POSITION),
+            *load_pair(data, get_int(model, i, PARENT), ORDER_CHANGE))
+        w, u = sum_of(x, joints.relative_twist(
+            get_int(model, i, KIND), get(model, i, PITCH), y, get_int(model, i, VI)))
+        store_pair(data, i, ORDER_CHANGE, w, u)
+    multiply_transposed(model, data, table, v, a, y, by_q, by_v, by_a)
     return joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_a)
 
 
 @inlined
-def scatter(model, links, columns, i, by_q, by_v, by_a):
+def multiply_transposed(model, data, table, v, a, y, by_q, by_v, by_a):
+    """
+    Write what inverse_product_transposed writes, of the motion in data; by_a may be None.
+
+    ORDER_CHANGE of data is the twist of each link at the rates y.
+    """
+    count = get_int(model, 0, LINKS)
+    for i in range(1, count):
+        body, (w, u) = rigid.load(model, i, INERTIA), load_pair(data, i, ORDER_CHANGE)
+        store_pair(table, i, AL, *rigid.apply(body, w, u))
+        store3(table, i, BE, change.times_t(body, *load_pair(data, i, TWIST), w, u))
+    for i in range(count - 1, 0, -1):
+        scatter(model, data, table, i, v, a, y, by_q, by_v, by_a)
+    for k in range(len(v)):
+        by_v[k] += get(model, coordinate_row(model, k), DAMPING) * y[k]
+
+
+@inlined
+def scatter(model, data, table, i, v, a, y, by_q, by_v, by_a):
     """Write the products of the coordinates of link i, and add its sums to the parent's."""
-    parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
-    (yw, yv), (fm, ff) = load_pair(links, parent, FIRST), load_pair(links, i, FORCE)
-    (m, f), moment = load_pair(links, i, SECOND), load3(links, i, THIRD)
-    (w0, u0), (w, u) = load_pair(links, parent, TWIST), load_pair(links, i, TWIST)
-    dw, du = load_pair(links, parent, ACCELERATION)
+    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    parent, (m, f), moment = get_int(model, i, PARENT), load_pair(table, i, AL), load3(
+        table, i, BE)
+    (w, u), (yw, yu) = load_pair(data, i, TWIST), load_pair(data, i, ORDER_CHANGE)
+    (w0, u0), (dw, du) = parent_motion(model, data, i, v, a)
+    fm, ff = load_pair(data, i, WRENCH)
     # Q^T al + P^T be = S^T (ad_{A0}^T al + ad_{V0}^T c), R^T al + S^T be = S^T (c + ad_V^T al),
     # with c = ad_{V0}^T al + be (13.6).
     cm, cf = se3.ad_dual(w0, u0, m, f)
     cm = vec3.add(cm, moment)
-    zm, zf = se3.ad_dual(w, u, m, f)
-    zm, zf = vec3.add(zm, cm), vec3.add(zf, cf)
-    um, uf = se3.ad_dual(dw, du, m, f)
-    xm, xf = se3.ad_dual(w0, u0, cm, cf)
-    um, uf = vec3.add(um, xm), vec3.add(uf, xf)
-    xm, xf = se3.ad_dual(yw, yv, fm, ff)
-    um, uf = vec3.add(um, xm), vec3.add(uf, xf)
-    for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        sw, sv = load_pair(columns, k, S)
-        by_q[k] = vec3.dot(sw, um) + vec3.dot(sv, uf)
-        by_v[k] = vec3.dot(sw, zm) + vec3.dot(sv, zf)
-        by_a[k] = vec3.dot(sw, m) + vec3.dot(sv, f)
-    add3(links, parent, SECOND, m)
-    add3(links, parent, SECOND + 3, f)
-    add3(links, parent, THIRD, moment)
+    if kind == REVOLUTE:
+        by_q[vi] = turned(dw, du, m, f) + turned(w0, u0, cm, cf) + turned(yw, yu, fm, ff)
+        by_v[vi] = cm[2] + turned(w, u, m, f)
+        if by_a is not None:
+            by_a[vi] = m[2]
+    else:
+        sw, su = joints.relative_twist(kind, pitch, y, vi)
+        x = se3.ad_dual(vec3.sub(yw, sw), vec3.sub(yu, su), fm, ff)
+        x = sum_of(x, sum_of(
+            se3.ad_dual(dw, du, m, f), se3.ad_dual(w0, u0, cm, cf)))
+        zm, zf = sum_of((cm, cf), se3.ad_dual(w, u, m, f))
+        for k in range(joints.degrees(kind)):
+            by_q[vi + k] = joints.along(kind, pitch, k, x[0], x[1])
+            by_v[vi + k] = joints.along(kind, pitch, k, zm, zf)
+            if by_a is not None:
+                by_a[vi + k] = joints.along(kind, pitch, k, m, f)
+    if parent > 0:
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        add_pair(table, parent, AL, *se3.adjoint_inverse_dual(r, p, m, f))
+        add3(table, parent, BE, mat3.apply(r, moment))
+
+
+@inlined
+def turned(w, u, m, f):
+    """Return the moment of ad_V^T F about z, which is that of ad_{V0}^T F of a revolute joint."""
+    return w[1] * m[0] - w[0] * m[1] + u[1] * f[0] - u[0] * f[1]
+
+
+@inlined
+def add_pair(table, i, at, x, y):
+    """Add two vectors to row i."""
+    add3(table, i, at, x)
+    add3(table, i, at + 3, y)
+
+
+@inlined
+def sum_of(x, y):
+    """Return the sum of two twists, or of two wrenches."""
+    return vec3.add(x[0], y[0]), vec3.add(x[1], y[1])

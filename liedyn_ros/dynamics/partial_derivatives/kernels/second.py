@@ -46,7 +46,7 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (compute_motion(model, links, columns, q, v, a, external, False)
+    if not (compute_motion(model, links, columns, q, v, a, external)
             and joints.complete(model, y) and joints.complete(model, xq)
             and joints.complete(model, xv) and joints.complete(model, xa)):
         return False

@@ -32,9 +32,7 @@ ACCELERATION = 18  # V' less gravity
 FORCE = 24  # F from the parent
 INERTIA = 30  # I of the link, then of all that it carries
 CHANGE = 40  # B of the same: T (nine numbers, row by row) and b of [T 0; [b] 0]
-# Of a product: what goes down the tree (FIRST, SECOND) and up (SECOND, THIRD).
-FIRST, SECOND, THIRD = 52, 58, 64
-LINK_WIDTH = 70
+LINK_WIDTH = 52
 
 # Columns of columns: what coordinate k does to the twist and acceleration of its link.
 S, P, Q, R = 0, 6, 12, 18
