@@ -26,6 +26,7 @@ SNIPPET = re.compile(
     r'^```python\n(?P<code>.*?)^```\n(\n```text\n(?P<printed>.*?)^```\n)?',
     re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r'^ *```.*?^ *```$', re.DOTALL | re.MULTILINE)
+TABLE = re.compile(r'^\|(?P<head>.*)\|\n\|[-| ]*\|\n(?P<rows>(\|.*\|\n)+)', re.MULTILINE)
 LINK = re.compile(r'\]\((?!https?:)(?P<path>[^)#]*)(?:#(?P<anchor>[^)]*))?\)')
 HEADING = re.compile(r'^#+ (.*)$', re.MULTILINE)
 
@@ -70,6 +71,47 @@ def test_snippets_run(page, capsys):
         exec(compile(before + snippet['code'], page, 'exec'), scope)
         printed = capsys.readouterr().out
         assert snippet['printed'] in (None, printed)
+
+
+def code_of(page):
+    """Return the code of all snippets of a page."""
+    return ''.join(snippet['code'] for snippet in SNIPPET.finditer(page.read_text()))
+
+
+def cells(row):
+    """Return the cells of a row of a table."""
+    return [cell.strip() for cell in row.strip().strip('|').split('|')]
+
+
+def calls(page):
+    """Return the cells of a page's tables that say which call to make."""
+    tables = [(cells(table['head']), table['rows'].splitlines())
+              for table in TABLE.finditer(BLOCK.sub('', page.read_text()))]
+    return [cells(row)[head.index('call')] for head, rows in tables if 'call' in head
+            for row in rows]
+
+
+WITH_CALLS = [page for page in WITH_SNIPPETS if calls(page) and page.name != 'figures.md']
+
+
+def test_pages_with_calls_are_found():
+    assert {'docs/dynamics.md', 'docs/partial_derivatives.md'} <= set(map(name, WITH_CALLS))
+
+
+@pytest.mark.parametrize('page', WITH_CALLS, ids=name)
+def test_each_call_of_a_table_has_a_snippet(page):
+    """On the page, or on one that its cell leads to; `....f(x)` is any object's method f."""
+    missing = []
+    for cell in calls(page):
+        linked = [page.parent / link['path'] for link in LINK.finditer(cell) if link['path']]
+        code = ''.join(map(code_of, [page, *linked]))
+        for call in re.findall('`([^`]*)`', cell):
+            for path in re.findall(r'([\w.]+)\(', call) or [call]:
+                parts = path.strip('.').split('.')
+                used = parts[-1] if parts[0] == 'liedyn_ros' else '.'.join(parts[-2:])
+                if not re.search(rf'\b{re.escape(used)}\b', code):
+                    missing.append(call)
+    assert not missing
 
 
 @pytest.mark.parametrize('page', PAGES, ids=name)
