@@ -199,7 +199,7 @@ def test_massless_joints_are_named() -> None:
     builder.add_body('nothing', None)
     builder.add_joint('loose', 'revolute', None, 'nothing', axis=(0, 0, 1))
     d = Dynamics(builder.build())
-    with pytest.raises(SingularError, match=r'^loose: expected inertia'):
+    with pytest.raises(SingularError, match=r'^loose: expected to move inertia'):
         d.forward.partial_derivatives([0.0], [0.0], [1.0])
     assert d.inverse.partial_derivatives([0.0], [0.0], [1.0]).by_a == 0.0
 
