@@ -26,7 +26,10 @@ from liedyn_ros.common.errors import ModelError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
+from liedyn_ros.dynamics.floating_base import base_joint
+from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.model.io.urdf_writer import GROUND
 from liedyn_ros.nodes.dynamics.parameters import named_values
 from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.tree_messages import doubles
@@ -39,6 +42,21 @@ class LoopSample(NamedTuple):
     positions: Array
     velocities: Array | None
     efforts: Array | None
+
+
+class MultiDofMotion(NamedTuple):
+    """
+    The motion of a joint of several degrees of freedom.
+
+    parent, child: the frames of its bodies. pose (4, 4), m, of the child in the parent. twist (6,)
+    of the child relative to the parent, in the child; None where velocities are not known.
+    """
+
+    name: str
+    parent: str
+    child: str
+    pose: Array
+    twist: Array | None
 
 
 class LoopedMachine:
@@ -63,7 +81,10 @@ class LoopedMachine:
         self._order = NameOrder('name', self.measured, ignore_others=ignore_other_joints)
         moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
         single = [joint for joint in moving if JOINT_TYPES[joint.type_name].nv == 1]
-        self.unpublished = [joint.name for joint in moving if joint not in single]
+        base = base_joint(model)  # which stays where it is
+        self._tree = dynamics.tree
+        self._multi_dof = [
+            joint for joint in moving if joint not in single and joint is not base]
         self._q = np.array([joint.qi for joint in single], dtype=np.int64)
         self._v = np.array([joint.vi for joint in single], dtype=np.int64)
         names = [joint.name for joint in single]
@@ -104,6 +125,24 @@ class LoopedMachine:
             effort[self._measured] = sample.efforts
             message.effort = doubles(effort)
         return message
+
+    def multi_dof_motions(self, state: LoopState) -> list[MultiDofMotion]:
+        """Return the motion of each joint of several degrees of freedom but a floating base."""
+        if not self._multi_dof:
+            return []
+        motion, bodies = self._tree.kinematics(state.q, state.v), self.model.bodies
+        poses: dict[str | None, Array] = {None: np.eye(4), **dict(zip(bodies, motion.poses))}
+        twists: dict[str | None, Array] = {None: np.zeros(6), **dict(zip(bodies, motion.twists))}
+        found = []
+        for joint in self._multi_dof:
+            parent_child = se3.compose(se3.inverse(poses[joint.parent]), poses[joint.child])
+            twist = None
+            if state.v is not None:
+                twist = twists[joint.child] - se3.adjoint(
+                    se3.inverse(parent_child)) @ twists[joint.parent]
+            found.append(MultiDofMotion(
+                joint.name, joint.parent or GROUND, joint.child, parent_child, twist))
+        return found
 
 
 def _configuration(model: Model, start: str) -> Array:

@@ -29,6 +29,8 @@ LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in
     Parameter('agreement', 0.05, 'largest disagreement of a reading with the loops, rad or m, '
               'where more joints are measured than needed; the state fits all readings best',
               least=1e-9, most=10.0),
+    Parameter('frame_prefix', '', 'put before the frame ids of TF, which are the names of bodies, '
+              'as robot_state_publisher does by the parameter of this name'),
     Parameter('singularity_warning', 0.02, 'quality below which the state is near a singularity',
               least=0.0, most=1.0, run_time=True),
     Parameter('singularity_warning_time', 0.5, 'time to a singularity, at the present rate, '

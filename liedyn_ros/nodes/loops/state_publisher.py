@@ -26,6 +26,7 @@ from liedyn_ros.common.errors import ConvergenceError, LiedynError, SilenceError
 from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample
+from liedyn_ros.nodes.loops.multi_dof_joints import MultiDofJointOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.ros.conversions import nanoseconds, stamp_of
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
@@ -61,6 +62,7 @@ class LoopStatePublisherNode(ManagedNode):
         self._start_over()
         self._adopt(None)
         self._joints = self.open_publisher(JointState, 'joint_states')
+        self._multi_dof = MultiDofJointOutputs(self, self.parameters['frame_prefix'])
         self._status = self.open_publisher(LoopStatus, '~/status')
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
         self._stream = stream = Stream(self, self._publish_newest)
@@ -106,10 +108,6 @@ class LoopStatePublisherNode(ManagedNode):
             self._machine = machine
             self._start_over()
         self.get_logger().info(f'{model}: {list(machine.measured)} decide the other joints')
-        if machine.unpublished:
-            self.get_logger().warning(
-                f'joints {machine.unpublished}: expected joints of one coordinate, got others, '
-                'which a JointState cannot hold: they are completed and not published')
 
     def _take_description(self, message: String) -> None:
         """Take the topic's model, unless the parameters name one."""
@@ -169,6 +167,7 @@ class LoopStatePublisherNode(ManagedNode):
         message = machine.write(sample, state)
         message.header.stamp = stamp_of(sample.stamp_ns)
         self._joints.publish(message)
+        self._multi_dof.publish(machine, state, sample.stamp_ns)
         quality, seconds = self._warning
         near = state.quality < quality or left < seconds
         if near and not self._near_singularity:

@@ -17,13 +17,15 @@
 from liedyn_interfaces.msg import LoopStatus
 import numpy as np
 import pytest
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
-from liedyn_ros.model import annotate, load_urdf
+from liedyn_ros.lie import SE3, se3, SO3
+from liedyn_ros.model import annotate, load_urdf, load_yaml
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
+from liedyn_ros.nodes.loops import multi_dof_joints
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.ros.conversions import nanoseconds, stamp_of
 from liedyn_ros.ros.qos import LATCHED
@@ -88,6 +90,13 @@ class LoopBench:
 
 def ns(message):
     return nanoseconds(message.header.stamp)
+
+
+def pose_of(transform):
+    """Return the pose (4, 4) of a Transform."""
+    t, q = transform.translation, transform.rotation
+    return SE3.from_rotation_translation(
+        SO3.from_quaternion([q.x, q.y, q.z, q.w]), [t.x, t.y, t.z]).matrix
 
 
 def listed(model, message, values):
@@ -156,6 +165,94 @@ def test_noise_of_redundant_encoders_is_evened_out(bench):
     bad = node.send(at + [0.0, 0.0, 0.5], names=names)
     assert bad.status == LoopStatus.OPEN
     assert 'measured joints that agree within 0.05' in bad.message
+
+
+SPATIAL = """
+format: 1
+name: spatial_four_bar
+bodies:
+  crank: {mass: 1.0, inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+  coupler: {mass: 1.0, inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+  rocker: {mass: 1.0, inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+joints:
+  crank_joint: {type: revolute, parent: null, child: crank, axis: [0, 0, 1]}
+  fork: {type: universal, parent: crank, child: coupler, axis: [0, 0, 1], second_axis: [0, 1, 0], placement: [x: 0.2], actuated: false}
+  rocker_joint: {type: revolute, parent: null, child: rocker, axis: [0, 1, 0], placement: [x: 0.6], actuated: false}
+closures:
+  ball: {type: spherical, body_a: coupler, body_b: rocker, placement_a: [x: 0.5], placement_b: [z: 0.3]}
+"""  # noqa: E501
+
+
+@pytest.fixture
+def spatial(bench, tmp_path):
+    """Return a node with a spatial four-bar linkage whose coupler hangs in a universal joint."""
+    file = tmp_path / 'spatial_four_bar.yaml'
+    file.write_text(SPATIAL)
+    node = LoopBench(bench, model_file=str(file), measured_joints=['crank_joint'],
+                     frame_prefix='left/')
+    node.multi_dof = bench.collect(MultiDOFJointState, 'multi_dof_joint_states')
+    node.settle([0.3], ['crank_joint'])
+    return node, ConstrainedDynamics(load_yaml(file))
+
+
+def test_joints_of_several_degrees_of_freedom_have_poses_and_twists(spatial):
+    node, machine = spatial
+    node.send([0.4], [0.7], names=['crank_joint'])
+    state = node.state()
+    message = node.bench.until(lambda: next(
+        (each for each in node.multi_dof if ns(each) == node.stamp_ns), None), 'the fork')
+    assert list(message.joint_names) == ['fork']
+    fork = pose_of(message.transforms[0])
+    crank = machine.tree.kinematics([state.position[0], 0.0, 0.0, 0.0]).poses[0]
+    tip = (crank @ fork @ [0.5, 0.0, 0.0, 1.0])[:3]
+    angle = state.position[1]  # of the rocker, whose tip is the ball
+    np.testing.assert_allclose(
+        tip, [0.6 + 0.3 * np.sin(angle), 0.0, 0.3 * np.cos(angle)], atol=1e-9)
+    step = 1e-6
+    node.send([0.4 + 0.7 * step], names=['crank_joint'])
+    later = pose_of(node.bench.until(lambda: next(
+        (each for each in node.multi_dof if ns(each) == node.stamp_ns), None),
+        'the fork').transforms[0])
+    difference = se3.log(se3.compose(se3.inverse(fork), later)) / step
+    twist = message.twist[0]
+    np.testing.assert_allclose(
+        [getattr(part, axis) for part in (twist.angular, twist.linear) for axis in 'xyz'],
+        difference, atol=1e-4)
+
+
+class Broadcaster:
+    """Keeps what it is given to broadcast, as tf2_ros is not installed everywhere."""
+
+    def __init__(self):
+        """Begin with one listener."""
+        self.pub_tf, self.sent = self, []
+
+    def get_subscription_count(self):
+        """Return how many listen."""
+        return 1
+
+    def sendTransform(self, transforms):
+        """Keep the transforms of one message."""
+        self.sent.append(transforms)
+
+
+@pytest.fixture
+def broadcaster(monkeypatch):
+    """Return what the node broadcasts by, in place of that of tf2."""
+    broadcaster = Broadcaster()
+    monkeypatch.setattr(multi_dof_joints, 'open_broadcaster', lambda node: broadcaster)
+    return broadcaster
+
+
+def test_joints_of_several_degrees_of_freedom_are_on_tf(broadcaster, spatial):
+    node, _ = spatial
+    node.send([0.4], names=['crank_joint'])
+    message = node.bench.until(lambda: next(
+        (each for each in node.multi_dof if ns(each) == node.stamp_ns), None), 'the fork')
+    transform, = node.bench.until(lambda: next(
+        (each for each in broadcaster.sent if ns(each[0]) == node.stamp_ns), None), 'its frame')
+    assert (transform.header.frame_id, transform.child_frame_id) == ('left/crank', 'left/coupler')
+    assert transform.transform == message.transforms[0]
 
 
 def test_late_and_old_samples_are_refused(bench):
