@@ -20,7 +20,6 @@ from math import factorial
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import lsq_linear
 
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LimitError, ModelError, ShapeError
@@ -130,6 +129,9 @@ class RotorAllocation:
         self._scaled = self._weight[:, None] * self.matrix * self._max_speed**2
         self._lower = (self._min_speed / self._max_speed)**2
         self._inverse = np.linalg.pinv(self._scaled)
+        # Here, as its import takes long: not for models without rotors, and not in a control loop.
+        from scipy.optimize import lsq_linear
+        self._least_squares = lsq_linear
 
     def wrench(self, speeds: ArrayLike) -> Array:
         """Return what speeds (n,) give (6,); raise LimitError for a speed out of bounds."""
@@ -151,8 +153,9 @@ class RotorAllocation:
         wanted = as_array('wrench', wrench, (6,))
         share = self._inverse @ (self._weight * wanted)
         if ((share < self._lower) | (share > 1.0)).any():
-            share = lsq_linear(self._scaled, self._weight * wanted, (self._lower, 1.0),
-                               method='bvls', tol=1e-15).x
+            share = self._least_squares(
+                self._scaled, self._weight * wanted, (self._lower, 1.0), method='bvls',
+                tol=1e-15).x
         share = np.clip(share, self._lower, 1.0)
         speeds = np.clip(self._max_speed * np.sqrt(share), self._min_speed, self._max_speed)
         given = self.matrix @ speeds**2

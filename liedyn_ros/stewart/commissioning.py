@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
@@ -175,6 +174,7 @@ def _fit(
               for leg in range(6)]
     costs = np.array([[COSTS[one.kind] for one in row] for row in faults])
     costs += MOVED * (1.0 - np.eye(6))
+    from scipy.optimize import linear_sum_assignment  # which takes long, and no node needs it
     legs, order = linear_sum_assignment(costs)
     findings, moved = fault.findings, tuple(np.flatnonzero(order != legs).tolist())
     if moved:
