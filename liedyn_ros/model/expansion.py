@@ -83,9 +83,9 @@ class _Links:
     """
     The columns of a link table that are no poses, and what the poses are computed from.
 
-    joint (N,) is the joint of each link and columns (N, 3) are the columns of that joint's axis
-    frame which make the axes of the link. carrier (B,) is the link that carries each body, -1
-    for the ground, and parent_body (B,) the body that its joint stands on.
+    joint (N,) is the joint of each link. columns (N, 3) are the columns of that joint's axis frame
+    that are the link's axes. carrier (B,) is the link that carries each body, -1 for the ground,
+    and parent_body (B,) the body that its joint stands on.
     """
 
     def __init__(self, bodies: Sequence[Body], joints: Sequence[Joint]) -> None:

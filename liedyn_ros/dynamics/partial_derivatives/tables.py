@@ -29,7 +29,7 @@ class PartialTables:
     Room of one model: its content belongs to nobody after a call.
 
     data is that of the dynamics. links, columns, products, variations and factors are as in
-    kernels.table, kernels.products, kernels.second and kernels.factorization; before (nv,) is the
+    kernels.table, kernels.products, kernels.second and kernels.factorization. before (nv,) is the
     coordinate before each on its path, -1 for none.
     """
 

@@ -30,8 +30,8 @@ from liedyn_ros.ros.parameters import Parameter
 from liedyn_ros.stewart import platform_model, StewartGeometry
 
 MODEL = (
-    Parameter('model_file', '', 'the model: path of a .yaml, .urdf or .xacro file, or '
-              'the geometry file of a Stewart platform with masses; a bare name is one of the '
+    Parameter('model_file', '', 'path of the model: a .yaml, .urdf or .xacro file, or '
+              'the geometry file of a Stewart platform with masses. A bare name is a file of the '
               "package's config folder; empty for none", run_time=True),
     Parameter('robot_description', '', 'the model: text of a URDF; empty for none. Without either '
               'the model comes from the topic `robot_description`', run_time=True),
@@ -40,9 +40,9 @@ MODEL = (
               'otherwise used as they are, with a warning that names the links', run_time=True),
     Parameter('xacro_arguments', '', 'arguments of a .xacro file as on the command line of xacro, '
               'e.g. `prefix:=left_ reach:=3`', run_time=True),
-    Parameter('loops_file', '', 'closures, couplings and passive joints of a URDF: path of a '
-              ".yaml file; a bare name is one of the package's config folder; empty for none",
-              run_time=True),
+    Parameter('loops_file', '', 'path of a .yaml file with closures, couplings and passive '
+              "joints of a URDF. A bare name is a file of the package's config folder; empty for "
+              'none', run_time=True),
     Parameter('gravity', [0.0, 0.0, -9.81], 'acceleration of gravity in the world for a URDF; a '
               'YAML file has its own', 'm/s^2', least=-1000.0, most=1000.0, size=3,
               run_time=True),

@@ -27,7 +27,7 @@ LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in
     Parameter('ignore_other_joints', False, 'ignore joints of the input that are not measured; '
               'otherwise such input is refused'),
     Parameter('agreement', 0.05, 'largest disagreement of a reading with the loops, rad or m, '
-              'where more joints are measured than needed; the state fits all readings best',
+              'if more joints are measured than needed. The state then fits all readings best',
               least=1e-9, most=10.0),
     Parameter('frame_prefix', '', 'put before the frame ids of TF, which are the names of bodies, '
               'as robot_state_publisher does by the parameter of this name'),

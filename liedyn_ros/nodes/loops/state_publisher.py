@@ -45,7 +45,7 @@ class LoopStatePublisherNode(ManagedNode):
     """
     States of the measured joints in; those of all joints out.
 
-    A thread of its own reads the input. Of all samples that wait, the newest is completed and
+    Its own thread reads the input. Of all samples that wait, the newest is completed and
     published.
     """
 
