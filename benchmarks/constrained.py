@@ -17,8 +17,8 @@ Closed loops beside Pinocchio's constraintDynamics and lcaba.
 
 Two machines: a Stewart platform, and a humanoid's legs whose ankles are driven by two rods each.
 Forward dynamics is timed as a kernel and as the checked call (us), beside both peers in the same
-run. So are order 5 beside order 0, and leg forces of a platform. Before a machine is measured,
-both libraries must agree on it.
+run. So are order 5 beside order 0, a state of a batch beside a call, and leg forces of a platform.
+Before a machine is measured, both libraries must agree on it.
 """
 
 import statistics
@@ -42,6 +42,7 @@ ORDER = 5
 PEER_TARGET, ORDER_TARGET, INVERSE_TARGET = 0.6, 3.0, 10.0  # ratios, and us
 ACCURACY, PROXIMAL, ITERATIONS = 1e-12, 1e-12, 10  # of Pinocchio's solver
 AGREEMENT = 1e-7  # Pinocchio's proximal solver is an iteration
+BATCH = 512  # states
 LOOSE = 1e-6  # the proximal parameter that lcaba is meant for
 Row = dict[str, Any]
 
@@ -197,6 +198,12 @@ def kernel(machine: Machine, order: int) -> Call:
         np.zeros(REPORT_WIDTH)))
 
 
+def batch(machine: Machine) -> tuple[Array, Array, Array]:
+    """Return many states at one configuration, at rates and forces of their own."""
+    factors = np.linspace(-1.0, 1.0, BATCH)[:, None]
+    return np.tile(machine.q, (BATCH, 1)), factors * machine.v, factors * machine.tau
+
+
 def measure(name: str, machine: Machine) -> Row:
     """Return the figures of forward dynamics, times in us."""
     dynamics, peer = ConstrainedDynamics(machine.model, dissipation=False), Peer(machine)
@@ -206,16 +213,17 @@ def measure(name: str, machine: Machine) -> Row:
     agree(wanted, peer.ours(theirs.function(*theirs.arguments)))
     agree(wanted, peer.ours(looped.function(*looped.arguments)))
     calls = [kernel(machine, 0), theirs, looped, Call(dynamics.forward, state),
-             kernel(machine, ORDER)]
+             kernel(machine, ORDER), Call(dynamics.forward.batch, batch(machine))]
     times = interleaved(calls)
-    bare, constraint, loop, checked, fifth = (
+    bare, constraint, loop, checked, fifth, many = (
         1e6 * statistics.median(taken) for taken in times)
     faster = times[1] if constraint < loop else times[2]
     return {'machine': name, 'nv': machine.model.nv, 'constraints': dynamics.m, 'kernel': bare,
             'constraint_dynamics': constraint, 'lcaba': loop,
             'ratio': median_ratio(times[0], faster), 'call': checked,
             'call_ratio': median_ratio(times[3], faster), 'order_5': fifth,
-            'order_ratio': median_ratio(times[4], times[0])}
+            'order_ratio': median_ratio(times[4], times[0]), 'batch': many / BATCH,
+            'batch_ratio': median_ratio(times[5], times[3]) / BATCH}
 
 
 def measure_platform(geometry: StewartGeometry, peer: float) -> list[Row]:
@@ -245,12 +253,14 @@ def main() -> None:
     geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
     rows = [measure('Stewart platform', stewart(geometry)), measure('two legs', two_legs())]
     print(f'{"forward dynamics":20}{"kernel":>8}{"constraintDynamics":>20}{"lcaba":>8}'
-          f'{"ratio":>7}{"":12}{"call":>8}{"order 5":>9}{"ratio":>7}')
+          f'{"ratio":>7}{"":12}{"call":>8}{"order 5":>9}{"ratio":>7}{"":12}'
+          f'{"batch":>8}{"ratio":>7}')
     for row in rows:
         print(f'{row["machine"]:20}{row["kernel"]:8.2f}{row["constraint_dynamics"]:20.2f}'
               f'{row["lcaba"]:8.2f}{row["ratio"]:7.2f}{verdict(row["ratio"], PEER_TARGET):>12}'
               f'{row["call"]:8.2f}{row["order_5"]:9.2f}{row["order_ratio"]:7.2f}'
-              f'{verdict(row["order_ratio"], ORDER_TARGET):>12}')
+              f'{verdict(row["order_ratio"], ORDER_TARGET):>12}'
+              f'{row["batch"]:8.2f}{row["batch_ratio"]:7.2f}')
     closed = measure_platform(
         geometry, min(rows[0]['constraint_dynamics'], rows[0]['lcaba']))
     print(f'\n{"platform, closed form":22}{"call":>8}{"order 5":>9}')

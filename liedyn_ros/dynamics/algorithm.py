@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
-from liedyn_ros.dynamics.batch.pool import LanePool
+from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed
@@ -49,7 +49,7 @@ class Algorithm:
     exception or an interrupt leaves nothing behind.
     """
 
-    def __init__(self, constants: Constants, data: Data, lanes: LanePool) -> None:
+    def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:
         """Take the constants, the data of calls that bring none, and the tables of batches."""
         self.model, self._constants, self._data, self._lanes = (
             constants.model, constants, data, lanes)

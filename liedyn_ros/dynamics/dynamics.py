@@ -14,7 +14,7 @@
 
 """Inverse, forward and hybrid dynamics of a model, and what else its controllers ask for."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.dynamics.batch.pool import LanePool
+from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.forward import Forward
@@ -85,7 +85,7 @@ class Dynamics:
         self.dissipation = dissipation
         self.constants = Constants(model, dissipation)
         self.data = Data(self.constants)
-        tables = self.constants, self.data, LanePool(self.constants)
+        tables = self.constants, self.data, BatchPool(partial(LaneTables, self.constants))
         self.inverse, self.hybrid = Inverse(*tables), Hybrid(*tables)
         self.forward = Forward(*tables, self.hybrid)
         self._crba = BoundKernel(crba, self.constants.table, self.data.table)

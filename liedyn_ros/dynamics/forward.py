@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithm import Algorithm, applied, order_of_rows
-from liedyn_ros.dynamics.batch.pool import LanePool
+from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.hybrid import Hybrid
@@ -42,7 +42,7 @@ class Forward(Algorithm):
     coordinate that moves no inertia, and ShapeError where out shares memory with an input.
     """
 
-    def __init__(self, constants: Constants, data: Data, lanes: LanePool, hybrid: Hybrid) -> None:
+    def __init__(self, constants: Constants, data: Data, lanes: BatchPool, hybrid: Hybrid) -> None:
         """Bind the kernel of one state; the other forms are those of hybrid dynamics."""
         super().__init__(constants, data, lanes)
         self._kernel = BoundKernel(forward, *self._tables(None))

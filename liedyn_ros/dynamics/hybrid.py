@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithm import (
     Algorithm, applied, of_state, order_of_rows, time_derivatives_of)
-from liedyn_ros.dynamics.batch.pool import LanePool, LaneTables
+from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed, copied, known, mask, require_own_memory, stop
@@ -49,7 +49,7 @@ class Hybrid(Algorithm):
     call raises what Dynamics raises, and SingularError naming a coordinate that moves no inertia.
     """
 
-    def __init__(self, constants: Constants, data: Data, lanes: LanePool) -> None:
+    def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:
         """Bind the kernel of one state."""
         super().__init__(constants, data, lanes)
         self._kernel = BoundKernel(aba.hybrid, *self._tables(None))

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithm import Algorithm, applied, of_state, order_of_rows
-from liedyn_ros.dynamics.batch.pool import LanePool, LaneTables
+from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed, output, refuse, require_own_memory, stop
@@ -40,7 +40,7 @@ class Inverse(Algorithm):
     shares memory with an input.
     """
 
-    def __init__(self, constants: Constants, data: Data, lanes: LanePool) -> None:
+    def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:
         """Bind the kernel of one state."""
         super().__init__(constants, data, lanes)
         self._kernel = BoundKernel(rnea, *self._tables(None))

@@ -38,10 +38,15 @@ Exact = Any  # an array of mpf; a series has its coefficients along the first ax
 
 
 class Forces(NamedTuple):
-    """Derivatives of v (order + 2, nv) and of tau (order + 1, nv)."""
+    """
+    Derivatives of v (order + 2, nv) and of tau (order + 1, nv).
+
+    poses are coefficients (order + 3, B, 4, 4) of the poses of all bodies in the ground.
+    """
 
     motion: Array
     tau: Array
+    poses: Exact
 
 
 class Step(NamedTuple):
@@ -52,13 +57,15 @@ class Step(NamedTuple):
     vi: int
 
 
-def witness(model: Model, q: Array, paths: Array, external: Array) -> Forces:
+def witness(model: Model, q: Array, paths: Array, external: Array,
+            closures: Array | None = None) -> Forces:
     """
     Return a motion and the forces it needs.
 
     From q on each coordinate follows the polynomial with coefficients paths (n, nv) of t, t^2 and
     so on. Those of a spherical or free link are exponential coordinates of its pose. external
-    (order + 1, B, 6) has the derivatives of wrenches in body frames.
+    (order + 1, B, 6) has the derivatives of wrenches in body frames, closures (order + 1, C, 6)
+    those that closures put on their bodies b, in frames b.
     """
     with mp.workdps(DIGITS):
         order = len(external) - 1
@@ -68,6 +75,8 @@ def witness(model: Model, q: Array, paths: Array, external: Array) -> Forces:
         moved, after, bodies = (fit(np.array(part), order + 3) for part in zip(*shots))
         wrenches = [net_wrench(model, i, bodies[:, i], coefficients(exact(external[:, i])))
                     for i in range(len(chains))]
+        if closures is not None:
+            load_closures(model, wrenches, bodies, coefficients(exact(closures)))
         motion, tau = np.zeros((2, order + 2, model.nv), dtype=object)
         places = [(i, step) for i, chain in enumerate(chains) for step in chain]
         for n, (i, step) in enumerate(places):
@@ -77,7 +86,7 @@ def witness(model: Model, q: Array, paths: Array, external: Array) -> Forces:
                 at = step.vi + k
                 motion[:, at] = twist @ screw / (screw @ screw)
                 tau[:order + 1, at] = product(seen(after[:, n], screw), load)[:order + 1]
-        return Forces(derivatives(motion), derivatives(tau[:order + 1]))
+        return Forces(derivatives(motion), derivatives(tau[:order + 1]), bodies)
 
 
 def steps(joint: Joint, q: Exact) -> list[Step]:
@@ -141,6 +150,30 @@ def net_wrench(model: Model, i: int, pose: Exact, external: Exact) -> Exact:
         moment = moment + rate(about_com) + m * cross(c, rate(rate(c)))
         moment = moment - m * np.array([np.cross(x, gravity) for x in c[:len(moment)]])
     return np.concatenate([moment, force], axis=1)
+
+
+def load_closures(model: Model, wrenches: list[Exact], bodies: Exact, closures: Exact) -> None:
+    """Take what closures put on bodies b, and on bodies a against it, from what bodies need."""
+    for c, closure in enumerate(model.closures):
+        r, p = axes_and_origin(model, closure.body_b, closure.frame_b, bodies)
+        force = product(r, closures[:, c, 3:])
+        moment = product(r, closures[:, c, :3]) + cross(p, force)
+        load = np.concatenate([moment, force], axis=1)
+        for body, sign in ((closure.body_b, -1), (closure.body_a, 1)):
+            if body is not None:
+                i = model.body_index(body)
+                wrenches[i] = wrenches[i][:len(load)] + sign * load
+
+
+def axes_and_origin(model: Model, body: str | None, frame: Array, bodies: Exact
+                    ) -> tuple[Exact, Exact]:
+    """Return the axes and the origin of a frame on a body, in the ground, as series."""
+    if body is None:
+        pose = np.zeros((len(bodies), 4, 4), dtype=object)
+        pose[0] = exact(frame)
+    else:
+        pose = bodies[:, model.body_index(body)] @ exact(frame)
+    return pose[:, :3, :3], pose[:, :3, 3]
 
 
 def carried(model: Model, i: int) -> list[int]:

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 import os
 from queue import Empty, SimpleQueue
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,20 +81,20 @@ def _lanes_table(rows: int, columns: int) -> Array:
     return places.reshape(rows, columns, LANES)
 
 
-class LanePool:
+class BatchPool:
     """
     The tables of the threads that run batches of one model; made when they are first needed.
 
     The threads are the process's own: a child after a fork starts others.
     """
 
-    def __init__(self, constants: Constants) -> None:
-        """Start without tables."""
-        self._constants, self._idle = constants, SimpleQueue[LaneTables]()
+    def __init__(self, make: Callable[[], Any]) -> None:
+        """Start without tables; make returns those of a thread."""
+        self._make, self._idle = make, SimpleQueue[Any]()
 
-    def __reduce__(self) -> tuple[type['LanePool'], tuple[Constants]]:
+    def __reduce__(self) -> tuple[type['BatchPool'], tuple[Callable[[], Any]]]:
         """Copy, or pickle, without tables."""
-        return LanePool, (self._constants,)
+        return BatchPool, (self._make,)
 
     def run(self, task: Callable[..., tuple[int, int]], arrays: Sequence[Array]
             ) -> tuple[int, int]:
@@ -120,12 +121,12 @@ class LanePool:
             found = [helper.result() for helper in helpers]
         return min([*failed, *(each for some in found for each in some)], default=(states, DONE))
 
-    def _take(self) -> LaneTables:
+    def _take(self) -> Any:
         """Return tables that no other thread uses."""
         try:
             return self._idle.get_nowait()
         except Empty:
-            return LaneTables(self._constants)
+            return self._make()
 
 
 _executors: dict[int, ThreadPoolExecutor] = {}  # the threads of this process

@@ -18,17 +18,19 @@ from liedyn_ros.dynamics.constrained import projected_runge_kutta
 from liedyn_ros.dynamics.constrained.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
-from liedyn_ros.dynamics.constrained.constrained import (
-    ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, LEAST_TORQUE)
+from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.constraint_function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints import Constraints
+from liedyn_ros.dynamics.constrained.inverse import LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
+from liedyn_ros.dynamics.constrained.solution import (
+    ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 
 __all__ = [
     'assemble', 'assemblies', 'complete_acceleration', 'complete_trajectory', 'complete_velocity',
-    'ConstrainedDynamics', 'ConstrainedSolution', 'ConstraintFunction', 'Constraints',
-    'ConstraintStatus', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
+    'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions', 'ConstraintFunction',
+    'Constraints', 'ConstraintStatus', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
     'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
     'projected_runge_kutta']

@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained.assembly import complete_velocity
-from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics, ConstraintStatus
+from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.solution import ConstraintStatus
 from liedyn_ros.dynamics.inputs import mask
 
 

@@ -50,14 +50,26 @@ class Constraints:
         """Lay out the tables of a model."""
         self.model, self.functions = model, tuple(functions)
         self.tree = Dynamics(model, dissipation=dissipation)
-        self._data = ConstrainedData(
+        self.data = ConstrainedData(
             model, dissipation, sum(function.rows for function in self.functions))
-        self.m = self._data.m
+        self.m = self.data.m
         self._nearest = np.full(len(model.closures), math.nan)
-        self._residual = BoundKernel(residual, self._data.machine, self._data.motion)
+        self._residual = BoundKernel(residual, self.data.machine, self.data.motion)
 
-    def _bind(self) -> None:
-        self._residual = BoundKernel(residual, self._data.machine, self._data.motion)
+    def make_room(self, order: int) -> bool:
+        """Make room for series to an order; return whether the tables are new."""
+        if order <= self.data.order:
+            return False
+        self.data.make_room(order)
+        self._residual = BoundKernel(residual, self.data.machine, self.data.motion)
+        return True
+
+    def write_functions(self, q: Array, v: Array) -> None:
+        """Write the rows and the bias of functions at a state into the tables."""
+        if self.functions:
+            self.data.write_functions(
+                np.concatenate([f.at(q, self.model.nv)[1] for f in self.functions]),
+                np.concatenate([f.bias_at(q, v) for f in self.functions]))
 
     @cached_property
     def constraint_names(self) -> tuple[str, ...]:
@@ -94,11 +106,11 @@ class Constraints:
 
     def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:
         """Raise LiedynError naming the constraints that a state leaves open."""
-        self._require_closed(
+        self.require_closed_state(
             self.model.check_configuration(q), as_array('v', v, (self.model.nv,)))
 
-    def _require_closed(self, q: Array, v: Array) -> None:
-        """Require it of a state that has been checked."""
+    def require_closed_state(self, q: Array, v: Array, suffix: str = '') -> None:
+        """Require it of a state that has been checked; a suffix names the state of a batch."""
         f, rows = self._residual_and_jacobian(q)
         speed = rows @ v
         if np.abs(f).max(initial=0.0) <= CLOSED and np.abs(speed).max(initial=0.0) <= CLOSED:
@@ -108,6 +120,6 @@ class Constraints:
             wide = np.abs(value) > bound
             if wide.any():
                 names = [each for each, bad in zip(self.constraint_names, wide) if bad]
-                raise LiedynError(f'{name}: expected a state on the constraints, got {names} open '
-                                  f'by {np.abs(value)[wide].max():.3g}; assembly.assemble and '
-                                  'assembly.project close them')
+                raise LiedynError(f'{name}{suffix}: expected a state on the constraints, got '
+                                  f'{names} open by {np.abs(value)[wide].max():.3g}; '
+                                  'assembly.assemble and assembly.project close them')
