@@ -86,9 +86,7 @@ def constrained_partial_derivatives(
     SingularError where fewer constraints are independent than elsewhere: there are no derivatives.
     """
     model, n = dynamics.model, dynamics.model.nv
-    if dynamics.functions:
-        raise ModelError('functions: expected closures and couplings alone, whose derivatives are '
-                         f'known, got {[function.name for function in dynamics.functions]}')
+    require_known(dynamics)
     q, v = model.check_configuration(q), as_array('v', v, (n,))
     tau = as_array('tau', tau, (n,))
     found = dynamics.forward(q, v, tau, external=external)
@@ -96,7 +94,7 @@ def constrained_partial_derivatives(
         raise SingularError(f'q: expected a configuration in which {dynamics.mobility.rank} '
                             f'constraints are independent, got {found.rank}')
     tree = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external)
-    rows = _Rows(dynamics, q, v, found.a)
+    rows = Rows(dynamics, q, v, found.a)
     forces = np.hstack([tree.by_q, tree.by_v]) - rows.force_changes(found.multipliers)
     right = np.zeros((n + dynamics.m, 3 * n))  # of (13.19), for q, v and tau
     right[:n, :2 * n], right[:n, 2 * n:] = -forces, np.eye(n)
@@ -132,7 +130,14 @@ def linearize_constrained(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     return LinearModel(a, b)
 
 
-class _Rows:
+def require_known(dynamics: ConstrainedDynamics) -> None:
+    """Raise ModelError for constraint functions, whose derivatives are not known."""
+    if dynamics.functions:
+        raise ModelError('functions: expected closures and couplings alone, whose derivatives are '
+                         f'known, got {[function.name for function in dynamics.functions]}')
+
+
+class Rows:
     """The rows of closures at a motion, as jets, and what follows from them."""
 
     def __init__(self, dynamics: ConstrainedDynamics, q: Array, v: Array, a: Array) -> None:

@@ -20,9 +20,12 @@ from support.looped_machines import bennett, four_bar, Looped, random_looped
 from support.tangents import difference
 
 from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, project)
 from liedyn_ros.dynamics.partial_derivatives.constrained import (
-    _row, _Rows, constrained_partial_derivatives, linearize_constrained)
+    _row, Rows, constrained_partial_derivatives, linearize_constrained)
+from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
+    constrained_inverse_partial_derivatives)
 from liedyn_ros.dynamics.partial_derivatives.linearization import linearize
 from liedyn_ros.model import CLOSURE_TYPES
 
@@ -79,6 +82,47 @@ def test_beside_differences_that_leave_the_constraints(name: str) -> None:
     pytest.fail(f'expected the differences within 1e-7, got {error}')
 
 
+@pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
+@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+def test_inverse_along_the_motion(name: str, redundancy: str) -> None:
+    dynamics, q, v, given, w, rng = state({**EVERY, **REDUNDANT}[name])
+    n = dynamics.model.nv
+    a = dynamics.forward(q, v, rng.normal(size=(2, n))).a
+    # Passive is a joint that the loops move.
+    actuated = np.arange(n) != np.linalg.norm(dynamics.jacobian(q), axis=0).argmax()
+    options = {'actuated': actuated, 'redundancy': redundancy,
+               'weights': 0.5 + rng.random(dynamics.m if redundancy == LEAST_FORCE else n)}
+    got = constrained_inverse_partial_derivatives(
+        dynamics, q, v, a[0], tau=given[0], external=w, **options)
+    wanted = dynamics.inverse(
+        q, v, a, tau=given, external=np.stack([w, np.zeros_like(w)]), **options)
+    assert_same(got.tau, wanted.tau[0], 1e-10)
+    assert_same(got.by_q @ v + got.by_v @ a[0] + got.by_a @ a[1] + got.by_tau @ given[1],
+                wanted.tau[1], 1e-9)
+    if name in EVERY or redundancy == LEAST_FORCE:
+        assert_same(got.multipliers_by_q @ v + got.multipliers_by_v @ a[0]
+                    + got.multipliers_by_a @ a[1] + got.multipliers_by_tau @ given[1],
+                    wanted.multipliers[1], 1e-9)
+
+
+@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+def test_forward_undoes_inverse(name: str) -> None:
+    """Forces that change as the change of a motion asks change it so."""
+    dynamics, q, v, tau, w, _ = state({**EVERY, **REDUNDANT}[name])
+    a, everything = dynamics.forward(q, v, tau, external=np.stack([w, w])).a, np.ones(
+        dynamics.model.nv, dtype=bool)
+    back = constrained_inverse_partial_derivatives(
+        dynamics, q, v, a[0], actuated=everything, external=w)
+    ahead = constrained_partial_derivatives(dynamics, q, v, back.tau, w)
+    assert_same(ahead.a, a[0], 1e-9)
+    forces = back.by_q @ v + back.by_v @ a[0]
+    for rate in (ahead.by_q @ v + ahead.by_v @ a[0] + ahead.by_tau @ tau[1], a[1]):
+        assert_same(ahead.by_q @ v + ahead.by_v @ a[0]
+                    + ahead.by_tau @ (forces + back.by_a @ rate), rate, 1e-9)
+    for free in np.linalg.svd(dynamics.jacobian(q))[2][dynamics.mobility.rank:]:
+        assert_same(ahead.by_tau @ back.by_a @ free, free, 1e-9)
+
+
 def test_pinocchio_has_the_same_derivatives() -> None:
     """Along displacements that keep the constraints, off which the two continue differently."""
     pin = pytest.importorskip('pinocchio')
@@ -88,8 +132,10 @@ def test_pinocchio_has_the_same_derivatives() -> None:
     model, closure = looped.model, looped.model.closures[0]
     dynamics, rng = ConstrainedDynamics(model, dissipation=False), np.random.default_rng(9)
     q, v = project(dynamics, looped.q, rng.normal(size=model.nv))
-    tau, twin = rng.normal(size=model.nv), to_pinocchio(model)
-    sides = []
+    a, twin = dynamics.forward(q, v, rng.normal(size=model.nv)).a, to_pinocchio(model)
+    back = constrained_inverse_partial_derivatives(
+        dynamics, q, v, a, actuated=np.ones(model.nv, dtype=bool))
+    tau, sides = back.tau, []
     for body, frame in ((closure.body_b, closure.frame_b), (closure.body_a, closure.frame_a)):
         place = twin.model.frames[twin.model.getFrameId(body)]
         sides += [place.parentJoint, place.placement * pin.SE3(frame)]
@@ -114,7 +160,11 @@ def test_pinocchio_has_the_same_derivatives() -> None:
         def off(s, x=x):
             return dynamics.jacobian(model.integrate(q, s * x)) @ v
         change = np.linalg.lstsq(dynamics.jacobian(q), -difference(off), rcond=None)[0]
-        assert_same(got.by_q @ x + got.by_v @ change, theirs[0] @ x + theirs[1] @ change, 1e-6)
+        moved = theirs[0] @ x + theirs[1] @ change
+        assert_same(got.by_q @ x + got.by_v @ change, moved, 1e-6)
+        # A motion that changes so takes no change of forces but what the constraints bear.
+        forces = back.by_q @ x + back.by_v @ change + back.by_a @ moved
+        assert_same(theirs[2] @ forces, np.zeros_like(v), 1e-6)
 
 
 def test_linear_models() -> None:
@@ -139,18 +189,25 @@ def test_refusals() -> None:
     with pytest.raises(LiedynError, match='expected a state on the constraints'):
         constrained_partial_derivatives(
             dynamics, dynamics.model.integrate(q, rng.normal(size=len(v))), v, tau[0])
+    with pytest.raises(ModelError, match='actuators that decide the motion'):
+        constrained_inverse_partial_derivatives(
+            dynamics, q, v, dynamics.forward(q, v, tau[0]).a,
+            actuated=np.zeros(len(v), dtype=bool))
     from support.looped_machines import planar_linkage
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
     stretched = np.array([0.0, 0.0, 0.0])  # all bars on one line: 0.2 + 0.3 = 0.1 + 0.4
     with pytest.raises(SingularError, match='constraints are independent, got'):
         constrained_partial_derivatives(flat, stretched, np.zeros(3), np.zeros(3))
+    with pytest.raises(SingularError, match='constraints are independent, got'):
+        constrained_inverse_partial_derivatives(
+            flat, stretched, np.zeros(3), np.zeros(3), actuated=np.ones(3, dtype=bool))
 
 
 @pytest.mark.parametrize('name', EVERY)
 def test_rows_are_those_of_the_kernels(name: str) -> None:
     """The wrench of a row on body b, along the screws between its bodies, is a row of A."""
     dynamics, q, v, *_ = state(EVERY[name])
-    rows, wanted, r = _Rows(dynamics, q, v, np.zeros_like(v)), dynamics.jacobian(q), 0
+    rows, wanted, r = Rows(dynamics, q, v, np.zeros_like(v)), dynamics.jacobian(q), 0
     tree = rows._tree
     moves = np.vstack([tree.moves, np.zeros(len(v), dtype=bool)]).astype(np.float64)
     for (side_a, side_b, _), wrenches in zip(rows._closures, rows.wrenches):
@@ -163,7 +220,7 @@ def test_rows_are_those_of_the_kernels(name: str) -> None:
 
 def test_a_row_of_another_kind_is_refused() -> None:
     dynamics, q, v, *_ = state(EVERY['weld'])
-    rows = _Rows(dynamics, q, v, np.zeros_like(v))
+    rows = Rows(dynamics, q, v, np.zeros_like(v))
     side_a, side_b, closure = rows._closures[0]
     for kind in (-1, 12):
         with pytest.raises(ModelError, match=f'expected a kind from 0 to 11, got {kind}'):

@@ -1,0 +1,135 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Partial derivatives of the inverse dynamics of machines with closed loops.
+
+Joint forces and multipliers are the least of those with E tau + A^T lam = r, r being the forces of
+the tree. With a vector mu that makes a linear system of it: W tau = E^T mu, A mu = 0, or
+E^T mu = 0, W lam = A mu where the multipliers are the least. Its sides are varied.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import qr
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import SingularError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.inputs import mask
+from liedyn_ros.dynamics.partial_derivatives.constrained import require_known, Rows
+
+
+class ConstrainedInverseJacobians(NamedTuple):
+    """
+    The joint forces tau (nv,), the multipliers (m,), and their partial derivatives.
+
+    by_q, by_v and by_a (nv, nv): row k is tau[k]; by_tau (nv, nv) is by the forces of passive
+    joints. multipliers_by_q, _by_v, _by_a and _by_tau are (m, nv). Those by q are along the
+    tangents of model.integrate. Changes have a meaning where they keep the motion on the
+    constraints. Where constraints are redundant and torques the least, the change of the
+    multipliers is the one of least norm.
+    """
+
+    tau: Array
+    multipliers: Array
+    by_q: Array
+    by_v: Array
+    by_a: Array
+    by_tau: Array
+    multipliers_by_q: Array
+    multipliers_by_v: Array
+    multipliers_by_a: Array
+    multipliers_by_tau: Array
+
+
+def constrained_inverse_partial_derivatives(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+        tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+        redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
+        external: ArrayLike | None = None) -> ConstrainedInverseJacobians:
+    """
+    Return joint forces, multipliers and their derivatives at a motion on the constraints.
+
+    Arguments are those of dynamics.inverse at order 0; external (B, 6) stay the same in the frames
+    of their bodies. Raises what dynamics.inverse raises, ModelError for constraint functions, and
+    SingularError where fewer constraints are independent than elsewhere: there are no derivatives.
+    """
+    require_known(dynamics)
+    n = dynamics.model.nv
+    q, v, a = dynamics.model.check_configuration(q), as_array('v', v, (n,)), as_array('a', a, (n,))
+    found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
+                             weights=weights, external=external)
+    driven = dynamics.model.actuated if actuated is None else mask('actuated', actuated, n)
+    tree = dynamics.tree.inverse.partial_derivatives(q, v, a, external)
+    matrix, kept = _matrix(dynamics, q, driven, redundancy, weights)
+    d, k = int(driven.sum()), len(kept)
+    sides = np.zeros((len(matrix), 1))
+    sides[d + k:, 0] = dynamics.tree.inverse(q, v, a, external) - np.where(driven, 0.0, found.tau)
+    mu = as_array('derivatives', np.linalg.solve(matrix, sides)[d + k:, 0], (n,))
+    sides = np.zeros((len(matrix), 4 * n))  # for q, v, a and tau
+    sign = 1.0 if redundancy == LEAST_FORCE else -1.0
+    sides[d:d + k, :n] = sign * Rows(
+        dynamics, q, np.zeros(n), mu).acceleration_changes()[kept, :n]  # of A mu
+    sides[d + k:, :2 * n] = np.hstack([tree.by_q, tree.by_v]) - Rows(
+        dynamics, q, v, a).force_changes(found.multipliers)
+    passive = np.diag(1.0 * ~driven)
+    sides[d + k:, 2 * n:3 * n], sides[d + k:, 3 * n:] = tree.by_a, -passive
+    solved = as_array('derivatives', np.linalg.solve(matrix, sides), (-1, 4 * n))
+    forces = np.zeros((n, 4 * n))
+    forces[:, 3 * n:] = passive
+    forces[driven] = solved[:d]
+    multipliers = solved[d:d + k]
+    if redundancy == LEAST_TORQUE and dynamics.m:
+        jacobian = dynamics.jacobian(q)
+        multipliers = np.linalg.pinv(jacobian.T, rcond=1e-9) @ jacobian[kept].T @ multipliers
+    return ConstrainedInverseJacobians(
+        found.tau, found.multipliers, *np.hsplit(forces, 4), *np.hsplit(
+            multipliers.reshape(dynamics.m, 4 * n), 4))
+
+
+def _matrix(dynamics: ConstrainedDynamics, q: Array, driven: NDArray[np.bool_], redundancy: str,
+            weights: ArrayLike | None) -> tuple[Array, NDArray[np.int64]]:
+    """Return the matrix of (tau, lam, mu), and the rows of constraints that it has."""
+    jacobian, n = dynamics.jacobian(q), dynamics.model.nv
+    kept = _independent(dynamics, jacobian)
+    if redundancy == LEAST_FORCE:
+        kept = np.arange(dynamics.m)
+    d, k = int(driven.sum()), len(kept)
+    weight = np.ones(n if redundancy == LEAST_TORQUE else k) if weights is None else np.asarray(
+        weights, dtype=np.float64)
+    selected, rows = np.eye(n)[:, driven], jacobian[kept]
+    result = np.zeros((d + k + n, d + k + n))
+    if redundancy == LEAST_TORQUE:
+        result[:d, :d], result[d:d + k, d + k:] = np.diag(weight[driven]), rows
+    else:
+        result[d:d + k, d:d + k], result[d:d + k, d + k:] = np.diag(weight), -rows
+    result[:d, d + k:] = -selected.T
+    result[d + k:, :d], result[d + k:, d:d + k] = selected, rows.T
+    return result, kept
+
+
+def _independent(dynamics: ConstrainedDynamics, jacobian: Array) -> NDArray[np.int64]:
+    """Return rows of constraints that all others depend on, or raise SingularError."""
+    if not dynamics.m:
+        return np.arange(0)
+    factor, order = qr(jacobian.T, mode='r', pivoting=True)
+    sizes = np.abs(np.diag(factor))
+    rank = int((sizes > 1e-8 * sizes[0]).sum())
+    if rank < dynamics.mobility.rank:
+        raise SingularError(f'q: expected a configuration in which {dynamics.mobility.rank} '
+                            f'constraints are independent, got {rank}')
+    return np.sort(order[:rank])
