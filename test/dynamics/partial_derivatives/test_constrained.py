@@ -24,6 +24,8 @@ from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, project)
 from liedyn_ros.dynamics.partial_derivatives.constrained import (
     _row, Rows, constrained_partial_derivatives, linearize_constrained)
+from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import (
+    constrained_hybrid_partial_derivatives)
 from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
     constrained_inverse_partial_derivatives)
 from liedyn_ros.dynamics.partial_derivatives.linearization import linearize
@@ -105,6 +107,28 @@ def test_inverse_along_the_motion(name: str, redundancy: str) -> None:
                     wanted.multipliers[1], 1e-9)
 
 
+@pytest.mark.parametrize('share', (0.0, 0.3, 1.0))
+@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+def test_hybrid_along_the_motion(name: str, share: float) -> None:
+    dynamics, q, v, _, w, rng = state({**EVERY, **REDUNDANT}[name])
+    n = dynamics.model.nv
+    motion = dynamics.forward(q, v, rng.normal(size=(2, n)))
+    known = rng.random(n) < share
+    got = constrained_hybrid_partial_derivatives(
+        dynamics, q, v, known, motion.a[0], motion.tau[0], w)
+    wanted = dynamics.hybrid(q, v, known, motion.a, motion.tau,
+                             external=np.stack([w, np.zeros_like(w)]))
+    given = np.where(known, motion.a[1], motion.tau[1])
+    for ours, theirs in ((got[3:6], wanted.a), (got[6:9], wanted.tau),
+                         (got[9:12], wanted.multipliers)):
+        assert_same(ours[0] @ v + ours[1] @ got.a + ours[2] @ given, theirs[1], 1e-9)
+    if not known.any():  # forward dynamics
+        other = constrained_partial_derivatives(dynamics, q, v, motion.tau[0], w)
+        assert_same(got.a_by_given, other.by_tau, 1e-9)
+        assert_same(got.a_by_v @ got.a + got.a_by_q @ v,
+                    other.by_v @ got.a + other.by_q @ v, 1e-9)
+
+
 @pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
 def test_forward_undoes_inverse(name: str) -> None:
     """Forces that change as the change of a motion asks change it so."""
@@ -154,6 +178,8 @@ def test_pinocchio_has_the_same_derivatives() -> None:
     got = constrained_partial_derivatives(dynamics, q, v, tau)
     assert_same(got.by_tau, theirs[2], 1e-7)
     assert_same(got.by_v, theirs[1], 1e-7)
+    known = np.arange(model.nv) < 3
+    mixed = constrained_hybrid_partial_derivatives(dynamics, q, v, known, got.a, tau)
     allowed = np.linalg.svd(dynamics.jacobian(q))[2][dynamics.m:].T
     # The velocity keeps the constraints too: dv makes up for what a displacement does to A v.
     for x in allowed.T:
@@ -165,6 +191,11 @@ def test_pinocchio_has_the_same_derivatives() -> None:
         # A motion that changes so takes no change of forces but what the constraints bear.
         forces = back.by_q @ x + back.by_v @ change + back.by_a @ moved
         assert_same(theirs[2] @ forces, np.zeros_like(v), 1e-6)
+        asked = np.where(known, moved, 0.0)
+        assert_same(mixed.a_by_q @ x + mixed.a_by_v @ change + mixed.a_by_given @ asked,
+                    moved, 1e-6)
+        assert_same(mixed.tau_by_q @ x + mixed.tau_by_v @ change + mixed.tau_by_given @ asked,
+                    np.zeros_like(v), 1e-6)
 
 
 def test_linear_models() -> None:
@@ -193,6 +224,9 @@ def test_refusals() -> None:
         constrained_inverse_partial_derivatives(
             dynamics, q, v, dynamics.forward(q, v, tau[0]).a,
             actuated=np.zeros(len(v), dtype=bool))
+    with pytest.raises(SingularError, match=r'^prescribed: expected accelerations that the'):
+        constrained_hybrid_partial_derivatives(
+            dynamics, q, v, np.ones(len(v), dtype=bool), rng.normal(size=len(v)), tau[0])
     from support.looped_machines import planar_linkage
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
     stretched = np.array([0.0, 0.0, 0.0])  # all bars on one line: 0.2 + 0.3 = 0.1 + 0.4

@@ -1,0 +1,105 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Partial derivatives of the hybrid dynamics of machines with closed loops.
+
+With F the coordinates whose force is given, the dynamics are M_FF a_F - A_F^T lam = rest_F and
+A_F a_F = rest. The multipliers of least norm are lam = A_F mu. All three equations are varied.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import SingularError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus
+from liedyn_ros.dynamics.inputs import mask
+from liedyn_ros.dynamics.partial_derivatives.constrained import require_known, Rows
+
+DEPENDENT = 1e-10  # smallest singular value of what is solved for, of the largest
+
+
+class ConstrainedHybridJacobians(NamedTuple):
+    """
+    a and tau (nv,), the multipliers (m,), and their partial derivatives, one row for each.
+
+    by_given is by what is known of each coordinate: its acceleration where it is prescribed, its
+    force elsewhere. The rows of what is known itself are zero, and unit rows in by_given. Changes
+    have a meaning where they keep the motion on the constraints.
+    """
+
+    a: Array
+    tau: Array
+    multipliers: Array
+    a_by_q: Array
+    a_by_v: Array
+    a_by_given: Array
+    tau_by_q: Array
+    tau_by_v: Array
+    tau_by_given: Array
+    multipliers_by_q: Array
+    multipliers_by_v: Array
+    multipliers_by_given: Array
+
+
+def constrained_hybrid_partial_derivatives(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
+        a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None
+        ) -> ConstrainedHybridJacobians:
+    """
+    Return a, tau, multipliers and their derivatives at a motion on the constraints.
+
+    Arguments are those of dynamics.hybrid at order 0; external (B, 6) stay the same in the frames
+    of their bodies. Raises what dynamics.hybrid raises, ModelError for constraint functions, and
+    SingularError where what is prescribed breaks a loop, or constraints become dependent.
+    """
+    require_known(dynamics)
+    n, m = dynamics.model.nv, dynamics.m
+    q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
+    known = mask('prescribed', prescribed, n)
+    found = dynamics.hybrid(q, v, known, a, tau, external=external)
+    if found.status in (ConstraintStatus.SINGULAR, ConstraintStatus.INCONSISTENT):
+        raise SingularError('prescribed: expected accelerations that the constraints allow, in a '
+                            f'configuration that is not singular, got {found.status.value}')
+    tree, rows = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external), Rows(
+        dynamics, q, v, found.a)
+    jacobian, free, f = dynamics.jacobian(q), ~known, int((~known).sum())
+    loose = jacobian[:, free]
+    matrix = np.zeros((f + 2 * m, 2 * f + m))  # of a_F, lam and mu
+    matrix[:f, :f], matrix[:f, f:f + m] = tree.by_a[np.ix_(free, free)], -loose.T
+    matrix[f:f + m, :f] = loose
+    matrix[f + m:, f:f + m], matrix[f + m:, f + m:] = np.eye(m), -loose
+    mu = np.zeros(n)
+    mu[free] = np.linalg.lstsq(loose, found.multipliers, rcond=DEPENDENT)[0]
+    forces = np.zeros((n, 3 * n))  # by q, v and what is given, a_F and lam being constant
+    forces[:, :2 * n] = np.hstack([tree.by_q, tree.by_v]) - rows.force_changes(found.multipliers)
+    forces[:, 2 * n:] = tree.by_a * known - np.diag(1.0 * free)
+    sides = np.zeros((f + 2 * m, 3 * n))
+    sides[:f] = -forces[free]
+    sides[f:f + m, :2 * n], sides[f:f + m, 2 * n:] = (
+        -rows.acceleration_changes(), -jacobian * known)
+    sides[f + m:, :n] = Rows(dynamics, q, np.zeros(n), mu).acceleration_changes()[:, :n]
+    solved = np.linalg.lstsq(matrix, sides, rcond=DEPENDENT)[0]
+    moved, pressed = np.zeros((n, 3 * n)), as_array('derivatives', solved[f:f + m], (m, 3 * n))
+    moved[free] = solved[:f]
+    needed = forces + tree.by_a @ moved - jacobian.T @ pressed
+    needed[free] = 0.0
+    given = np.eye(n)
+    moved[known, 2 * n:], needed[free, 2 * n:] = given[known], given[free]
+    return ConstrainedHybridJacobians(
+        found.a, found.tau, found.multipliers, *np.hsplit(moved, 3), *np.hsplit(needed, 3),
+        *np.hsplit(pressed, 3))
