@@ -135,7 +135,7 @@ class Solver:
             tau = np.zeros_like(a) if tau is None else self._like('tau', tau, a, single, reads[1])
         else:
             tau, single = self._orders('tau', cast(ArrayLike, tau), shape, reads[1])
-            a = np.zeros_like(tau)
+            a = np.zeros(tau.shape)
         return States(q, v, a, tau, self._press(external, a.shape[:-1], single), single)
 
     def run(self, task: Task, states: States, closed: bool) -> tuple[Results, int, int]:
@@ -216,7 +216,7 @@ class Solver:
         """Return derivatives (*shape, order + 1, nv), zero where not read; whether all are one."""
         array, core = as_numbers(name, value), (*shape, self.model.nv)
         single = array.ndim == len(core)
-        rows = np.expand_dims(array, -2) if single else array
+        rows = array[..., None, :] if single else array
         if (rows.ndim != len(core) + 1 or (*rows.shape[:-2], rows.shape[-1]) != core
                 or not rows.shape[-2]):
             raise ShapeError(f'{name}: expected shape {core}, or a row for each order of '

@@ -22,7 +22,23 @@ matrix: its first entries, to s, are column s of R. Those after s are the tail o
 
 import math
 
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
+
+
+@inlined
+def dot(x, y):
+    """Return the product of two vectors, in four sums that do not wait for one another."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    quarters = len(x) // 4
+    for i in range(quarters):
+        j = 4 * i
+        a += x[j] * y[j]
+        b += x[j + 1] * y[j + 1]
+        c += x[j + 2] * y[j + 2]
+        d += x[j + 3] * y[j + 3]
+    for j in range(4 * quarters, len(x)):
+        a += x[j] * y[j]
+    return (a + b) + (c + d)
 
 
 @kernel
@@ -35,10 +51,7 @@ def triangularise(rows, order, head, beta, norm, count, size, tolerance):
     """
     for t in range(count):
         order[t] = t
-        total = 0.0
-        for j in range(size):
-            total += rows[t, j] * rows[t, j]
-        norm[t] = total
+        norm[t] = dot(rows[t, :size], rows[t, :size])
     largest, smallest = 0.0, 1.0
     for s in range(min(count, size)):
         best = s
@@ -62,26 +75,19 @@ def triangularise(rows, order, head, beta, norm, count, size, tolerance):
         beta[s] = -1.0 / (image * head[s])
         rows[s, s] = image
         for t in range(s + 1, count):
-            total = head[s] * rows[t, s]
-            for j in range(s + 1, size):
-                total += rows[s, j] * rows[t, j]
-            total *= beta[s]
+            tail = rows[t, s + 1:size]
+            total = beta[s] * (head[s] * rows[t, s] + dot(rows[s, s + 1:size], tail))
             rows[t, s] -= total * head[s]
-            left = 0.0
             for j in range(s + 1, size):
                 rows[t, j] -= total * rows[s, j]
-                left += rows[t, j] * rows[t, j]
-            norm[t] = left
+            norm[t] = dot(tail, tail)
     return min(count, size), smallest
 
 
 @kernel
 def reflect(rows, head, beta, s, size, x):
     """Apply reflection s to x."""
-    total = head[s] * x[s]
-    for j in range(s + 1, size):
-        total += rows[s, j] * x[j]
-    total *= beta[s]
+    total = beta[s] * (head[s] * x[s] + dot(rows[s, s + 1:size], x[s + 1:size]))
     x[s] -= total * head[s]
     for j in range(s + 1, size):
         x[j] -= total * rows[s, j]
