@@ -70,7 +70,7 @@ def test_forward_beside_differences(damped: Case) -> None:
     got, units = d.forward.partial_derivatives(q, v, tau, w), np.eye(model.nv)
     assert_same(got.a, damped.a, 1e-11)
     assert_same(got.by_q, tangent_derivatives(
-        model, q, lambda at: d.forward(at, v, tau, w), 1e-3).T, 1e-8)
+        model, q, lambda at: d.forward(at, v, tau, w), 1e-3).T, DIFFERENCES)
     assert_same(got.by_v, np.transpose([
         difference(lambda s, e=e: d.forward(q, v + s * e, tau, w)) for e in units]), DIFFERENCES)
     assert_same(got.by_tau @ d.mass_matrix(q), units, 1e-10)
@@ -161,7 +161,7 @@ def test_hybrid_beside_differences(damped: Case, share: float) -> None:
                 difference(lambda s, e=e: solve(rate=v + s * e)) for e in units]),
             ((got.a_by_given, got.tau_by_given), [
                 difference(lambda s, e=e: solve(known=given + s * e)) for e in units])):
-        assert_same(np.vstack(ours), np.transpose(wanted), 1e-8)
+        assert_same(np.vstack(ours), np.transpose(wanted), DIFFERENCES)
 
 
 # Pinocchio 4.1 is wrong where S depends on q: universal and SphericalZYX joints.

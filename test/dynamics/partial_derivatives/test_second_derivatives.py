@@ -56,7 +56,7 @@ def test_forward_beside_differences(damped: Case) -> None:
     wanted = difference(lambda s: np.array(partial.gradient(
         damped.model.integrate(q, s * dq), v + s * dv, tau + s * dtau, y, w)), 1e-3)
     for ours, other in zip(got, wanted):
-        assert_same(ours, other, 1e-7)
+        assert_same(ours, other)
 
 
 def test_the_order_matters_by_the_structure_constants_alone(damped: Case) -> None:
