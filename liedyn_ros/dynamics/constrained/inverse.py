@@ -24,7 +24,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT
 from liedyn_ros.dynamics.constrained.solution import (
-    ConstrainedSolution, ConstrainedSolutions, CONSISTENT)
+    CONSISTENT, ConstrainedSolution, ConstrainedSolutions)
 from liedyn_ros.dynamics.constrained.solver import Solver, suffix_of, Task
 from liedyn_ros.dynamics.inputs import mask
 

@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK, REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
 from liedyn_ros.dynamics.constrained.solution import (
-    ConstrainedSolution, ConstrainedSolutions, CONSISTENT, ConstraintStatus, NEAR_SINGULAR)
+    CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus, NEAR_SINGULAR)
 from liedyn_ros.dynamics.inputs import stop
 from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel

@@ -23,7 +23,7 @@ from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, project)
 from liedyn_ros.dynamics.partial_derivatives.constrained import (
-    _row, Rows, constrained_partial_derivatives, linearize_constrained)
+    _row, constrained_partial_derivatives, linearize_constrained, Rows)
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import (
     constrained_hybrid_partial_derivatives)
 from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (

@@ -83,7 +83,7 @@ def vary(model, data, table, i, v, a, xq, xv, xa):
     (w0, u0), (dw, du) = parent_motion(model, data, i, v, a)
     # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, S xv] + S xa (13.6)
     cw, cu = sum_of(joints.bracket(kind, pitch, w0, u0, xq, vi),
-                           joints.relative_twist(kind, pitch, xv, vi))
+                    joints.relative_twist(kind, pitch, xv, vi))
     pw, pu = sum_of(se3.adjoint_inverse(r, p, *load_pair(table, parent, D_TWIST)), (cw, cu))
     x = se3.adjoint_inverse(r, p, *load_pair(table, parent, D_ACCELERATION))
     x = sum_of(x, joints.bracket(kind, pitch, dw, du, xq, vi))
