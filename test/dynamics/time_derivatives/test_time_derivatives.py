@@ -53,7 +53,7 @@ def test_forces_are_those_of_mechanics(seed: int, floating: bool, order: int) ->
     case = make_case(seed, floating)
     external = random_wrenches(case, order)
     paths = 0.5 * case.rng.normal(size=(order + 2, case.model.nv))
-    motion, tau = witness(case.model, case.q, paths, external)
+    motion, tau, _ = witness(case.model, case.q, paths, external)
     d, (v, a) = case.dynamics, (motion[0], motion[1:])
     assert_rows(d.inverse.time_derivatives(case.q, v, a, external), tau)
     assert_rows(d.forward.time_derivatives(case.q, v, tau, external), a, 1e-10)
