@@ -75,7 +75,7 @@ def _errors(flight: RecordedFlight) -> Figure:
         if bound is not None:
             axes.plot((2.0, flight.times[-1]), (bound, bound), color='C3', linestyle='--',
                       label=f'bound after 2 s: {bound:g}')
-            axes.legend(fontsize=8, loc='center right')
+            axes.legend(fontsize=8, loc='lower right')
         _label(axes, '', label)
     panels[0].set_title('Tracking error with all masses known 5 % too large')
     panels[2].set_xlabel('time, s')
