@@ -176,11 +176,14 @@ bodies:
   rocker: {mass: 1.0, inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
 joints:
   crank_joint: {type: revolute, parent: null, child: crank, axis: [0, 0, 1]}
-  fork: {type: universal, parent: crank, child: coupler, axis: [0, 0, 1], second_axis: [0, 1, 0], placement: [x: 0.2], actuated: false}
-  rocker_joint: {type: revolute, parent: null, child: rocker, axis: [0, 1, 0], placement: [x: 0.6], actuated: false}
+  fork: {type: universal, parent: crank, child: coupler, axis: [0, 0, 1],
+    second_axis: [0, 1, 0], placement: [x: 0.2], actuated: false}
+  rocker_joint: {type: revolute, parent: null, child: rocker, axis: [0, 1, 0],
+    placement: [x: 0.6], actuated: false}
 closures:
-  ball: {type: spherical, body_a: coupler, body_b: rocker, placement_a: [x: 0.5], placement_b: [z: 0.3]}
-"""  # noqa: E501
+  ball: {type: spherical, body_a: coupler, body_b: rocker, placement_a: [x: 0.5],
+    placement_b: [z: 0.3]}
+"""
 
 
 @pytest.fixture
