@@ -42,5 +42,9 @@ else
     COLCON_CURRENT_PREFIX=$_venv/overlay/install . "$_venv/overlay/install/local_setup.sh"
   fi
   export PYTHONPATH=$_root${PYTHONPATH:+:$PYTHONPATH}
+  # Python keeps what it compiles in the environment: a node starts in half the time of one that
+  # compiles its modules at each start, and the sources stay free of __pycache__.
+  export PYTHONPYCACHEPREFIX=$_venv/bytecode
+  unset PYTHONDONTWRITEBYTECODE
 fi
 unset _root _ros _venv

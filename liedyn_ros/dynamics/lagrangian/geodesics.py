@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import solve_ivp
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LimitError
@@ -76,6 +75,7 @@ def _advance(dynamics: Dynamics, q: Array, v: Array, span: float, tolerance: flo
             chart_rate(model, x, now),
             dynamics.forward(here, now, dynamics.gravity_vector(here))])
 
+    from scipy.integrate import solve_ivp  # which takes long to import, and no node needs it
     result = solve_ivp(rate, (0.0, span), np.concatenate([np.zeros(model.nv), v]),
                        method='DOP853', rtol=tolerance, atol=tolerance)
     if not result.success:
