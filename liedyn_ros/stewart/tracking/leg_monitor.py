@@ -31,8 +31,6 @@ from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.tracking.kernels import leg_faults as kernels
 from liedyn_ros.stewart.tracking.noise_estimator import METRE, NoiseEstimator, NoiseReport
 
-MEMORY = 300  # samples over which the share of outliers is taken
-TOO_MANY, FEW = 0.05, 0.02  # of them: the premise is wrong from the one on, until the other
 LEGS = tuple(tuple(leg for leg in range(6) if bits >> leg & 1) for bits in range(64))
 
 
@@ -40,23 +38,23 @@ class LegFaults(NamedTuple):
     """
     What one sample showed; legs as indices.
 
-    residuals: (6,), m, reading less prediction, NaN where nothing was predicted. outliers: legs
-    whose reading no motion explains. stepped: legs whose reading jumped and stayed there, which
-    a bias does. frozen: legs whose reading stands while the others move, or all six where noise
-    should move them. jumped: whether three legs or more jumped, as no machine moves. doubted:
-    whether a given parameter is too small, so that outliers are none. plausible: (6,), m, the
-    readings, those of outliers replaced by their predictions. noise_known: whether these are
-    safe to solve for, as the gate is right.
+    residuals: (6,), m, reading less prediction, NaN where nothing was predicted. plausible: (6,),
+    m, the readings, those of outliers replaced by their predictions. noise_known: whether these
+    are safe to solve for, as the gate is right. outliers: legs whose reading no motion explains.
+    stepped: legs whose reading jumped and stayed there, which a bias does. frozen: legs whose
+    reading stands while the others move, or all six where noise should move them. jumped: whether
+    three legs or more jumped, as no machine moves. doubted: whether a given parameter is too
+    small, so that outliers are none.
     """
 
     residuals: Array
-    outliers: tuple[int, ...]
-    stepped: tuple[int, ...]
-    frozen: tuple[int, ...]
-    jumped: bool
-    doubted: bool
     plausible: Array
     noise_known: bool
+    outliers: tuple[int, ...] = ()
+    stepped: tuple[int, ...] = ()
+    frozen: tuple[int, ...] = ()
+    jumped: bool = False
+    doubted: bool = False
 
     @property
     def flags(self) -> int:
@@ -105,45 +103,47 @@ class LegMonitor:
             if not 0.0 <= value < math.inf:
                 raise LimitError(f'{name}: expected a number from 0 on, got {value}')
         self.noise = NoiseEstimator(noise, acceleration, resolution, unit)
-        self._frozen_time, self._resolution = frozen_time, resolution
-        self._history = np.empty((kernels.POINTS, 7))
-        self._legs, self._since = np.zeros((6, kernels.LEG)), np.zeros((2, 6, 6))
+        self._resolution = resolution
+        self._words = kernels.FAULTS.pack(
+            history=np.zeros((kernels.POINTS, 7)), legs=np.zeros((6, kernels.LEG)),
+            since=np.zeros((2, 6, 6)), numbers=np.zeros(kernels.NUMBERS),
+            tally=np.zeros(kernels.TALLY), settings=np.zeros(kernels.SETTINGS))
+        self._history, self._legs, self._numbers, self._tally, self._settings = (
+            kernels.FAULTS.array(self._words, name)
+            for name in ('history', 'legs', 'numbers', 'tally', 'settings'))
         self._legs[:, kernels.AMPLITUDE] = amplitude
-        self._numbers = np.empty(kernels.NUMBERS)
+        self._settings[kernels.FROZEN_TIME] = frozen_time
+        self._settings[kernels.LEARNS] = not resolution
         self.reset()
 
     def reset(self) -> None:
         """Forget the motion, the faults and the noise."""
         kernels.reset(self._history, self._legs, self._numbers, self._resolution)
+        self._tally[:] = 0.0
         self.noise.reset()
+        self._take_over_noise()
         self._origin_ns: int | None = None
-        self._before = 0  # outliers of the sample before, as bits
-        self._share = 0.0  # of samples with a new outlier
-        self._wrong = False
 
     def judge(self, stamp_ns: int, lengths: Array) -> LegFaults:
         """Return the faults of a reading (6,), m, at a time (ns)."""
         if self._origin_ns is None:
             self._origin_ns = stamp_ns
-        seconds = 1e-9 * (stamp_ns - self._origin_ns)
-        noise, residuals = self.noise, np.empty(6)
+        residuals: Array = np.empty(6)
         plausible: Array = np.empty(6)
-        outliers, stepped, frozen, jumped, grown, taken = kernels.examine(
-            seconds, lengths, self._history, self._legs, self._since, self._numbers,
-            (noise.factor, noise.acceleration, self._frozen_time, noise.repetitions,
-             not self._resolution), residuals, plausible, noise.state, noise.gate)
-        self._count(bool(outliers & ~self._before) or jumped or grown > 0.0)
-        self._before = outliers
-        if grown and (self._wrong or not jumped):
-            noise.learn(grown)
-        if taken:
-            noise.taken()
-        if self._wrong:
-            self._legs[:, kernels.STEPPED] = 0.0
-            outliers, stepped, jumped = 0, 0, False
-            plausible = lengths
-        return LegFaults(residuals, LEGS[outliers], LEGS[stepped], LEGS[frozen], jumped,
-                         self._wrong or noise.understated, plausible, noise.known)
+        found = kernels.examine(
+            self._words, self.noise.words, 1e-9 * (stamp_ns - self._origin_ns), lengths,
+            residuals, plausible)
+        if found >> kernels.LEARNT & 1:
+            self.noise.learn(float(self._tally[kernels.GROWN]))
+            self._take_over_noise()
+        if not found >> kernels.STALE & 1 and self.noise.taken():
+            self._take_over_noise()
+        if not found:
+            return LegFaults(residuals, plausible, self.noise.known)
+        return LegFaults(
+            residuals, plausible, self.noise.known, LEGS[found >> kernels.OUTLYING_LEGS & 63],
+            LEGS[found >> kernels.STEPPED_LEGS & 63], LEGS[found >> kernels.FROZEN_LEGS & 63],
+            bool(found >> kernels.JUMPED & 1), bool(found >> kernels.DOUBTED & 1))
 
     def restart(self) -> None:
         """Predict nothing from the readings so far, of which the last had no pose."""
@@ -152,13 +152,17 @@ class LegMonitor:
     def report(self) -> NoiseReport:
         """Return what the readings show of their noise, and what is wrong with the parameters."""
         report = self.noise.report()
-        if self._wrong and not report.advice:
-            advice = (f'{100.0 * self._share:.0f} % of the samples are outliers: leg_noise or '
+        if self._tally[kernels.WRONG] and not report.advice:
+            share = 100.0 * self._tally[kernels.OUTLIERS]
+            advice = (f'{share:.0f} % of the samples are outliers: leg_noise or '
                       'leg_acceleration is too small, or a sensor is faulty')
             return report._replace(advice=(advice,))
         return report
 
-    def _count(self, new: bool) -> None:
-        """Take note of a sample with or without a new outlier."""
-        self._share += (new - self._share) / MEMORY
-        self._wrong = self._share > (FEW if self._wrong else TOO_MANY)
+    def _take_over_noise(self) -> None:
+        """Let the gates reckon with the estimates of noise and acceleration as they are now."""
+        noise, settings = self.noise, self._settings
+        settings[kernels.FACTOR], settings[kernels.BOUND] = noise.factor, noise.acceleration
+        settings[kernels.REPETITIONS] = noise.repetitions
+        settings[kernels.LEAST:kernels.UNDERSTATED] = noise.gate
+        settings[kernels.UNDERSTATED] = noise.understated

@@ -21,9 +21,6 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.tracking.kernels import motion_bank as kernels
 
-GAP = 0.5  # s without a sample, after which the motion is unknown
-MIN_NOISE = 1e-12  # m, of a drive's end: what rounding leaves
-
 
 class LegMotion(NamedTuple):
     """
@@ -79,14 +76,16 @@ class MotionFilter:
 
     def __init__(self, scales: Array) -> None:
         """Take how far one unit of each leg's reading moves the end of its drive, (6,), m."""
-        self._scales, self._scaled = scales, bool((scales != 1.0).any())
-        self._bank = np.empty((kernels.SPECTRA, kernels.ROW))
-        self._work = np.empty(kernels.ROW + kernels.SPECTRA)
-        self.reset()
+        self._scales = scales
+        self._words = kernels.FILTER.pack(
+            bank=np.zeros((kernels.SPECTRA, kernels.ROW)), scales=scales, ends=np.zeros(6),
+            mixture=np.zeros(kernels.MIXTURE), work=np.zeros(kernels.ROW + kernels.SPECTRA),
+            now=np.zeros(kernels.NOW, dtype=np.int64))
+        self._now = kernels.FILTER.array(self._words, 'now')
 
     def reset(self) -> None:
         """Forget the motion."""
-        self._stamp_ns, self._count = 0, 0
+        self._now[:] = 0
 
     def take(
             self, stamp_ns: int, lengths: Array, noise: float, jitter: float
@@ -96,17 +95,9 @@ class MotionFilter:
 
         noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
         """
-        variance = max(noise, MIN_NOISE) ** 2
-        ends = lengths * self._scales if self._scaled else lengths
-        dt, self._stamp_ns = 1e-9 * (stamp_ns - self._stamp_ns), stamp_ns
-        if not self._count or not 0.0 < dt <= GAP:
-            kernels.start(self._bank, ends, variance)
-            self._count = 1
+        moved = np.empty(kernels.MOVED)
+        period = kernels.follow(self._words, stamp_ns, lengths, noise, jitter, moved)
+        if not period:
             return None
-        mixture = np.empty(kernels.MIXTURE)
-        self._count += 1
-        kernels.step(self._bank, dt, ends, variance, jitter * jitter, self._count, self._work,
-                     mixture)
-        rates = mixture[kernels.RATE:kernels.LENGTHS]
-        return LegMotion(noise, jitter, dt, self._count, self._bank.copy(), self._scales,
-                         rates / self._scales if self._scaled else rates)
+        return LegMotion(noise, jitter, period, int(self._now[kernels.COUNT]),
+                         moved[6:].reshape(kernels.SPECTRA, kernels.ROW), self._scales, moved[:6])

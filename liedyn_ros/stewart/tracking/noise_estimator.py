@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.tracking.kernels import noise as kernels
 
 ASSUMED_NOISE = 1e-5  # m, where none is given and none is measured yet
@@ -72,8 +71,7 @@ class NoiseEstimator:
     # motion shows it. understated: whether the given noise is too small for what is measured
     # (14.20). acceleration: the greatest of a leg to reckon with, m/s^2. factor: the deviations
     # of a gate that noise passes once in 1 / ALARMS s (14.18). repetitions: how often all six
-    # readings may repeat before they are stale. state: what the kernels keep. gate: see
-    # kernels.gates.
+    # readings may repeat before they are stale. gate: see kernels.gates.
     identified: bool
     known: bool
     deviation: float
@@ -83,7 +81,6 @@ class NoiseEstimator:
     acceleration: float
     factor: float
     repetitions: float
-    state: tuple[Array, ...]
     gate: tuple[float, float, float]
 
     def __init__(
@@ -98,29 +95,27 @@ class NoiseEstimator:
         self._metres, self._unit = unit
         self._given, self._given_acceleration = noise, acceleration
         self._resolution = resolution
-        self._window = np.empty((kernels.POINTS, 7))
-        self._squares, self._legs = np.empty((kernels.ORDERS, 6)), np.empty((6, kernels.LEG))
-        self._numbers = np.empty(kernels.NUMBERS)
-        self.state = (self._window, self._squares, self._legs, self._numbers, np.empty(26))
+        self.words = kernels.NOISE.pack(
+            window=np.zeros((kernels.POINTS, 7)), squares=np.zeros((kernels.ORDERS, 6)),
+            legs=np.zeros((6, kernels.LEG)), numbers=np.zeros(kernels.NUMBERS),
+            work=np.zeros(kernels.WORK))
+        self._numbers = kernels.NOISE.array(self.words, 'numbers')
         self.reset()
 
     def reset(self) -> None:
         """Forget all readings."""
-        kernels.reset(self._window, self._squares, self._legs, self._numbers)
+        kernels.reset(self.words)
         self._learnt = 0.0  # m/s^2, acceleration that explained an error
         self.factor, self._factor_at = EARLY_FACTOR, 0.0
         self._settle()
 
-    def take(self, seconds: float, lengths: Array) -> None:
-        """Take readings (6,), m, at a time in s."""
-        kernels.take(*self.state, seconds, lengths)
-        self.taken()
-
-    def taken(self) -> None:
-        """Take note that a kernel has taken readings."""
+    def taken(self) -> bool:
+        """Take note that a kernel has taken readings; return whether the estimates are new."""
         self._since += 1
-        if self._since == SETTLE_EVERY:
-            self._settle()
+        if self._since < SETTLE_EVERY:
+            return False
+        self._settle()
+        return True
 
     def learn(self, acceleration: float) -> None:
         """Take an acceleration, m/s^2, that explains what no smaller one does."""

@@ -31,9 +31,8 @@ from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Status
+from liedyn_ros.stewart.tracking.kernels.branch import PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
-
-PREDICTION_LIMIT = 0.5  # s; over a longer gap the last pose is a better guess than its motion
 
 MAX_EXTRAPOLATION = 5.0  # times the span of a difference, over which its noise would grow
 

@@ -27,7 +27,8 @@ from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import Method
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
-from liedyn_ros.stewart.tracking.branch_monitor import Branch, EXACT
+from liedyn_ros.stewart.tracking.branch_monitor import Branch
+from liedyn_ros.stewart.tracking.kernels.branch import EXACT
 from liedyn_ros.stewart.tracking.sample_gate import Sample
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, TrackedPose
 

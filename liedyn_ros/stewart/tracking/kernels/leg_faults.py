@@ -21,6 +21,7 @@ A reading is predicted from a line through the last readings, as many as make th
 
 import math
 
+from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.kernels import noise as readings
 
@@ -38,6 +39,8 @@ MARGIN = 6.0  # deviations of noise that are no motion
 DWELL = 8.0
 SHIFT = 2.0  # times the allowance of a gate for stamps, for an error of stamps common to all legs
 BLAME = 3.0  # ratio of accelerations from which on the reading before is the outlier
+MEMORY = 300  # samples over which the share of outliers is taken
+TOO_MANY, FEW = 0.05, 0.02  # of them: the premise is wrong from the one on, until the other
 
 # Numbers of the platform.
 COUNT, SAME_SAMPLES, SPREAD, NUMBERS = 0, 1, 2, 3
@@ -45,6 +48,21 @@ COUNT, SAME_SAMPLES, SPREAD, NUMBERS = 0, 1, 2, 3
 # last reading.
 (SIGMA, STEP, RATE, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
  ANCHOR_TIME, ANCHORED, AMPLITUDE, PULL, LEG) = range(17)
+# Settings. FACTOR: deviations of a gate. BOUND: m/s^2, acceleration. FROZEN_TIME: s. REPETITIONS:
+# of all six that are no fault. LEARNS: whether the smallest change is learnt. LEAST, SHARE,
+# READ_STEP: of the gates (noise.gates). UNDERSTATED: whether the given noise is too small.
+(FACTOR, BOUND, FROZEN_TIME, REPETITIONS, LEARNS, LEAST, SHARE, READ_STEP, UNDERSTATED,
+ SETTINGS) = range(10)
+# Of all samples. OUTLIERS: their share. WRONG: whether they are too many. BITS: those of the last
+# sample. GROWN: m/s^2, the acceleration that would explain the last sample, else 0.
+OUTLIERS, WRONG, BITS, GROWN, TALLY = range(5)
+# What `examine` found, as bits: the first of six each, then of one.
+OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS, JUMPED, STALE, DOUBTED, LEARNT = 0, 6, 12, 18, 19, 20, 21
+
+FAULTS = Bundle(
+    'LegFaults', history=MATRIX, legs=MATRIX, since=CUBE,  # (POINTS, 7), (6, LEG), (2, 6, 6)
+    numbers=VECTOR, tally=VECTOR, settings=VECTOR)
+faults_of = FAULTS.view
 
 
 @kernel
@@ -62,27 +80,47 @@ def reset(history, legs, numbers, smallest):
 
 
 @kernel
-def examine(time, lengths, history, legs, since, numbers, settings, residuals, plausible,
-            noise, gate):
+def examine(words, noise_words, time, lengths, residuals, plausible):
     """
     Judge six readings as `judge` does, then let the estimates of their noise take them.
 
-    noise: what the kernel `noise.take` is given. gate: deviation (m) that a leg has at least,
-    share of the measured one, step (m; 0: as seen). Returns what `judge` returns, and whether
-    the estimates took the readings: those that all repeat are stale, and say nothing of noise.
+    Readings that all repeat are stale: they say nothing of noise. Where outliers are too many,
+    none is reported or replaced, and no leg counts as stepped. Returns bits of what was found.
     """
-    window, squares, noise_legs, noise_numbers, work = noise
-    least, share, step = gate
-    readings.gates(noise_legs, noise_numbers, least, share, step, legs)
-    numbers[SPREAD] = noise_numbers[readings.SPREAD]
-    found = judge(time, lengths, history, legs, since, numbers, settings, residuals, plausible)
-    outliers, stepped, frozen, jumped, grown = found
+    faults, noise = faults_of(words), readings.noise_of(noise_words)
+    settings, numbers, legs = faults.settings, faults.numbers, faults.legs
+    readings.gates(noise.legs, noise.numbers, settings[LEAST], settings[SHARE],
+                   settings[READ_STEP], legs)
+    numbers[SPREAD] = noise.numbers[readings.SPREAD]
+    outliers, stepped, frozen, jumped, grown = judge(
+        time, lengths, faults.history, legs, faults.since, numbers,
+        (settings[FACTOR], settings[BOUND], settings[FROZEN_TIME], settings[REPETITIONS],
+         settings[LEARNS] > 0.0), residuals, plausible)
     if outliers != 0 or jumped:
-        readings.spoilt(noise_numbers)
-    taken = not (frozen == 63 and numbers[SAME_SAMPLES] > 0.0)
-    if taken:
-        readings.take(window, squares, noise_legs, noise_numbers, work, time, lengths)
-    return outliers, stepped, frozen, jumped, grown, taken
+        readings.spoilt(noise.numbers)
+    stale = frozen == 63 and numbers[SAME_SAMPLES] > 0.0
+    if not stale:
+        readings.take(noise, time, lengths)
+    wrong = count(faults.tally, outliers, jumped, grown)
+    learnt = grown > 0.0 and (wrong or not jumped)
+    if wrong:
+        outliers, stepped, jumped = 0, 0, False
+        for i in range(6):
+            legs[i, STEPPED], plausible[i] = 0.0, lengths[i]
+    doubted = wrong or settings[UNDERSTATED] > 0.0
+    return (outliers << OUTLYING_LEGS | stepped << STEPPED_LEGS | frozen << FROZEN_LEGS
+            | jumped << JUMPED | stale << STALE | doubted << DOUBTED | learnt << LEARNT)
+
+
+@kernel
+def count(tally, outliers, jumped, grown):
+    """Take note of a sample with or without a new outlier; return whether they are too many."""
+    new = (outliers & ~int(tally[BITS])) != 0 or jumped or grown > 0.0
+    tally[BITS], tally[GROWN] = outliers, grown
+    tally[OUTLIERS] += (new - tally[OUTLIERS]) / MEMORY
+    wrong = tally[OUTLIERS] > (FEW if tally[WRONG] > 0.0 else TOO_MANY)
+    tally[WRONG] = wrong
+    return wrong
 
 
 @kernel

@@ -24,6 +24,7 @@ covariance.
 
 import math
 
+from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 
 LEGS, COVARIANCE, EVIDENCE, MISFIT, ROW = 0, 24, 40, 41, 42
@@ -35,6 +36,45 @@ FIT = 4.0  # deviations of a mean misfit, beyond which a member does not fit
 MIN_WEIGHT = 1e-6  # of a member that counts in a mixture
 MIN_LOG_WEIGHT = -700.0  # whose exponential is still a normal number
 LEG, RATE, LENGTHS, RATES, MIXTURE = 0, 6, 12, 13, 15  # of a mixture: values; p11, p12, p22
+GAP = 0.5  # s without a sample, after which the motion is unknown
+MIN_NOISE = 1e-12  # m, of a drive's end: what rounding leaves
+
+FILTER = Bundle(
+    'MotionFilter',
+    bank=MATRIX, scales=VECTOR,  # (SPECTRA, ROW), (6,) m at the end of a drive by its reading
+    ends=VECTOR, mixture=VECTOR, work=VECTOR,  # (6,), (MIXTURE,), (ROW + SPECTRA,)
+    now=INTEGERS)  # (NOW,)
+filter_of = FILTER.view
+STAMP, COUNT, NOW = range(3)  # of the last sample, ns; of samples since the motion was unknown
+MOVED = 6 + SPECTRA * ROW  # numbers that `follow` writes: rates of the readings, and the bank
+
+
+@kernel
+def follow(words, stamp_ns, readings, noise, jitter, moved):
+    """
+    Take six readings at a time (ns); return the time (s) since the last, 0 for the first.
+
+    noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
+    """
+    motion = filter_of(words)
+    bank, ends, mixture, now = motion.bank, motion.ends, motion.mixture, motion.now
+    variance = max(noise, MIN_NOISE) ** 2
+    dt, now[STAMP] = 1e-9 * (stamp_ns - now[STAMP]), stamp_ns
+    for i in range(6):
+        ends[i] = readings[i] * motion.scales[i]
+    if now[COUNT] == 0 or not 0.0 < dt <= GAP:
+        start(bank, ends, variance)
+        now[COUNT] = 1
+        return 0.0
+    now[COUNT] += 1
+    take(bank, dt, ends, variance, jitter * jitter, now[COUNT])
+    mix(bank, dt, now[COUNT], 0.0, motion.work, mixture)
+    for i in range(6):
+        moved[i] = mixture[RATE + i] / motion.scales[i]
+    for m in range(SPECTRA):
+        for k in range(ROW):
+            moved[6 + m * ROW + k] = bank[m, k]
+    return dt
 
 
 @kernel
@@ -49,13 +89,6 @@ def start(bank, lengths, variance):
         row[COVARIANCE] = variance
         for j in range(3):
             row[COVARIANCE + 5 * (j + 1)] = UNKNOWN[j]
-
-
-@kernel
-def step(bank, dt, lengths, variance, jitter, count, work, mixture):
-    """Take six lengths as `take` does and write the mixture at their time as `mix` does."""
-    take(bank, dt, lengths, variance, jitter, count)
-    mix(bank, dt, count, 0.0, work, mixture)
 
 
 @kernel

@@ -22,6 +22,7 @@ irregular stamps). The least of the mean squares over the orders is the noise.
 
 import math
 
+from liedyn_ros.jit.bundle import Bundle, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 
 POINTS = 11  # samples in the window, newest first; a row is time (s) and six readings (m)
@@ -50,23 +51,28 @@ SELDOM = 40.0  # samples without an outlier, after which one does not count as n
 # Numbers of a leg.
 (SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, LEG) = range(9)
 
+NOISE = Bundle(
+    'LegNoise', window=MATRIX, squares=MATRIX, legs=MATRIX,  # (POINTS, 7), (ORDERS, 6), (6, LEG)
+    numbers=VECTOR, work=VECTOR)  # (NUMBERS,), (WORK,)
+WORK = 26
+noise_of = NOISE.view
+
 
 @kernel
-def reset(window, squares, legs, numbers):
+def reset(words):
     """Forget all samples."""
-    window[:] = 0.0
-    squares[:] = 0.0
-    legs[:] = 0.0
-    numbers[:] = 0.0
+    noise = noise_of(words)
+    noise.window[:] = 0.0
+    noise.squares[:] = 0.0
+    noise.legs[:] = 0.0
+    noise.numbers[:] = 0.0
 
 
 @kernel
-def take(window, squares, legs, numbers, work, time, lengths):
-    """
-    Take six readings (6,), m, at a time (s) and update all estimates.
-
-    window: (POINTS, 7). squares: (ORDERS, 6). legs: (6, LEG). numbers: (NUMBERS,). work: (26,).
-    """
+def take(noise, time, lengths):
+    """Take six readings (6,), m, at a time (s) and update all estimates."""
+    window, squares, legs, numbers, work = (
+        noise.window, noise.squares, noise.legs, noise.numbers, noise.work)
     if numbers[COUNT] > 0.0 and not 0.0 < time - window[0, 0] <= GAP:
         numbers[COUNT] = 0.0
     for k in range(POINTS - 1, 0, -1):
