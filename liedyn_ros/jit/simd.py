@@ -19,6 +19,8 @@ A table is a float64 array (rows, columns), or (rows, columns, LANES) for LANES 
 get and put move what stands in a place: a float, or Lanes, a vector register that has +, -, *
 and / with its like and with floats. So one source serves single states and batches. get_int reads
 a whole number, which a table of single states may hold among its floats, as an int64.
+Within one state, eight entries of a row of a table can be side by side as well: get_lanes and
+put_lanes move them, spread and total go from a number to Lanes and back.
 Indices are not checked: whoever owns a table makes it large enough.
 """
 
@@ -194,3 +196,49 @@ def put_lane(typing: Any, table: Any, row: Any, column: Any, lane: Any, value: A
         return context.get_dummy_value()
 
     return types.void(table, types.intp, types.intp, types.intp, types.float64), generate
+
+
+@intrinsic
+def get_lanes(typing: Any, table: Any, row: Any, column: Any) -> Any:
+    """Return eight entries of a row of a table of floats, from a column on."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at = _place(context, builder, sig.args[0], *args)
+        return builder.load(builder.bitcast(at, _VECTOR.as_pointer()), align=8)
+
+    return lanes(table, types.intp, types.intp), generate
+
+
+@intrinsic
+def put_lanes(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
+    """Write eight entries of a row of a table of floats, from a column on."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at = _place(context, builder, sig.args[0], *args[:3])
+        builder.store(args[3], builder.bitcast(at, _VECTOR.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, types.intp, types.intp, lanes), generate
+
+
+@intrinsic
+def spread(typing: Any, number: Any) -> Any:
+    """Return Lanes of one number."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _spread(builder, args[0])
+
+    return lanes(types.float64), generate
+
+
+@intrinsic
+def total(typing: Any, value: Any) -> Any:
+    """Return the sum of Lanes."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        part, index = args[0], ir.IntType(32)
+        for width in (4, 2, 1):  # halves add up
+            halves = [builder.shuffle_vector(
+                part, ir.Constant(part.type, ir.Undefined),
+                ir.Constant(ir.VectorType(index, width), list(range(first, first + width))))
+                for first in (0, width)]
+            part = builder.fadd(*halves, flags=_FLAGS)
+        return builder.extract_element(part, index(0))
+
+    return types.float64(lanes), generate

@@ -21,6 +21,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     MACHINE, MOTION, REPORT_WIDTH, ROOM, SPACE)
+from liedyn_ros.dynamics.constrained.sparsity import padded, spans, Sparsity
 from liedyn_ros.model import Model
 from liedyn_ros.model.constraints import CLOSURE_TYPES
 from liedyn_ros.model.kernels.kinds import NV
@@ -36,11 +37,14 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
     places = [_place(model, body, frame) for body, frame in sides]
     places += [_place(model, body, np.eye(4)) for body in model.bodies]
     link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
-    previous = _previous(model)
-    paths = [_path(previous, table.vi, table.kind, places[2 * c][0], places[2 * c + 1][0])
-             for c in range(len(closures))]
+    sparsity = Sparsity(model)
+    paths = [sparsity.path(places[2 * c][0], places[2 * c + 1][0]) for c in range(len(closures))]
     coupling, offset = _couplings(model, functions)
     rows = [CLOSURE_TYPES[closure.type_name].rows for closure in closures]
+    involved = [path for (path, _), each in zip(paths, rows) for _ in each]
+    involved += [np.flatnonzero(row).tolist() for row in coupling[:len(model.couplings)]]
+    involved += [list(range(model.nv))] * functions
+    supports = [sparsity.support(columns) for columns in involved]
     return {
         'kind': _ints(table.kind),
         'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
@@ -48,18 +52,21 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'inertia': _floats(table.inertia, 10), 'pitch': _floats(table.pitch),
         'damping': _floats(table.damping) * dissipation,
         'friction': _floats(table.friction) * dissipation,
-        'gravity': _floats(table.gravity), 'link': _ints(link), 'previous': previous,
+        'gravity': _floats(table.gravity), 'link': _ints(link),
+        'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
         'frame_link': _ints([place for place, _ in places]),
         'frame_placement': _floats([_row(pose) for _, pose in places], 12),
         'closure_kind': _ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
         'closure_size': _floats([(c.pitch, c.length) for c in closures], 2),
         'closure_row': _starts(rows),
-        'row_kind': _ints([kind for each in rows for kind in each]),
+        'row_kind': _joined(rows),
         'path_start': _starts([columns for columns, _ in paths]),
-        'path': _ints([j for columns, _ in paths for j in columns]),
+        'path': _joined([columns for columns, _ in paths]),
         'path_sign': _floats([sign for _, signs in paths for sign in signs]),
         'coupling': coupling, 'coupling_offset': offset,
-        'coupling_bias': np.zeros(len(offset))}
+        'coupling_bias': np.zeros(len(offset)),
+        'support_start': _starts(supports), 'support': _joined(supports),
+        'reach': _ints(sparsity.reach(supports)), 'span': _ints(spans(supports))}
 
 
 class ConstrainedData:
@@ -77,8 +84,9 @@ class ConstrainedData:
         self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
         self.m = self._rows + len(constants['coupling'])
         self.machine = MACHINE.pack(**constants)
-        self.by_row = _room(self._nv, self.m, self.m, self._nv)
-        self.by_column = _room(self._nv, self.m, self._nv, self.m)
+        depth = Sparsity(model).depth
+        self.by_row = _room(self._nv, self.m, self.m, self._nv, depth)
+        self.by_column = _room(self._nv, self.m, self._nv, self.m, depth)
         self.order = -1
         self.make_room(0)
 
@@ -109,10 +117,12 @@ class ConstrainedData:
             size=np.zeros((nv, k)), need=np.zeros((k, nv)))
 
 
-def _room(nv: int, m: int, count: int, size: int) -> Array:
+def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:
     """Return room for a factorisation of count rows."""
+    width = padded(m)
     return ROOM.pack(
-        mass=np.zeros((nv, nv)), rows=np.zeros((count, size)), scale=np.zeros(count),
+        mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
+        upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m), line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(count),
         order=np.zeros(count), head=np.zeros(count), beta=np.zeros(count),
         norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
         basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),
@@ -129,36 +139,6 @@ def _place(model: Model, body: str | None, frame: Array) -> tuple[int, Array]:
     pose[:3, :3] = table.body_placement[b, :9].reshape(3, 3)
     pose[:3, 3] = table.body_placement[b, 9:]
     return int(table.body_link[b]) % (table.N + 1), pose @ frame  # -1 is the ground
-
-
-def _previous(model: Model) -> Indices:
-    """Return for each coordinate the one before it on the way to the ground, or -1."""
-    table = model.link_table
-    last = {-1: -1}
-    previous = np.zeros(table.nv, dtype=np.int64)
-    for i in range(table.N):
-        at = last[int(table.parent[i])]
-        for j in range(table.vi[i], table.vi[i] + NV[table.kind[i]]):
-            previous[j], at = at, j
-        last[i] = at
-    return previous
-
-
-def _path(previous: Indices, vi: Indices, kind: Indices, a: int, b: int
-          ) -> tuple[list[int], list[float]]:
-    """Return the coordinates that move link b against link a, with their signs."""
-    def above(link: int) -> list[int]:
-        columns, j = [], int(vi[link]) + NV[kind[link]] - 1 if link < len(vi) else -1
-        while j >= 0:
-            columns.append(j)
-            j = int(previous[j])
-        return columns
-
-    behind_a, behind_b = above(a), above(b)
-    signs = {j: 1.0 for j in behind_b if j not in behind_a}
-    signs |= {j: -1.0 for j in behind_a if j not in behind_b}
-    columns = sorted(signs)
-    return columns, [signs[j] for j in columns]
 
 
 def _couplings(model: Model, further: int) -> tuple[Array, Array]:
@@ -179,6 +159,10 @@ def _row(pose: Array) -> Array:
 
 def _starts(parts: Sequence[Sequence[int]]) -> Indices:
     return np.cumsum([0, *map(len, parts)]).astype(np.int64)
+
+
+def _joined(parts: Sequence[Sequence[int]]) -> Indices:
+    return _ints([value for part in parts for value in part])
 
 
 def _ints(values: object) -> Indices:

@@ -12,20 +12,33 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The mass matrix in the inertial frame, and its factor along the tree (Featherstone, LTL)."""
+"""
+The mass matrix in the inertial frame, and its factor along the tree (Featherstone, LTL).
+
+Row k of a table has the entries of coordinate k with those before it on the way to the ground, in
+their order from there, then its own. So the ancestors of an ancestor come first in a row too, and
+rows are added to each other eight entries at a time.
+"""
 
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import dot6, get6, START
 from liedyn_ros.dynamics.kernels import joints, rigid
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
 
 SMALLEST_PIVOT = 1e-12  # of the inertia that a coordinate moves
 
 
+@inlined
+def depth(machine, k):
+    """Return how many coordinates are before k on the way to the ground."""
+    return machine.ancestor_start[k + 1] - machine.ancestor_start[k]
+
+
 @kernel
 def write_mass(machine, motion, mass):
-    """Write the lower triangle of M, by composite rigid bodies."""
+    """Write M, by composite rigid bodies."""
     count, composite = len(machine.kind), motion.composite
     for i in range(count):
         composite[i, 0] = machine.inertia[i, 0]
@@ -34,12 +47,14 @@ def write_mass(machine, motion, mass):
     for i in range(count - 1, -1, -1):
         body = rigid.load(composite, i, 0)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
-            w, v = get6(motion.screw, j, START)
-            momentum = rigid.apply(body, w, v)
-            at = j
-            while at >= 0:
-                mass[j, at] = dot6(get6(motion.screw, at, START), momentum)
-                at = machine.previous[at]
+            screw = get6(motion.screw, j, START)
+            momentum = rigid.apply(body, screw[0], screw[1])
+            first, own = machine.ancestor_start[j], depth(machine, j)
+            put_lanes(mass, j, LANES * (own // LANES), spread(0.0))
+            for t in range(own):
+                put(mass, j, t, dot6(get6(motion.screw, machine.ancestor[first + t], START),
+                                     momentum))
+            put(mass, j, own, dot6(screw, momentum))
         parent = machine.parent[i]
         if parent < count:
             for c in range(10):
@@ -47,60 +62,70 @@ def write_mass(machine, motion, mass):
 
 
 @kernel
-def factor(machine, free, mass):
+def factor(machine, free, room):
     """
     Factor M = L^T L over the free coordinates, in place; L is as sparse as M.
 
     Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
+    mass = room.mass
     for k in range(len(machine.link) - 1, -1, -1):
         if not free[k]:
             continue
-        if not mass[k, k] > 0.0:
+        first, own = machine.ancestor_start[k], depth(machine, k)
+        pivot = get(mass, k, own)
+        if not pivot > 0.0:
             return k + 1
-        pivot = math.sqrt(mass[k, k])
-        mass[k, k] = pivot
-        i = machine.previous[k]
-        while i >= 0:
-            mass[k, i] /= pivot
-            i = machine.previous[i]
-        i = machine.previous[k]
-        while i >= 0:
-            if free[i]:
-                whole = mass[i, i]
-                j = i
-                while j >= 0:
-                    mass[i, j] -= mass[k, i] * mass[k, j]
-                    j = machine.previous[j]
-                if not mass[i, i] > SMALLEST_PIVOT * whole:
+        scale = 1.0 / math.sqrt(pivot)
+        room.root[k] = scale
+        for c in range(0, own, LANES):
+            put_lanes(mass, k, c, scale * get_lanes(mass, k, c))
+        for t in range(own - 1, -1, -1):
+            i, entry = machine.ancestor[first + t], get(mass, k, t)
+            if free[i] and entry != 0.0:
+                whole = get(mass, i, t)
+                for c in range(0, t + 1, LANES):
+                    put_lanes(mass, i, c, get_lanes(mass, i, c) - entry * get_lanes(mass, k, c))
+                if not get(mass, i, t) > SMALLEST_PIVOT * whole:
                     return i + 1
-            i = machine.previous[i]
     return 0
 
 
 @kernel
-def solve_transposed(machine, free, mass, x):
+def solve_transposed(machine, free, room, x):
     """Replace x by L^-T x on the free coordinates; those prescribed become zero."""
     for k in range(len(x) - 1, -1, -1):
         if not free[k]:
             x[k] = 0.0
         elif x[k] != 0.0:
-            x[k] /= mass[k, k]
-            i = machine.previous[k]
-            while i >= 0:
-                x[i] -= mass[k, i] * x[k]
-                i = machine.previous[i]
+            x[k] *= room.root[k]
+            first = machine.ancestor_start[k]
+            for t in range(depth(machine, k)):
+                x[machine.ancestor[first + t]] -= get(room.mass, k, t) * x[k]
 
 
 @kernel
-def solve(machine, free, mass, x):
+def solve_rows_transposed(machine, free, room, table):
+    """Replace a table Y (nv, m) by L^-T Y, as solve_transposed does one column."""
+    for k in range(len(machine.link) - 1, -1, -1):
+        first, own = machine.ancestor_start[k], depth(machine, k) if free[k] else 0
+        scale = room.root[k] if free[k] else 0.0
+        for c in range(machine.reach[2 * k], machine.reach[2 * k + 1], LANES):
+            row = scale * get_lanes(table, k, c)
+            put_lanes(table, k, c, row)
+            for t in range(own):
+                i = machine.ancestor[first + t]
+                put_lanes(table, i, c, get_lanes(table, i, c) - get(room.mass, k, t) * row)
+
+
+@kernel
+def solve(machine, free, room, x):
     """Replace x by L^-1 x on the free coordinates."""
     for k in range(len(x)):
         if free[k]:
-            total = x[k]
-            i = machine.previous[k]
-            while i >= 0:
+            total, first = x[k], machine.ancestor_start[k]
+            for t in range(depth(machine, k)):
+                i = machine.ancestor[first + t]
                 if free[i]:
-                    total -= mass[k, i] * x[i]
-                i = machine.previous[i]
-            x[k] = total / mass[k, k]
+                    total -= get(room.mass, k, t) * x[i]
+            x[k] = total * room.root[k]

@@ -36,7 +36,7 @@ def begin(machine, room, space, all_free, rank):
             x[j] = 0.0
         x[rank + i] = 1.0
         orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
-        inertia.solve(machine, all_free, room.mass, x)
+        inertia.solve(machine, all_free, room, x)
 
 
 @kernel
@@ -107,7 +107,7 @@ def move_basis(machine, motion, room, space, all_free, rank, k):
         for j in range(size):
             x[j] = z[j] if j < rank else 0.0
         orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
-        inertia.solve(machine, all_free, room.mass, x)
+        inertia.solve(machine, all_free, room, x)
 
 
 @kernel
@@ -119,7 +119,7 @@ def write_multipliers(machine, motion, room, space, all_free, rank, k):
         for h in range(1, k + 1):
             for r in range(len(room.rows)):
                 x[j] -= motion.jacobian[h, r, j] * motion.multiplier[r, k - h]
-    inertia.solve_transposed(machine, all_free, room.mass, x)
+    inertia.solve_transposed(machine, all_free, room, x)
     orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
     orthogonal.solve(room.rows, rank, x)
     for t in range(len(room.rows)):

@@ -15,17 +15,18 @@
 """
 One order of the constrained equations: M a = x + A^T lam, A a = -gamma (12.15).
 
-With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a. The
-product A M^-1 A^T is not formed, so no digits are lost where A is nearly rank-deficient. The
-factors are those of the state and serve all orders.
+With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a. Where
+the constraints are well conditioned Y^T Y = R^T R is formed and factored. Else Y is, so no digits
+are lost where A is nearly rank-deficient. The factors are those of the state and serve all orders.
 """
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import inertia, orthogonal
+from liedyn_ros.dynamics.constrained.kernels import cholesky, inertia, orthogonal
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    DEFECT, get3, get6, ORIGIN, QUALITY, RANK, START)
+    CHOLESKY, DEFECT, get3, get6, ORIGIN, QUALITY, RANK, START)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, total
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
 
@@ -34,31 +35,48 @@ FLOOR = 1e-3  # acceleration, rad/s^2 or m/s^2, that counts as none in a defect
 
 
 @kernel
-def prepare(machine, motion, room, free):
+def prepare(machine, motion, room, free, orthogonally):
     """
-    Factor M and the rows of order zero over the free coordinates.
+    Factor M and the rows of order zero over the free coordinates; orthogonally forbids Cholesky.
 
     Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
     inertia.write_mass(machine, motion, room.mass)
-    write_scales(machine, motion, room)
     for j in range(len(room.y)):
-        room.y[j] = math.sqrt(room.mass[j, j])
-    code = inertia.factor(machine, free, room.mass)
+        room.y[j] = math.sqrt(get(room.mass, j, inertia.depth(machine, j)))
+    write_scales(machine, motion, room)
+    code = inertia.factor(machine, free, room)
     if code != 0:
         return code
-    for r in range(len(room.rows)):
-        row = room.rows[r]
-        for j in range(len(row)):
-            row[j] = room.scale[r] * motion.jacobian[0, r, j]
-        inertia.solve_transposed(machine, free, room.mass, row)
+    count = len(room.rows)
+    write_response(machine, motion, room, free)
+    room.report[CHOLESKY] = 0.0
+    if not orthogonally:
+        quality = cholesky.factor(machine, room)
+        if quality > 0.0:
+            room.report[RANK], room.report[QUALITY] = count, quality
+            room.report[CHOLESKY] = 1.0
+            return 0
+    for r in range(count):
+        for j in range(len(free)):
+            room.rows[r, j] = get(room.response, j, r)
     rank, quality = orthogonal.triangularise(
-        room.rows, room.order, room.head, room.beta, room.norm, len(room.rows), len(free),
+        room.rows, room.order, room.head, room.beta, room.norm, count, len(free),
         RANK_TOLERANCE)
     room.report[RANK], room.report[QUALITY] = rank, quality
-    if rank < len(room.rows):
+    if rank < count:
         write_basis(room, rank)
     return 0
+
+
+@kernel
+def write_response(machine, motion, room, free):
+    """Write Y of the scaled rows."""
+    for r in range(len(room.scale)):
+        for at in range(machine.support_start[r], machine.support_start[r + 1]):
+            j = machine.support[at]
+            put(room.response, j, r, room.scale[r] * motion.jacobian[0, r, j])
+    inertia.solve_rows_transposed(machine, free, room, room.response)
 
 
 @kernel
@@ -69,6 +87,9 @@ def write_scales(machine, motion, room):
     A row is measured against the motion that its coordinates give the closure, inertia for
     inertia: so a row of rounding errors stays one, whatever the units and masses (12.23).
     """
+    weight = room.x  # inverses of the inertias
+    for j in range(len(room.y)):
+        weight[j] = 1.0 / room.y[j]**2 if room.y[j] > 0.0 else 0.0
     for c in range(len(machine.closure_kind)):
         p = get3(motion.frame, 2 * c + 1, START, ORIGIN)
         turning, moving = 0.0, 0.0
@@ -76,10 +97,8 @@ def write_scales(machine, motion, room):
             j = machine.path[at]
             w, v = get6(motion.screw, j, START)
             v = vec3.add(v, vec3.cross(w, p))
-            weight = room.mass[j, j]
-            if weight > 0.0:
-                turning += vec3.dot(w, w) / weight
-                moving += vec3.dot(v, v) / weight
+            turning += weight[j] * vec3.dot(w, w)
+            moving += weight[j] * vec3.dot(v, v)
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             kind, size = machine.row_kind[r], moving
             if kind < FORCE_X or kind == MOMENT_CROSS:
@@ -90,8 +109,7 @@ def write_scales(machine, motion, room):
     for r in range(len(machine.coupling)):
         size = 0.0
         for j in range(len(machine.link)):
-            if room.mass[j, j] > 0.0:
-                size += machine.coupling[r, j]**2 / room.mass[j, j]
+            size += weight[j] * machine.coupling[r, j]**2
         room.scale[len(machine.row_kind) + r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
 
 
@@ -112,7 +130,11 @@ def write_basis(room, rank):
 def respond(machine, room, free, rank, x, gamma, multiplier):
     """Replace x by the accelerations and write the multipliers of the independent rows."""
     count, size = len(room.rows), len(x)
-    inertia.solve_transposed(machine, free, room.mass, x)
+    inertia.solve_transposed(machine, free, room, x)
+    if room.report[CHOLESKY] > 0.0:
+        respond_regularly(machine, room, x, gamma, multiplier)
+        inertia.solve(machine, free, room, x)
+        return
     orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
     z, largest = room.z, 0.0
     for s in range(count):
@@ -133,7 +155,24 @@ def respond(machine, room, free, rank, x, gamma, multiplier):
         r = room.order[t]
         multiplier[r] = room.scale[r] * z[t] if t < rank else 0.0
     orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve(machine, free, room.mass, x)
+    inertia.solve(machine, free, room, x)
+
+
+@kernel
+def respond_regularly(machine, room, x, gamma, multiplier):
+    """Replace x by x + Y lam with Y^T (x + Y lam) = -gamma."""
+    line, table = room.line, room.response
+    for r in range(len(gamma)):
+        put(line, 0, r, -room.scale[r] * gamma[r])
+    for j in range(len(x)):
+        for c in range(machine.reach[2 * j], machine.reach[2 * j + 1], LANES):
+            put_lanes(line, 0, c, get_lanes(line, 0, c) - x[j] * get_lanes(table, j, c))
+    cholesky.solve(machine, room)
+    for r in range(len(gamma)):
+        multiplier[r] = room.scale[r] * get(line, 0, r)
+    for j in range(len(x)):
+        for c in range(machine.reach[2 * j], machine.reach[2 * j + 1], LANES):
+            x[j] += total(get_lanes(line, 0, c) * get_lanes(table, j, c))
 
 
 @kernel
@@ -167,6 +206,6 @@ def take_least_norm(machine, motion, room, free, rank, k):
     for j in range(size):
         x[j] = room.z[j] if j < rank else 0.0
     orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve(machine, free, room.mass, x)
+    inertia.solve(machine, free, room, x)
     for j in range(size):
         motion.potential[j, k] = x[j] if free[j] else 0.0

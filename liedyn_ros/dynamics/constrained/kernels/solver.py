@@ -88,7 +88,7 @@ def prepare(machine, motion, room, freedom, task, free, chosen, weight):
     room.report[DEFECT] = 0.0
     if task == LEAST_FORCE:
         return DONE if inverse.prepare(motion, room, chosen, weight) else UNMOVED
-    code = solution.prepare(machine, motion, room, free)
+    code = solution.prepare(machine, motion, room, free, task != HYBRID)
     if code != DONE or task == HYBRID:
         return code
     rank = int(room.report[RANK])

@@ -30,7 +30,8 @@ from liedyn_ros.lie.kernels import vec3
 ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then its x, y and z axes
 HEAVY, ROUND = ORIGIN, AXES  # columns of moments: m c, then J about the origin
 START = np.int64(0)  # order zero; typed, as numba compiles a kernel apart for a literal 0
-RANK, QUALITY, DEFECT, REPORT_WIDTH = range(4)  # columns of a report
+# Columns of a report; CHOLESKY is 1 where that has factored the constraints, 0 for QR.
+RANK, QUALITY, DEFECT, CHOLESKY, REPORT_WIDTH = range(5)
 
 # Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
 # Frames are those of the closures, a before b, then those of the bodies. Rows are the constraints
@@ -45,7 +46,8 @@ MACHINE = Bundle(
     damping=VECTOR, friction=VECTOR,  # (nv,)
     gravity=VECTOR,
     link=INTEGERS,  # (nv,) that a coordinate moves
-    previous=INTEGERS,  # (nv,) the coordinate before on the way to the ground, -1 for none
+    ancestor_start=INTEGERS,  # (nv + 1,) into ancestor
+    ancestor=INTEGERS,  # coordinates before one on the way to the ground, from there on
     frame_link=INTEGERS, frame_placement=MATRIX,  # (2 C + B,), (2 C + B, 12)
     closure_kind=INTEGERS,  # (C,)
     closure_size=MATRIX,  # (C, 2) pitch and length
@@ -54,7 +56,11 @@ MACHINE = Bundle(
     path_start=INTEGERS,  # (C + 1,) into path
     path=INTEGERS, path_sign=VECTOR,  # coordinates that move frame b of a closure against a
     coupling=MATRIX, coupling_offset=VECTOR,  # (couplings, nv), (couplings,)
-    coupling_bias=VECTOR)  # (couplings,) Jdot v, zero but for a user's functions
+    coupling_bias=VECTOR,  # (couplings,) Jdot v, zero but for a user's functions
+    support_start=INTEGERS,  # (m + 1,) into support
+    support=INTEGERS,  # coordinates that a constraint involves, and their ancestors
+    reach=INTEGERS,  # (2 nv,) first and last constraints that involve a coordinate
+    span=INTEGERS)  # (2 m,) ... that share coordinates with a constraint, or with one that does
 
 # Series of one state: (rows, K, columns), with K = order + 2 coefficients.
 MOTION = Bundle(
@@ -75,11 +81,15 @@ MOTION = Bundle(
     composite=MATRIX,  # (N, 10)
     change=MATRIX)  # (N + 1, 12) what the solution of an order adds to twists and wrenches
 
-# Room for one solution with m constraints; factors as in inertia.py and orthogonal.py. What is
-# factored has `count` rows of `size`: A^T (m, nv), or A_p (nv, m).
+# Room for one solution with m constraints; factors as in inertia.py, cholesky.py and
+# orthogonal.py. What is factored has `count` rows of `size`: A^T (m, nv), or A_p (nv, m). Rows of
+# the tables up to line are filled up to multiples of LANES; so are reach and span.
 ROOM = Bundle(
     'Room',
-    mass=MATRIX,  # (nv, nv) M, then its factor
+    mass=MATRIX, root=VECTOR,  # (nv, depth) M, then its factor; (nv,) 1 / pivots of that
+    response=MATRIX,  # (nv, m) Y = L^-T A^T
+    upper=MATRIX, lower=MATRIX, inverse=VECTOR,  # (m, m) Cholesky factor of S; 1 / pivots
+    line=MATRIX,  # (2, m)
     rows=MATRIX, scale=VECTOR, order=INTEGERS, head=VECTOR, beta=VECTOR,  # (count, size), (count,)
     norm=VECTOR,  # (max(count, m),)
     basis=MATRIX, basis_order=INTEGERS, basis_head=VECTOR, basis_beta=VECTOR,  # range of A: m
