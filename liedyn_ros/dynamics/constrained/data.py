@@ -122,7 +122,8 @@ def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:
     width = padded(m)
     return ROOM.pack(
         mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
-        upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m), line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(count),
+        upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m),
+        line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(count),
         order=np.zeros(count), head=np.zeros(count), beta=np.zeros(count),
         norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
         basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),

@@ -15,9 +15,10 @@
 """
 One order of the constrained equations: M a = x + A^T lam, A a = -gamma (12.15).
 
-With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a. Where
-the constraints are well conditioned Y^T Y = R^T R is formed and factored. Else Y is, so no digits
-are lost where A is nearly rank-deficient. The factors are those of the state and serve all orders.
+With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a.
+Where the constraints are well conditioned Y^T Y = R^T R is formed and factored. Else Y is, so no
+digits are lost where A is nearly rank-deficient. The factors are those of the state and serve all
+orders.
 """
 
 import math
