@@ -1,0 +1,93 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which coordinates and constraints meet, beside the dense matrices of random machines."""
+
+import numpy as np
+import pytest
+from support.looped_machines import four_bar, planar_linkage, random_looped
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.kernels.cholesky import WELL_CONDITIONED
+from liedyn_ros.dynamics.constrained.kernels.tables import MACHINE
+from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+
+
+def two_four_bars() -> Model:
+    """Return two loops that only the ground has in common, and a gear between further joints."""
+    builder, single = ModelBuilder('two_loops'), four_bar()
+    for side in ('first', 'second'):
+        for body, joint in zip(single.body_list, single.joint_list):
+            parent = None if joint.parent is None else f'{side}_{joint.parent}'
+            builder.add_body(f'{side}_{body.name}', body.inertia)
+            builder.add_joint(f'{side}_{joint.name}', joint.type_name, parent,
+                              f'{side}_{body.name}', axis=joint.axis, placement=joint.placement)
+        closure = single.closures[0]
+        builder.add_closure(side, closure.type_name, f'{side}_{closure.body_a}',
+                            f'{side}_{closure.body_b}', placement_a=closure.frame_a,
+                            placement_b=closure.frame_b)
+    for name in ('wheel', 'pinion'):
+        builder.add_body(name, SpatialInertia(1.0, [0.1, 0.0, 0.0], 0.01 * np.eye(3)))
+        builder.add_joint(f'{name}_joint', 'revolute', None, name, axis=[0.0, 0.0, 1.0])
+    builder.add_coupling('pinion_joint', 'wheel_joint', -2.0, 0.0)
+    return builder.build()
+
+
+def spans_of(dynamics: ConstrainedDynamics) -> Array:
+    """Return first and last constraint (m, 2) that the factor considers beside each."""
+    return np.array(MACHINE.array(dynamics.data.machine, 'span')).reshape(-1, 2)
+
+
+@pytest.mark.parametrize('model, q', [
+    (two_four_bars(), None),
+    *((looped.model, looped.q) for looped in (
+        random_looped(20, ('spherical', 'point_on_plane'), joints=10),
+        random_looped(22, ('revolute', 'rod'), 8, floating=True),
+        random_looped(23, ('planar', 'universal'), 10, grounded=True)))])
+def test_constraints_beyond_a_span_do_not_act_on_each_other(model: Model, q: Array | None) -> None:
+    dynamics = ConstrainedDynamics(model)
+    if q is None:
+        q = assemble(dynamics)
+    jacobian = dynamics.jacobian(q)
+    gram = jacobian @ np.linalg.solve(dynamics.tree.mass_matrix(q), jacobian.T)
+    beyond = np.ones(gram.shape, dtype=bool)
+    for row, (begin, end) in zip(beyond, spans_of(dynamics)):
+        row[begin:end] = False
+    assert np.abs(gram[beyond]).max(initial=0.0) < 1e-12 * np.abs(gram).max()
+
+
+def test_loops_on_the_ground_are_factored_apart() -> None:
+    dynamics = ConstrainedDynamics(two_four_bars())
+    assert dynamics.m == 11
+    assert spans_of(dynamics)[[0, 10]].tolist() == [[0, 8], [8, 16]]
+
+
+def test_both_factors_of_the_constraints_are_the_dense_solution() -> None:
+    # A parallelogram, flatter and flatter: the constraints, two, become one.
+    model = planar_linkage((0.3, 0.5), (0.3,), 0.5, (), 'point_on_line')
+    dynamics, qualities = ConstrainedDynamics(model), []
+    for angle in (0.5, 0.1, 0.03, 0.02, 0.01, 3e-3, 1e-3):
+        q, v = np.array([angle, -angle, angle]), np.zeros(3)
+        tau = np.array([1.0, -0.5, 0.3])
+        solution = dynamics.forward(q, v, tau)
+        jacobian, mass = dynamics.jacobian(q), dynamics.tree.mass_matrix(q)
+        matrix = np.block([[mass, -jacobian.T], [jacobian, np.zeros((2, 2))]])
+        dense = np.linalg.solve(matrix, [*(tau - dynamics.tree.bias(q, v)), 0.0, 0.0])
+        scale = 1e-11 * (1.0 + np.abs(dense).max())
+        assert np.abs(np.append(solution.a, solution.multipliers) - dense).max() < scale, angle
+        assert solution.rank == 2
+        qualities.append(solution.quality)
+    assert np.all(np.diff(qualities) < 0.0)
+    assert qualities[0] > 5.0 * WELL_CONDITIONED > 5.0 * qualities[-1]

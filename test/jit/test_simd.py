@@ -1,0 +1,34 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Eight entries of a row side by side, beside numpy."""
+
+import numba
+import numpy as np
+
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread, total
+
+
+@numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
+def combine(table, factor, out):
+    for column in range(0, table.shape[1], LANES):
+        put_lanes(out, 0, column, get_lanes(table, 0, column) + spread(factor) * get_lanes(
+            table, 1, column))
+    return total(get_lanes(table, 1, LANES))
+
+
+def test_entries_of_a_row_are_read_summed_and_written() -> None:
+    table, out = np.random.default_rng(1).normal(size=(2, 3 * LANES)), np.zeros((1, 3 * LANES))
+    assert np.isclose(combine(table, 0.5, out), table[1, LANES:2 * LANES].sum(), rtol=1e-15)
+    np.testing.assert_allclose(out[0], table[0] + 0.5 * table[1], rtol=1e-15)
