@@ -47,7 +47,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart import outputs
 from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import PackedPublisher
+from liedyn_ros.ros.packed import PackedPublisher, STAMP
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import leg_lengths, StewartGeometry
@@ -60,7 +60,7 @@ START_TIMEOUT = 240.0  # s; the first start compiles kernels
 PRIORITY = 50
 DEPTH = 5000
 LOG = Path('out/bench/node.log')
-STAMP = struct.Struct('<iI')
+STAMP_BYTES = struct.Struct('<iI')
 ALL = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -151,7 +151,7 @@ def feed(traffic: Traffic, rate: float, sent: Any, count: Any, raised: Any, stop
     due, period = time.monotonic(), 1.0 / rate
     while not stop.is_set():
         stamp_ns = time.time_ns()
-        STAMP.pack_into(raw, 4, *divmod(stamp_ns, 1_000_000_000))
+        STAMP_BYTES.pack_into(raw, 4, *divmod(stamp_ns, 1_000_000_000))
         publisher.publish(bytes(raw))
         sent[count.value % CAPACITY] = stamp_ns
         count.value += 1
@@ -203,9 +203,9 @@ class Floor(ManagedNode):
         self._publishers = [
             PackedPublisher(self.open_publisher(each, topic), each(), fields)
             for each, topic, fields in (
-                (PoseStamped, 'pose', (*outputs.STAMP, *outputs.POSE)),
-                (TwistStamped, 'twist', (*outputs.STAMP, *outputs.TWIST)),
-                (StewartStatus, 'status', (*outputs.STAMP, *outputs.STATUS)))]
+                (PoseStamped, 'pose', (*STAMP, *outputs.POSE)),
+                (TwistStamped, 'twist', (*STAMP, *outputs.TWIST)),
+                (StewartStatus, 'status', (*STAMP, *outputs.STATUS)))]
         sizes = len(outputs.POSE), len(outputs.TWIST), len(outputs.STATUS) + 10  # two of six
         self._zeros = [(0,) * size for size in sizes]
         stream = Stream(self, self._publish)
@@ -217,7 +217,7 @@ class Floor(ManagedNode):
 
     def _publish(self) -> None:
         if self._newest is not None:
-            stamp = STAMP.unpack_from(self._newest, 4)
+            stamp = STAMP_BYTES.unpack_from(self._newest, 4)
             for publisher, zeros in zip(self._publishers, self._zeros):
                 publisher.publish((*stamp, *zeros))
 
@@ -254,7 +254,7 @@ def recorded(traffic: Traffic) -> Iterator[Record]:
                         subscription.msg_type, True)) is not None:
                     now = time.time_ns()
                     if kind == 0:
-                        sec, nanosec = STAMP.unpack_from(taken[0], 4)
+                        sec, nanosec = STAMP_BYTES.unpack_from(taken[0], 4)
                         record.stamps.append(sec * 1_000_000_000 + nanosec)
                         record.arrivals.append(now)
                     elif kind == 1:

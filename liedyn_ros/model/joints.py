@@ -26,6 +26,7 @@ from liedyn_ros.common.checks import Array, as_numbers
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.model.kernels import kinds
 
+GROUND = 'world'  # what descriptions and frames call the ground, the parent None
 _INF = float('inf')
 
 

@@ -21,10 +21,11 @@ they stand is found by the middleware's own serialisation, and what is read is c
 it reads. Where the comparison fails, messages are taken as objects.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from functools import reduce
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.lifecycle import LifecyclePublisher
@@ -37,16 +38,20 @@ from liedyn_ros.ros.conversions import nanoseconds
 INTEGERS = {'int8': 'b', 'uint8': 'B', 'uint16': 'H', 'int32': 'i', 'uint32': 'I'}  # of struct
 PLAIN_CDR = bytes((0, 1, 0, 0))  # the header of messages in plain CDR, lowest byte first
 AFTER_STAMP = 12  # bytes: the header of the encoding and the stamp
+SECOND = 1_000_000_000  # ns
+STAMP = 'header.stamp.sec', 'header.stamp.nanosec'  # fields of PackedMessage
 READ_STAMP = struct.Struct('<iI').unpack_from
 READ_COUNT = struct.Struct('<I').unpack_from
+MAX_KNOWN = 4  # kinds of JointStates that are read without being deserialised
+NOTHING = np.empty(0)
 
 
 class PackedMessage:
     """
     A message of which some numbers change, and nothing else.
 
-    Fields are paths such as 'pose.position.x', or of an array of fixed size. Numbers are given
-    to `pack` one after the other, in the order of the fields, integers as integers.
+    Fields are paths such as 'pose.position.x', or of an array, which keeps its size. Numbers are
+    given to `pack` one after the other, in the order of the fields, integers as integers.
     """
 
     def __init__(self, message: Any, fields: Sequence[str]) -> None:
@@ -97,6 +102,40 @@ class PackedPublisher:
             self._publish(self._message.pack(numbers))
 
 
+class JointReadings(NamedTuple):
+    """The names and numbers of a JointState, and its time (ns); what it leaves out is empty."""
+
+    stamp_ns: int
+    names: Sequence[str]
+    positions: Array
+    velocities: Array
+    efforts: Array
+
+
+class JointStateReader:
+    """
+    Reads JointStates from their bytes.
+
+    A message that differs from an earlier one in its numbers alone is not deserialised.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        """Take the names that a message has to have for its kind to be remembered."""
+        self._names = {*names}
+        self._known = deque[PackedJointState](maxlen=MAX_KNOWN)
+
+    def read(self, raw: bytes) -> JointReadings:
+        """Return what a message says."""
+        for kind in self._known:
+            if (readings := kind.read(raw)) is not None:
+                return readings
+        message = deserialize_message(raw, JointState)
+        if self._names <= {*message.name} and (new := PackedJointState.of(raw)) is not None:
+            self._known.append(new)  # the oldest makes room for it
+        return JointReadings(nanoseconds(message.header.stamp), message.name, *map(
+            np.asarray, (message.position, message.velocity, message.effort)))
+
+
 class PackedJointState:
     """
     The stamp and the numbers of JointStates that are alike in everything else.
@@ -106,15 +145,14 @@ class PackedJointState:
     """
 
     def __init__(self, names: list[str], raw: bytes, constant: Sequence[tuple[int, bytes]],
-                 positions: tuple[int, int], velocities: tuple[int, int]) -> None:
+                 places: Sequence[tuple[int, int]]) -> None:
         """Take one message, what is constant and where, and places of numbers; see `of`."""
-        self.names, self._size = names, len(raw)
-        self._head = raw[AFTER_STAMP:positions[0]]  # the usual header bytes, padding included
-        self._end = positions[0]
+        self.names, self._size, self._places = names, len(raw), tuple(places)
+        self._end = places[0][0]
+        self._head = raw[AFTER_STAMP:self._end]  # the usual header bytes, padding included
         self._constant = tuple((slice(at, at + len(part)), part) for at, part in constant)
         self._tail = tuple((place, part) for place, part in self._constant
                            if not AFTER_STAMP <= place.start < self._end)
-        self._positions, self._velocities = positions, velocities
 
     @classmethod
     def of(cls, raw: bytes) -> 'PackedJointState | None':
@@ -137,14 +175,13 @@ class PackedJointState:
                 at = _aligned(at, 8) if count else at
                 places.append((at, count))
                 at += 8 * count
-            kind = cls(list(deserialize_message(raw, JointState).name), raw, constant,
-                       *places[:2])
+            kind = cls(list(deserialize_message(raw, JointState).name), raw, constant, places)
         except (struct.error, RuntimeError):  # shorter than it says
             return None
         return kind if kind.agrees_with(raw) else None
 
-    def read(self, raw: bytes) -> tuple[int, Array, Array] | None:
-        """Return stamp (ns), positions and velocities, without a copy; None for another kind."""
+    def read(self, raw: bytes) -> JointReadings | None:
+        """Return the numbers of a message, without a copy; None for another kind."""
         if len(raw) != self._size:
             return None
         for place, part in (self._tail if raw[AFTER_STAMP:self._end] == self._head
@@ -152,16 +189,18 @@ class PackedJointState:
             if raw[place] != part:
                 return None
         sec, nanosec = READ_STAMP(raw, 4)
-        (at, count), (at_velocities, count_velocities) = self._positions, self._velocities
-        return (sec * 1_000_000_000 + nanosec, np.frombuffer(raw, '<f8', count, at),
-                np.frombuffer(raw, '<f8', count_velocities, at_velocities))
+        positions, velocities, efforts = [
+            np.frombuffer(raw, '<f8', count, at) if count else NOTHING
+            for at, count in self._places]
+        return JointReadings(
+            sec * SECOND + nanosec, self.names, positions, velocities, efforts)
 
     def agrees_with(self, raw: bytes) -> bool:
         """Return whether the middleware reads the same from a message."""
         message, found = deserialize_message(raw, JointState), self.read(raw)
-        return found is not None and found[0] == nanoseconds(message.header.stamp) and all(
-            got.tobytes() == np.array(expected, '<f8').tobytes()
-            for got, expected in zip(found[1:], (message.position, message.velocity)))
+        return found is not None and found.stamp_ns == nanoseconds(message.header.stamp) and all(
+            got.tobytes() == np.array(expected, '<f8').tobytes() for got, expected in zip(
+                found[2:], (message.position, message.velocity, message.effort)))
 
 
 def _aligned(at: int, size: int) -> int:
@@ -196,7 +235,9 @@ def _write(message: Any, path: str, value: float) -> None:
     elif kind == 'double':
         setattr(owner, name, float(value))
     else:
-        getattr(owner, name)[:] = float(value)
+        values = getattr(owner, name)
+        for k in range(len(values)):
+            values[k] = float(value)
 
 
 def _find(message: Any, path: str) -> tuple[int, str]:

@@ -21,8 +21,8 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.nodes.stewart.outputs import POSE, STAMP, STATUS
-from liedyn_ros.ros.packed import PackedJointState, PackedMessage
+from liedyn_ros.nodes.stewart.outputs import POSE, STATUS
+from liedyn_ros.ros.packed import JointStateReader, PackedJointState, PackedMessage, STAMP
 
 pytestmark = pytest.mark.ros
 NAMES = ['a', 'bcd', 'leg_3', '']
@@ -73,6 +73,28 @@ def test_a_covariance_is_one_field():
     np.testing.assert_array_equal(message.pose.covariance, covariance)
 
 
+@pytest.mark.parametrize('parts', [('position',), ('position', 'velocity', 'effort')])
+def test_arrays_keep_their_size(parts):
+    message = joint_state(velocities='velocity' in parts, efforts=4 * ('effort' in parts))
+    packed, numbers = PackedMessage(message, (*STAMP, *parts)), np.arange(4.0 * len(parts))
+    read = deserialize_message(packed.pack((5, 6, *numbers)), JointState)
+    assert (read.header.stamp.sec, read.header.stamp.nanosec, read.name) == (5, 6, NAMES)
+    np.testing.assert_array_equal([*read.position, *read.velocity, *read.effort], numbers)
+
+
+def test_a_reader_reads_the_same_from_known_and_other_messages():
+    reader = JointStateReader(NAMES)
+    for seed in range(3):
+        for kind in ({}, {'velocities': False}, {'names': NAMES[:3]}, {'efforts': 4}):
+            message = joint_state(seed=seed, stamp=(seed, 8), **kind)
+            readings = reader.read(serialize_message(message))
+            assert readings.stamp_ns == seed * 1_000_000_000 + 8
+            assert list(readings.names) == message.name
+            for got, wanted in zip(readings[2:], (
+                    message.position, message.velocity, message.effort)):
+                np.testing.assert_array_equal(got, wanted)
+
+
 @pytest.mark.parametrize('velocities', [False, True])
 @pytest.mark.parametrize('efforts', [0, 4])
 @pytest.mark.parametrize('frame', ['', 'a', 'stewart_base'])
@@ -82,10 +104,11 @@ def test_numbers_are_read_out_of_messages_of_a_known_kind(frame, velocities, eff
     assert known.names == NAMES
     for seed in (1, 2):
         message = joint_state(stamp=(seed, 7), seed=seed, **kind)
-        stamp_ns, positions, rates = known.read(serialize_message(message))
-        assert stamp_ns == seed * 1_000_000_000 + 7
-        np.testing.assert_array_equal(positions, message.position)
-        np.testing.assert_array_equal(rates, message.velocity)
+        readings = known.read(serialize_message(message))
+        assert readings.stamp_ns == seed * 1_000_000_000 + 7
+        np.testing.assert_array_equal(readings.positions, message.position)
+        np.testing.assert_array_equal(readings.velocities, message.velocity)
+        np.testing.assert_array_equal(readings.efforts, message.effort)
 
 
 @pytest.mark.parametrize('other', [

@@ -27,10 +27,8 @@ from liedyn_ros.model.body import Body, SHAPES, Visual
 from liedyn_ros.model.constraints import Coupling
 from liedyn_ros.model.geometry import perpendicular
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
-from liedyn_ros.model.joints import Joint
+from liedyn_ros.model.joints import GROUND, Joint
 from liedyn_ros.model.model import Model
-
-GROUND = 'world'
 
 _TYPES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
 _NO_LIMIT = 1e308  # URDF has no infinity

@@ -16,10 +16,9 @@
 
 from collections.abc import Sequence
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import ModelError
@@ -29,10 +28,9 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.dynamics.floating_base import base_joint
 from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.model.io.urdf_writer import GROUND
+from liedyn_ros.model.joints import GROUND
 from liedyn_ros.nodes.dynamics.parameters import named_values
-from liedyn_ros.ros.conversions import nanoseconds
-from liedyn_ros.ros.tree_messages import doubles
+from liedyn_ros.ros.packed import JointReadings
 
 
 class LoopSample(NamedTuple):
@@ -61,7 +59,7 @@ class MultiDofMotion(NamedTuple):
 
 class LoopedMachine:
     """
-    A model whose measured joints decide the others, and its messages.
+    A model whose measured joints decide the others, and the numbers of its messages.
 
     Raises ModelError where they do not, naming what they leave free. Raises ConvergenceError where
     the loops cannot be closed.
@@ -87,49 +85,56 @@ class LoopedMachine:
             joint for joint in moving if joint not in single and joint is not base]
         self._q = np.array([joint.qi for joint in single], dtype=np.int64)
         self._v = np.array([joint.vi for joint in single], dtype=np.int64)
-        names = [joint.name for joint in single]
-        self._measured = [names.index(name) for name in self.measured]
+        self.names = [joint.name for joint in single]
+        self._measured = [self.names.index(name) for name in self.measured]
         self._effort = np.array([math.nan if joint.actuated else 0.0 for joint in single])
-        self._message = JointState(name=names)
 
-    def read(self, message: JointState) -> LoopSample:
+    def read(self, readings: JointReadings) -> LoopSample:
         """
-        Return the measured joints of a message.
+        Return the measured joints of what a message says.
 
         Raises NameSetError for names that are unknown, missing or repeated, ShapeError and
         NotFiniteError.
         """
-        places = self._order.of(message.name)
+        stamp_ns, names, positions, velocities, efforts = readings
+        places = self._order.of(names)
 
-        def measured_of(name: str, values: Any) -> Array:
-            picked: Array = as_array(name, values, (len(message.name),))[places]
+        def measured_of(name: str, values: Array) -> Array:
+            picked: Array = as_array(name, values, (len(names),))[places]
             return picked
 
         return LoopSample(
-            nanoseconds(message.header.stamp), measured_of('position', message.position),
-            measured_of('velocity', message.velocity) if len(message.velocity) else None,
-            measured_of('effort', message.effort) if len(message.effort) else None)
+            stamp_ns, measured_of('position', positions),
+            measured_of('velocity', velocities) if len(velocities) else None,
+            measured_of('effort', efforts) if len(efforts) else None)
 
-    def write(self, sample: LoopSample, state: LoopState) -> JointState:
-        """Return the state of all joints of one coordinate; the message is used again."""
-        message, q = self._message, state.q[self._q]
+    def joint_numbers(
+            self, sample: LoopSample, state: LoopState
+    ) -> tuple[Array, Array | None, Array | None]:
+        """
+        Return positions, velocities and efforts of the joints of one coordinate, as `names`.
+
+        Positions are in rad or m. Velocities and efforts are None where the sample has none.
+        Efforts of passive joints are 0, those of actuators that are not measured NaN.
+        """
+        q = state.q[self._q]
         turns = sample.positions - q[self._measured]  # whole ones, of continuous joints
         q[self._measured] = (
             q[self._measured] + 2.0 * math.pi * np.round(turns / (2.0 * math.pi))
             if state.redundant else sample.positions)
-        message.position = doubles(q)
-        message.velocity = [] if state.v is None else doubles(state.v[self._v])
-        message.effort = []
+        effort = None
         if sample.efforts is not None:
             effort = self._effort.copy()
             effort[self._measured] = sample.efforts
-            message.effort = doubles(effort)
-        return message
+        return q, None if state.v is None else state.v[self._v], effort
+
+    @property
+    def has_multi_dof_joints(self) -> bool:
+        """Return whether a joint besides a floating base has several degrees of freedom."""
+        return bool(self._multi_dof)
 
     def multi_dof_motions(self, state: LoopState) -> list[MultiDofMotion]:
         """Return the motion of each joint of several degrees of freedom but a floating base."""
-        if not self._multi_dof:
-            return []
         motion, bodies = self._tree.kinematics(state.q, state.v), self.model.bodies
         poses: dict[str | None, Array] = {None: np.eye(4), **dict(zip(bodies, motion.poses))}
         twists: dict[str | None, Array] = {None: np.zeros(6), **dict(zip(bodies, motion.twists))}

@@ -39,13 +39,10 @@ class MultiDofJointOutputs:
 
     def publish(self, machine: LoopedMachine, state: LoopState, stamp_ns: int) -> None:
         """Publish them for a state, with twists where velocities are known."""
-        motions = machine.multi_dof_motions(state)
-        if not motions:
-            return
         stamp, message = stamp_of(stamp_ns), MultiDOFJointState()
         message.header.stamp = stamp
         frames = []
-        for each in motions:
+        for each in machine.multi_dof_motions(state):
             transform = Transform()
             to_transform(each.pose, transform)
             message.joint_names.append(each.name)

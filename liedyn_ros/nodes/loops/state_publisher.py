@@ -15,30 +15,26 @@
 """The node that computes all joints of a robot with closed loops from those with encoders."""
 
 from collections.abc import Sequence
-import math
 from typing import Any
 
-from liedyn_interfaces.msg import LoopStatus
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from liedyn_ros.common.errors import ConvergenceError, LiedynError, SilenceError, SingularError
+from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample
-from liedyn_ros.nodes.loops.multi_dof_joints import MultiDofJointOutputs
+from liedyn_ros.nodes.loops.outputs import LoopOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
-from liedyn_ros.ros.conversions import nanoseconds, stamp_of
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.packed import JointStateReader
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import LATCHED, sensor_data
 from liedyn_ros.ros.stream import Stream
 
 SILENCE_RATE = 10.0  # Hz; of checks whether input comes
-FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
-          (LiedynError, LoopStatus.REJECTED))
 
 
 class LoopStatePublisherNode(ManagedNode):
@@ -59,16 +55,15 @@ class LoopStatePublisherNode(ManagedNode):
         """Read the model if the parameters name one, open the topics."""
         self._machine: LoopedMachine | None = None
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._reader = JointStateReader()
         self._start_over()
+        self._outputs = LoopOutputs(self, self.parameters['frame_prefix'])
         self._adopt(None)
-        self._joints = self.open_publisher(JointState, 'joint_states')
-        self._multi_dof = MultiDofJointOutputs(self, self.parameters['frame_prefix'])
-        self._status = self.open_publisher(LoopStatus, '~/status')
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
         self._stream = stream = Stream(self, self._publish_newest)
         StreamDiagnostics(self, stream, 'measured joints')
         self._input = stream.subscribe(JointState, 'measured_joint_states', self._take,
-                                       sensor_data(self.parameters['queue_depth']))
+                                       sensor_data(self.parameters['queue_depth']), raw=True)
         self.open_timer(SILENCE_RATE, self._look_for_silence)
         self.parameters_changed()
         stream.start()
@@ -76,6 +71,8 @@ class LoopStatePublisherNode(ManagedNode):
     def activate(self) -> None:
         """Start from the assembly of the parameters: the state before may be out of date."""
         self._start_over()
+        if self._machine is not None:
+            self._outputs.adopt(self._machine)
 
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
@@ -105,7 +102,8 @@ class LoopStatePublisherNode(ManagedNode):
             model, self.parameters['measured_joints'], self.parameters['start'],
             self.parameters['ignore_other_joints'], self.parameters['agreement'])
         with self.lock:
-            self._machine = machine
+            self._machine, self._reader = machine, JointStateReader(machine.measured)
+            self._outputs.adopt(machine)
             self._start_over()
         self.get_logger().info(f'{model}: {list(machine.measured)} decide the other joints')
 
@@ -118,19 +116,20 @@ class LoopStatePublisherNode(ManagedNode):
         except LiedynError as error:
             self.complain(f'{error}; the model stays as it was')
 
-    def _take(self, message: JointState) -> None:
+    def _take(self, raw: bytes) -> None:
         """Take one message; the newest good one of all that wait is completed."""
         if not self.active:
             return
         self._taken += 1
+        readings = self._reader.read(raw)
         try:
             if self._machine is None:
                 raise LiedynError('expected a model, got none yet from the parameters model_file '
                                   'and robot_description and the topic robot_description')
-            sample = self._machine.read(message)
+            sample = self._machine.read(readings)
             self._gate.follows(sample.stamp_ns)
         except LiedynError as error:
-            self._fault = nanoseconds(message.header.stamp), error
+            self._fault = readings.stamp_ns, error
             return
         self._newest = sample
 
@@ -164,30 +163,24 @@ class LoopStatePublisherNode(ManagedNode):
                 left = machine.tracker.time_to_singularity(
                     (sample.positions - self._last.positions) / seconds)
         self._last = sample
-        message = machine.write(sample, state)
-        message.header.stamp = stamp_of(sample.stamp_ns)
-        self._joints.publish(message)
-        self._multi_dof.publish(machine, state, sample.stamp_ns)
+        self._outputs.publish(sample, state)
         quality, seconds = self._warning
         near = state.quality < quality or left < seconds
         if near and not self._near_singularity:
             self.get_logger().warning(
                 f'near a singularity: quality {state.quality:.3g}, {left:.3g} s away at this rate')
         self._near_singularity = near
-        self._report(LoopStatus(
-            status=LoopStatus.COMPLETED, quality=state.quality, time_to_singularity=left,
-            near_singularity=near, passed_over=passed_over), sample.stamp_ns)
+        self._outputs.complete(
+            sample.stamp_ns, state.quality, left, near=near, age=self._age(sample.stamp_ns),
+            passed_over=passed_over)
 
     def _refuse(self, stamp_ns: int, error: LiedynError, passed_over: int = 0) -> None:
-        status = next(status for kind, status in FAULTS if isinstance(error, kind))
-        self._report(LoopStatus(
-            status=status, message=str(error), quality=math.nan, time_to_singularity=math.nan,
-            passed_over=passed_over), stamp_ns)
+        self._outputs.refuse(
+            stamp_ns, error, age=self._age(stamp_ns), passed_over=passed_over)
 
-    def _report(self, status: LoopStatus, stamp_ns: int) -> None:
-        status.header.stamp = stamp_of(stamp_ns)
-        status.age = 1e-9 * (self._gate.now_ns - stamp_ns)
-        self._status.publish(status)
+    def _age(self, stamp_ns: int) -> float:
+        """Return the age of a stamp, s, at the last look at the clock."""
+        return 1e-9 * (self._gate.now_ns - stamp_ns)
 
     def _look_for_silence(self) -> None:
         with self.lock:

@@ -14,13 +14,10 @@
 
 """The subscriptions of the leg lengths, in each form a robot may have them."""
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from numpy.typing import ArrayLike
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
@@ -31,12 +28,11 @@ from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES
 from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import PackedJointState
+from liedyn_ros.ros.packed import JointStateReader
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
 
-MAX_KNOWN = 4  # kinds of JointState that are read without being deserialised
 OnSet = Callable[[int, Array, Array | None], None]
 OnFault = Callable[[int, LiedynError], None]
 
@@ -58,9 +54,10 @@ class LegInput:
         self._on_set, self._on_fault = on_set, on_fault
         self._sets = ActuatorSynchronizer(actuators.names, tolerance, form != FLOAT64_TOPICS)
         self._single = form == JOINT_STATE
-        self._known = deque[PackedJointState](maxlen=MAX_KNOWN)
+        self._reader = JointStateReader(actuators.names)
         if self._single:
-            callbacks: dict[str, Callable[[Any], None]] = {LEG_STATES: self._take_raw}
+            callbacks: dict[str, Callable[[Any], None]] = {
+                LEG_STATES: self._take_joint_state}
         elif form == FLOAT64_TOPICS:
             callbacks = {actuator_topic(n): partial(self._take_float, n) for n in actuators.names}
         else:
@@ -95,22 +92,8 @@ class LegInput:
                        if self._sets.missing() else 'readings further apart than the tolerance']
         return '; '.join(reasons) or 'the publisher is silent'
 
-    def _take_raw(self, raw: bytes) -> None:
-        """Take a JointState; of a kind that is known only the numbers are read."""
-        for kind in self._known:
-            if (found := kind.read(raw)) is not None:
-                stamp_ns, positions, velocities = found
-                self._take_joint_state(stamp_ns, kind.names, positions, velocities)
-                return
-        message = deserialize_message(raw, JointState)
-        if {*self._actuators.names} <= {*message.name}:
-            if (new := PackedJointState.of(raw)) is not None:
-                self._known.append(new)  # the oldest makes room for it
-        self._take_joint_state(nanoseconds(message.header.stamp), message.name, message.position,
-                               message.velocity)
-
-    def _take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
-                          velocities: Any) -> None:
+    def _take_joint_state(self, raw: bytes) -> None:
+        stamp_ns, names, positions, velocities, _ = self._reader.read(raw)
         rates = None
         try:
             lengths = self._actuators.lengths(names, positions)

@@ -26,12 +26,11 @@ from liedyn_ros.nodes.stewart.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import PackedPublisher
+from liedyn_ros.ros.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.tf import has_listeners, open_broadcaster
 from liedyn_ros.stewart import Flag, MonitoredPose, PoseCertifier, Solution, TrackedPose
 
 LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
-STAMP = ('header.stamp.sec', 'header.stamp.nanosec')
 POSE = (*(f'pose.position.{axis}' for axis in 'xyz'),
         *(f'pose.orientation.{part}' for part in 'xyzw'))
 TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
@@ -39,7 +38,6 @@ STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_t
           'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
           'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
           'passed_over')
-SECOND = 1_000_000_000  # ns
 UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
 NOT_CERTIFIED = (UNKNOWN,) * 8
 

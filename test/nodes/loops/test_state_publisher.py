@@ -124,6 +124,13 @@ def test_all_joints_come_out_on_the_loops(bench):
         assert not status.near_singularity
 
 
+def test_topics_of_joints_of_several_degrees_of_freedom_are_open_only_for_such(bench):
+    node = LoopBench(bench).settle(AT)
+    names = [publisher.topic_name.rpartition('/')[2] for publisher in node.node.publishers]
+    assert 'joint_states' in names
+    assert 'multi_dof_joint_states' not in names
+
+
 def test_what_is_not_given_is_left_out(bench):
     node = LoopBench(bench).settle(AT)
     node.send(AT)

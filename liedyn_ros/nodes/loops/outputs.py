@@ -1,0 +1,100 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What loop_state_publisher publishes: states of all joints, and how they were found."""
+
+import math
+
+from liedyn_interfaces.msg import LoopStatus
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.common.errors import ConvergenceError, LiedynError, SingularError
+from liedyn_ros.dynamics.constrained import LoopState
+from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample
+from liedyn_ros.nodes.loops.multi_dof_joints import MultiDofJointOutputs
+from liedyn_ros.ros.conversions import stamp_of
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.packed import PackedPublisher, SECOND, STAMP
+
+FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
+          (LiedynError, LoopStatus.REJECTED))
+NUMBERS = 'quality', 'time_to_singularity', 'age', 'passed_over'  # of a usual LoopStatus
+
+
+class LoopOutputs:
+    """
+    The publishers and the messages they reuse.
+
+    The usual messages, of which only numbers change, are written as bytes.
+    """
+
+    def __init__(self, node: ManagedNode, frame_prefix: str) -> None:
+        """Open the publishers; frame_prefix is put before the frame ids of TF."""
+        self._node, self._prefix = node, frame_prefix
+        self._joints = node.open_publisher(JointState, 'joint_states')
+        self._status = node.open_publisher(LoopStatus, '~/status')
+        self._completed = PackedPublisher(
+            self._status, LoopStatus(status=LoopStatus.COMPLETED), (*STAMP, *NUMBERS))
+        self._multi_dof: MultiDofJointOutputs | None = None
+
+    def adopt(self, machine: LoopedMachine) -> None:
+        """Prepare for the joints of a machine, in the state in which the node is."""
+        self._machine = machine
+        self._packed: dict[tuple[bool, bool], PackedPublisher] = {}  # by what is known
+        if machine.has_multi_dof_joints and self._multi_dof is None:
+            self._multi_dof = MultiDofJointOutputs(self._node, self._prefix)
+            self._node.on_close(self._drop_multi_dof)
+
+    def publish(self, sample: LoopSample, state: LoopState) -> None:
+        """Publish the state of all joints at a sample."""
+        positions, velocities, efforts = self._machine.joint_numbers(sample, state)
+        known = velocities is not None, efforts is not None
+        if known not in self._packed:
+            parts = ('position', *(part for part, given in zip(('velocity', 'effort'), known)
+                                   if given))
+            names = self._machine.names
+            self._packed[known] = PackedPublisher(
+                self._joints, JointState(name=names, **{part: [0.0] * len(names)
+                                                        for part in parts}), (*STAMP, *parts))
+        self._packed[known].publish((
+            *divmod(sample.stamp_ns, SECOND), *positions.tolist(),
+            *(() if velocities is None else velocities.tolist()),
+            *(() if efforts is None else efforts.tolist())))
+        if self._multi_dof is not None:
+            self._multi_dof.publish(self._machine, state, sample.stamp_ns)
+
+    def complete(self, stamp_ns: int, quality: float, time_to_singularity: float, *, near: bool,
+                 age: float, passed_over: int) -> None:
+        """Publish the status of a sample that was completed; near: a singularity."""
+        if not near:
+            self._completed.publish((*divmod(stamp_ns, SECOND), quality, time_to_singularity,
+                                     age, passed_over))
+            return
+        self._publish_status(stamp_ns, LoopStatus(
+            status=LoopStatus.COMPLETED, quality=quality, time_to_singularity=time_to_singularity,
+            near_singularity=True, age=age, passed_over=passed_over))
+
+    def refuse(self, stamp_ns: int, error: LiedynError, *, age: float, passed_over: int) -> None:
+        """Publish the status of a sample that was refused."""
+        status = next(status for kind, status in FAULTS if isinstance(error, kind))
+        self._publish_status(stamp_ns, LoopStatus(
+            status=status, message=str(error), quality=math.nan, time_to_singularity=math.nan,
+            age=age, passed_over=passed_over))
+
+    def _publish_status(self, stamp_ns: int, status: LoopStatus) -> None:
+        status.header.stamp = stamp_of(stamp_ns)
+        self._status.publish(status)
+
+    def _drop_multi_dof(self) -> None:
+        self._multi_dof = None
