@@ -56,12 +56,7 @@ class ComplexTree:
         moves, twists, rates, forces, screws = [], [], [], [], []
         ground = np.concatenate([np.zeros(3), -self.gravity])
         for i in range(count):
-            own = slice(table.vi[i], table.vi[i] + kinds.NV[table.kind[i]])
-            s = self._screws(i)
-            step = joint_motion(table.kind[i], self.q[table.qi[i]:], self.pitch[i].real) + 0j
-            if table.kind[i] == kinds.HELICAL:
-                step[2, 3] += 1j * self.pitch[i].imag * self.q[table.qi[i]]
-            x = self.placement[i] @ step @ (np.eye(4) + hat(s @ eta[own]))
+            own, s, x = self.own(i), self.screws(i), self.move(i, eta)
             into, parent = adjoint(rigid_inverse(x)), table.parent[i]
             v0 = into @ (twists[parent] if parent >= 0 else np.zeros(6))
             a0 = into @ (rates[parent] if parent >= 0 else ground)
@@ -75,7 +70,7 @@ class ComplexTree:
             self._press(forces, moves, external)
         tau = self.damping * v + self.friction * np.sign(np.real(v))
         for i in reversed(range(count)):
-            own = slice(table.vi[i], table.vi[i] + kinds.NV[table.kind[i]])
+            own = self.own(i)
             tau[own] = tau[own] + screws[i].T @ forces[i]
             if table.parent[i] >= 0:
                 forces[table.parent[i]] = (forces[table.parent[i]]
@@ -90,7 +85,20 @@ class ComplexTree:
                              for unit in np.eye(self.nv)])
         return np.linalg.solve(mass, tau - bias)
 
-    def _screws(self, i):
+    def own(self, i):
+        """Return which coordinates move link i against its parent."""
+        return slice(self.table.vi[i], self.table.vi[i] + kinds.NV[self.table.kind[i]])
+
+    def move(self, i, eta):
+        """Return the pose of link i in its parent at q (+) eta."""
+        table = self.table
+        step = joint_motion(table.kind[i], self.q[table.qi[i]:], self.pitch[i].real) + 0j
+        if table.kind[i] == kinds.HELICAL:
+            step[2, 3] += 1j * self.pitch[i].imag * self.q[table.qi[i]]
+        return self.placement[i] @ step @ (np.eye(4) + hat(self.screws(i) @ eta[self.own(i)]))
+
+    def screws(self, i):
+        """Return S (6, n_i) of link i."""
         kind = self.table.kind[i]
         if kind == kinds.PRISMATIC:
             return np.eye(6)[:, 5:]

@@ -75,7 +75,7 @@ class ConstrainedInverse:
         solver = self._solver
         driven = solver.model.actuated if actuated is None else mask(
             'actuated', actuated, solver.model.nv)
-        task = self._task(driven, redundancy, weights)
+        task = self.task(driven, redundancy, weights)
         states = solver.states(
             batch, q, v, a, tau, external, (solver.everywhere, solver.everywhere))
         results, s, code = solver.run(task, states, True)
@@ -91,7 +91,8 @@ class ConstrainedInverse:
                     'assembly.complete finds it from the accelerations of the actuated joints')
         return solver.solution(states, results, False)
 
-    def _task(self, driven: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None) -> Task:
+    def task(self, driven: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None) -> Task:
+        """Return what the kernel is told to seek for the actuators that are driven (nv,)."""
         if redundancy not in (LEAST_TORQUE, LEAST_FORCE):
             raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                               f'got {redundancy!r}')

@@ -15,12 +15,10 @@
 """
 Partial derivatives of the forward dynamics of machines with closed loops (13.19, 13.20).
 
-The equations M a + b = tau + A^T lam and A a + Adot v = 0 are varied. A row of A is a wrench
-between two frames. It varies with time, with a change of q or v, and with both. Jets follow this
-by the product rule: numbers with these three parts besides their value.
+The equations M a + b = tau + A^T lam and A a + Adot v = 0 are varied. The rows of A are jets.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,10 +29,10 @@ from liedyn_ros.common.errors import ModelError, SingularError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus
 from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
 from liedyn_ros.dynamics.partial_derivatives.rates import bracket
+from liedyn_ros.dynamics.partial_derivatives.row_jets import Jet, row_wrench, Side
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import velocity_brackets
 from liedyn_ros.dynamics.screw_tree import LinkMotion, ScrewTree, unpacked
-from liedyn_ros.model import Closure, CLOSURE_TYPES
-from liedyn_ros.model.kernels import closure_kinds as kinds
+from liedyn_ros.model import CLOSURE_TYPES
 
 
 class ConstrainedJacobians(NamedTuple):
@@ -58,23 +56,6 @@ class ConstrainedJacobians(NamedTuple):
     multipliers_by_tau: Array
 
 
-class _Jet(NamedTuple):
-    """A vector (3,), its rate (3,), its changes (2 nv, 3) by q and v, and those of its rate."""
-
-    value: Array
-    rate: Array
-    change: Array
-    both: Array
-
-
-class _Side(NamedTuple):
-    """A frame on a link: origin and axes, and the spatial motion of the link, a frame for each."""
-
-    origin: _Jet
-    axes: tuple[_Jet, _Jet, _Jet]
-    link: int
-
-
 def constrained_partial_derivatives(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
         external: ArrayLike | None = None) -> ConstrainedJacobians:
@@ -91,8 +72,7 @@ def constrained_partial_derivatives(
     tau = as_array('tau', tau, (n,))
     found = dynamics.forward(q, v, tau, external=external)
     if found.status is ConstraintStatus.SINGULAR:
-        raise SingularError(f'q: expected a configuration in which {dynamics.mobility.rank} '
-                            f'constraints are independent, got {found.rank}')
+        refuse_rank(dynamics, found.rank)
     tree = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external)
     rows = Rows(dynamics, q, v, found.a)
     forces = np.hstack([tree.by_q, tree.by_v]) - rows.force_changes(found.multipliers)
@@ -137,8 +117,18 @@ def require_known(dynamics: ConstrainedDynamics) -> None:
                          f'known, got {[function.name for function in dynamics.functions]}')
 
 
+def refuse_rank(dynamics: ConstrainedDynamics, rank: int) -> NoReturn:
+    """Raise SingularError for a configuration in which too few constraints are independent."""
+    raise SingularError(f'q: expected a configuration in which {dynamics.mobility.rank} '
+                        f'constraints are independent, got {rank}')
+
+
 class Rows:
-    """The rows of closures at a motion, as jets, and what follows from them."""
+    """
+    The rows of closures at a motion, as jets, and what follows from them.
+
+    closures has the two frames of each closure; wrenches has the wrenches of its rows on body b.
+    """
 
     def __init__(self, dynamics: ConstrainedDynamics, q: Array, v: Array, a: Array) -> None:
         self._model, self._m = dynamics.model, dynamics.m
@@ -162,16 +152,24 @@ class Rows:
             self._driven.append(np.vstack([
                 part * (pushed - bracket(V, p) + bracket(s, dV)),
                 part * (p + rates - bracket(V, s))]))
-        self._closures = [(self._side(c.body_a, c.frame_a), self._side(c.body_b, c.frame_b), c)
-                          for c in dynamics.model.closures]
-        self.wrenches = [[_row(a, b, closure, kind) for kind in
+        self.closures = [(self._side(c.body_a, c.frame_a), self._side(c.body_b, c.frame_b), c)
+                         for c in dynamics.model.closures]
+        self.wrenches = [[row_wrench(a, b, closure, kind) for kind in
                           CLOSURE_TYPES[closure.type_name].rows]
-                         for a, b, closure in self._closures]
+                         for a, b, closure in self.closures]
+
+    def jacobian(self) -> Array:
+        """Return the rows of A that closures have, before those of couplings."""
+        moves = np.vstack([self._tree.moves, np.zeros(self._model.nv, dtype=bool)]) * 1.0
+        rows = [(moves[b.link] - moves[a.link]) * (self._tree.screws @ wrench.value)
+                for (a, b, _), wrenches in zip(self.closures, self.wrenches)
+                for wrench in wrenches]
+        return np.reshape(rows, (-1, self._model.nv))
 
     def acceleration_changes(self) -> Array:
         """Return D(A a + Adot v) (m, 2 nv); couplings do not change."""
         result, r = np.zeros((self._m, 2 * self._model.nv)), 0
-        for (side_a, side_b, _), wrenches in zip(self._closures, self.wrenches):
+        for (side_a, side_b, _), wrenches in zip(self.closures, self.wrenches):
             a, b = side_a.link, side_b.link
             twist, rate = self._twist[b] - self._twist[a], (
                 self._acceleration[b] - self._acceleration[a])
@@ -186,7 +184,7 @@ class Rows:
         tree, n, r = self._tree, self._model.nv, 0
         moves = np.vstack([tree.moves, np.zeros(n, dtype=bool)]).astype(np.float64)
         result = np.zeros((n, 2 * n))
-        for (side_a, side_b, _), wrenches in zip(self._closures, self.wrenches):
+        for (side_a, side_b, _), wrenches in zip(self.closures, self.wrenches):
             lam = multipliers[r:r + len(wrenches)]
             value = sum(x * w.value for x, w in zip(lam, wrenches))
             change = sum(x * w.change for x, w in zip(lam, wrenches))
@@ -196,7 +194,7 @@ class Rows:
             r += len(wrenches)
         return result
 
-    def _side(self, body: str | None, frame: Array) -> _Side:
+    def _side(self, body: str | None, frame: Array) -> Side:
         link, pose = -1, frame
         if body is not None:
             table, b = self._model.link_table, self._model.body_index(body)
@@ -204,55 +202,14 @@ class Rows:
             if link >= 0:
                 pose = self._tree.poses[link] @ pose
         x, y, z = pose[:3, :3].T
-        return _Side(self._carried(link, pose[:3, 3], 1.0),
-                     (self._carried(link, x, 0.0), self._carried(link, y, 0.0),
-                      self._carried(link, z, 0.0)), link)
+        return Side(self._carried(link, pose[:3, 3], 1.0),
+                    (self._carried(link, x, 0.0), self._carried(link, y, 0.0),
+                     self._carried(link, z, 0.0)), link)
 
-    def _carried(self, link: int, x: Array, is_point: float) -> _Jet:
+    def _carried(self, link: int, x: Array, is_point: float) -> Jet:
         """Return a point or a direction that a link carries."""
         (w, u), moved, turned = np.split(self._twist[link], 2), self._moved[link], (
             self._turned[link])
         change = np.cross(moved[:, :3], x) + is_point * moved[:, 3:]
-        return _Jet(x, np.cross(w, x) + is_point * u, change,
-                    np.cross(turned[:, :3], x) + np.cross(w, change) + is_point * turned[:, 3:])
-
-
-def _row(a: _Side, b: _Side, closure: Closure, kind: int) -> _Jet:
-    """Return the wrench of a row on body b about the origin of the ground, (6,) (12.9)."""
-    zero = _Jet(*(np.zeros_like(part) for part in b.origin))
-    if kind in (kinds.MOMENT_X, kinds.MOMENT_Y, kinds.MOMENT_Z):
-        return _joined(b.axes[kind - kinds.MOMENT_X], zero)
-    if kind == kinds.MOMENT_CROSS:
-        return _joined(_cross(a.axes[0], b.axes[1]), zero)
-    if kind == kinds.ALONG_ROD:
-        rod = _sum((1.0 / closure.length, b.origin), (-1.0 / closure.length, a.origin))
-        return _joined(_cross(b.origin, rod), rod)
-    if kind in (kinds.ACROSS_X, kinds.ACROSS_Y, kinds.ACROSS_Z):
-        axis = a.axes[kind - kinds.ACROSS_X]
-        return _joined(_cross(b.origin, axis), axis)
-    if kind == kinds.SCREW:
-        axis = b.axes[2]
-        return _joined(_sum((1.0, _cross(b.origin, axis)), (-closure.pitch, axis)), axis)
-    if kind in (kinds.FORCE_X, kinds.FORCE_Y, kinds.FORCE_Z):
-        axis = b.axes[kind - kinds.FORCE_X]
-        return _joined(_cross(b.origin, axis), axis)
-    raise ModelError(f'row of closure {closure.name}: expected a kind from {kinds.MOMENT_X} to '
-                     f'{kinds.ALONG_ROD}, got {kind}')
-
-
-def _joined(moment: _Jet, force: _Jet) -> _Jet:
-    return _Jet(*(np.concatenate([m, f], axis=-1) for m, f in zip(moment, force)))
-
-
-def _sum(*terms: tuple[float, _Jet]) -> _Jet:
-    scaled = [[scale * part for part in jet] for scale, jet in terms]
-    return _Jet(*(np.sum(parts, axis=0) for parts in zip(*scaled)))
-
-
-def _cross(x: _Jet, y: _Jet) -> _Jet:
-    return _Jet(
-        np.asarray(np.cross(x.value, y.value), dtype=np.float64),
-        np.cross(x.rate, y.value) + np.cross(x.value, y.rate),
-        np.cross(x.change, y.value) + np.cross(x.value, y.change),
-        np.cross(x.both, y.value) + np.cross(x.change, y.rate)
-        + np.cross(x.rate, y.change) + np.cross(x.value, y.both))
+        return Jet(x, np.cross(w, x) + is_point * u, change,
+                   np.cross(turned[:, :3], x) + np.cross(w, change) + is_point * turned[:, 3:])

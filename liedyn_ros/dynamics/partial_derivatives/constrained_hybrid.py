@@ -26,7 +26,8 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus
+from liedyn_ros.dynamics.constrained import (
+    ConstrainedDynamics, ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.inputs import mask
 from liedyn_ros.dynamics.partial_derivatives.constrained import require_known, Rows
 
@@ -72,9 +73,7 @@ def constrained_hybrid_partial_derivatives(
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
     known = mask('prescribed', prescribed, n)
     found = dynamics.hybrid(q, v, known, a, tau, external=external)
-    if found.status in (ConstraintStatus.SINGULAR, ConstraintStatus.INCONSISTENT):
-        raise SingularError('prescribed: expected accelerations that the constraints allow, in a '
-                            f'configuration that is not singular, got {found.status.value}')
+    require_solved(found)
     tree, rows = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external), Rows(
         dynamics, q, v, found.a)
     jacobian, free, f = dynamics.jacobian(q), ~known, int((~known).sum())
@@ -103,3 +102,10 @@ def constrained_hybrid_partial_derivatives(
     return ConstrainedHybridJacobians(
         found.a, found.tau, found.multipliers, *np.hsplit(moved, 3), *np.hsplit(needed, 3),
         *np.hsplit(pressed, 3))
+
+
+def require_solved(found: ConstrainedSolution) -> None:
+    """Raise SingularError where what is prescribed breaks a loop, or the machine is singular."""
+    if found.status in (ConstraintStatus.SINGULAR, ConstraintStatus.INCONSISTENT):
+        raise SingularError('prescribed: expected accelerations that the constraints allow, in a '
+                            f'configuration that is not singular, got {found.status.value}')

@@ -27,10 +27,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import qr
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.inputs import mask
-from liedyn_ros.dynamics.partial_derivatives.constrained import require_known, Rows
+from liedyn_ros.dynamics.partial_derivatives.constrained import (
+    refuse_rank, require_known, Rows)
 
 
 class ConstrainedInverseJacobians(NamedTuple):
@@ -130,6 +130,5 @@ def _independent(dynamics: ConstrainedDynamics, jacobian: Array) -> NDArray[np.i
     sizes = np.abs(np.diag(factor))
     rank = int((sizes > 1e-8 * sizes[0]).sum())
     if rank < dynamics.mobility.rank:
-        raise SingularError(f'q: expected a configuration in which {dynamics.mobility.rank} '
-                            f'constraints are independent, got {rank}')
+        refuse_rank(dynamics, rank)
     return np.sort(order[:rank])

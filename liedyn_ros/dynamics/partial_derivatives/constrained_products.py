@@ -1,0 +1,240 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Products of the Jacobians of machines with closed loops with vectors, from either side.
+
+Each runs the dynamics, and solves its system once more with the factors that it has left. So the
+cost does not grow with the number of derivatives.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.constrained import (
+    ConstrainedDynamics, ConstraintStatus, LEAST_TORQUE)
+from liedyn_ros.dynamics.constrained.kernels import solver as kernels
+from liedyn_ros.dynamics.constrained.solver import Task
+from liedyn_ros.dynamics.inputs import copied, mask
+from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank, require_known
+from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import require_solved
+from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import VARIATION_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_products import (
+    constrained_gradient as gradient_kernel, constrained_product as product_kernel, WORK_ROWS)
+
+
+class ConstrainedProduct(NamedTuple):
+    """How a and tau (nv,) and the multipliers (m,) change along a direction."""
+
+    a: Array
+    tau: Array
+    multipliers: Array
+
+
+class ConstrainedGradient(NamedTuple):
+    """The partial derivatives of y . a + z . multipliers, each (nv,)."""
+
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+
+
+class ConstrainedInverseGradient(NamedTuple):
+    """The partial derivatives of y . tau + z . multipliers, each (nv,)."""
+
+    by_q: Array
+    by_v: Array
+    by_a: Array
+    by_tau: Array
+
+
+class ConstrainedHybridGradient(NamedTuple):
+    """The partial derivatives of y . x + z . multipliers, each (nv,), x being what is found."""
+
+    by_q: Array
+    by_v: Array
+    by_given: Array
+
+
+def constrained_product(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike,
+        dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedProduct:
+    """
+    Return by_q dq + by_v dv + by_tau dtau of constrained_partial_derivatives.
+
+    Where constraints are redundant, the multipliers stay those of least norm. Raises what
+    constrained_partial_derivatives raises.
+    """
+    everything, rest = np.ones(dynamics.model.nv, dtype=bool), np.zeros(dynamics.model.nv)
+    _forward(dynamics, q, v, tau, external)
+    return _product(dynamics, Task(kernels.HYBRID, everything), dq, dv, rest, dtau)
+
+
+def constrained_gradient(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
+        external: ArrayLike | None = None, *, z: ArrayLike | None = None) -> ConstrainedGradient:
+    """
+    Return the gradient of y . a + z . multipliers at a state on the constraints.
+
+    y is (nv,), z (m,), by default zero. Raises what constrained_partial_derivatives raises.
+    """
+    everything = np.ones(dynamics.model.nv, dtype=bool)
+    _forward(dynamics, q, v, tau, external)
+    by_q, by_v, _, by_tau = _gradient(dynamics, Task(kernels.HYBRID, everything), y, z)
+    return ConstrainedGradient(by_q, by_v, by_tau)
+
+
+def constrained_inverse_product(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike,
+        dv: ArrayLike, da: ArrayLike, *, dtau: ArrayLike | None = None,
+        tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+        redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
+        external: ArrayLike | None = None) -> ConstrainedProduct:
+    """
+    Return by_q dq + by_v dv + by_a da + by_tau dtau of constrained_inverse_partial_derivatives.
+
+    dtau (nv,), by default zero, is read where joints are passive. The multipliers of redundant
+    constraints stay those of least norm. Raises what that function raises.
+    """
+    passive, task = _inverse(
+        dynamics, q, v, a, tau, actuated, redundancy, weights, external)
+    given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
+    return _product(dynamics, task, dq, dv, da, np.where(passive, given, 0.0))
+
+
+def constrained_inverse_gradient(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, *,
+        z: ArrayLike | None = None, tau: ArrayLike | None = None,
+        actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
+        weights: ArrayLike | None = None, external: ArrayLike | None = None
+        ) -> ConstrainedInverseGradient:
+    """
+    Return the gradient of y . tau + z . multipliers at a motion on the constraints.
+
+    y is (nv,), z (m,), by default zero. by_tau is zero where joints are actuated. Raises what
+    constrained_inverse_partial_derivatives raises.
+    """
+    passive, task = _inverse(
+        dynamics, q, v, a, tau, actuated, redundancy, weights, external)
+    by_q, by_v, by_a, by_forces = _gradient(dynamics, task, y, z)
+    return ConstrainedInverseGradient(
+        by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
+
+
+def constrained_hybrid_product(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
+        a: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
+        external: ArrayLike | None = None) -> ConstrainedProduct:
+    """
+    Return by_q dq + by_v dv + by_given given of constrained_hybrid_partial_derivatives.
+
+    given (nv,) is the change of the acceleration where it is prescribed, of the force elsewhere.
+    Raises what that function raises.
+    """
+    known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
+    given = as_array('given', given, known.shape)
+    return _product(dynamics, Task(kernels.HYBRID, ~known), dq, dv, np.where(known, given, 0.0),
+                    np.where(known, 0.0, given))
+
+
+def constrained_hybrid_gradient(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
+        a: ArrayLike, tau: ArrayLike, y: ArrayLike, external: ArrayLike | None = None, *,
+        z: ArrayLike | None = None) -> ConstrainedHybridGradient:
+    """
+    Return the gradient of y . x + z . multipliers, x being tau where a is prescribed, else a.
+
+    y is (nv,), z (m,), by default zero. Raises what constrained_hybrid_partial_derivatives raises.
+    """
+    known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
+    by_q, by_v, by_a, by_tau = _gradient(dynamics, Task(kernels.HYBRID, ~known), y, z)
+    return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
+
+
+def _forward(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+             external: ArrayLike | None) -> None:
+    """Run forward dynamics at order zero, which leaves its factors."""
+    tau = as_array('tau', tau, (dynamics.model.nv,))
+    _begin(dynamics)
+    found = dynamics.forward(q, v, tau, external=external)
+    if found.status is ConstraintStatus.SINGULAR:
+        refuse_rank(dynamics, found.rank)
+
+
+def _inverse(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+             tau: ArrayLike | None, actuated: ArrayLike | None, redundancy: str,
+             weights: ArrayLike | None, external: ArrayLike | None
+             ) -> tuple[NDArray[np.bool_], Task]:
+    """Run inverse dynamics at order zero; return which joints are passive, and the task."""
+    a = as_array('a', a, (dynamics.model.nv,))
+    _begin(dynamics)
+    found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
+                             weights=weights, external=external)
+    driven = dynamics.model.actuated if actuated is None else np.asarray(actuated)
+    task = dynamics.inverse.task(driven, redundancy, weights)
+    if task.kind == kernels.LEAST_TORQUE and found.rank < dynamics.mobility.rank:
+        refuse_rank(dynamics, found.rank)
+    return ~driven, task
+
+
+def _hybrid(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
+            a: ArrayLike, tau: ArrayLike, external: ArrayLike | None) -> NDArray[np.bool_]:
+    """Run hybrid dynamics at order zero; return which accelerations are prescribed."""
+    known = mask('prescribed', prescribed, dynamics.model.nv)
+    shape = known.shape
+    a, tau = copied('a', a, shape), copied('tau', tau, shape)
+    _begin(dynamics)
+    found = dynamics.hybrid(q, v, known, a, tau, external=external)
+    require_solved(found)
+    return known
+
+
+def _begin(dynamics: ConstrainedDynamics) -> None:
+    """Refuse functions, and find the mobility, which works in the tables that factors stay in."""
+    require_known(dynamics)
+    _ = dynamics.mobility
+
+
+def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: ArrayLike,
+             da: ArrayLike, dtau: ArrayLike) -> ConstrainedProduct:
+    """Return the product after a call of the dynamics."""
+    n, (tables, *room) = dynamics.model.nv, _tables(dynamics)
+    direction = (np.array(as_array(name, x, (n,))) for name, x in (
+        ('dq', dq), ('dv', dv), ('da', da), ('dtau', dtau)))
+    result = ConstrainedProduct(np.empty(n), np.empty(n), np.empty(dynamics.m))
+    product_kernel(*tables, *room, *task, *direction, *result)
+    for name, value in zip(result._fields, result):
+        as_array(f'change of {name}', value, (-1,))
+    return result
+
+
+def _gradient(dynamics: ConstrainedDynamics, task: Task, y: ArrayLike, z: ArrayLike | None
+              ) -> Array:
+    """Return the gradient by q, v, a and the weights of forces after a call of the dynamics."""
+    n, (tables, *room) = dynamics.model.nv, _tables(dynamics)
+    z = np.zeros(dynamics.m) if z is None else np.array(as_array('z', z, (dynamics.m,)))
+    by = np.empty((4, n))
+    gradient_kernel(*tables, *room, *task, np.array(as_array('y', y, (n,))), z, *by)
+    return as_array('gradient', by, (4, n))
+
+
+def _tables(dynamics: ConstrainedDynamics) -> tuple[tuple[Array, ...], Array, Array]:
+    """Return the tables of the dynamics, and room for variations and for vectors."""
+    data, model = dynamics.data, dynamics.model
+    return ((data.machine, data.motion, data.by_row, data.by_column, data.space),
+            np.empty((model.link_table.N + 1, VARIATION_WIDTH)),
+            np.empty((WORK_ROWS, max(model.nv, dynamics.m))))
