@@ -33,6 +33,7 @@ from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, 
 from liedyn_ros.dynamics.constrained.assembly import assemble
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.kernels.position import largest
 from liedyn_ros.dynamics.floating_base import base_joint
 from liedyn_ros.model import JOINT_TYPES
 from liedyn_ros.model.configuration import integrate_checked
@@ -105,6 +106,7 @@ class LoopTracker:
         self._at_q = np.array([joint.qi for joint in joints], dtype=np.int64)
         self._at_v = np.array([joint.vi for joint in joints], dtype=np.int64)
         self._turns = np.array([joint.type_name == 'continuous' for joint in joints], dtype=bool)
+        self._turning = bool(self._turns.any())
         self._known = np.zeros(model.nv, dtype=bool)
         self._known[self._at_v] = True
         self._agreement = as_positive('agreement', agreement)
@@ -126,10 +128,12 @@ class LoopTracker:
         self._near = None
 
     def update(self, positions: ArrayLike, velocities: ArrayLike | None = None,
-               accelerations: ArrayLike | None = None) -> LoopState:
+               accelerations: ArrayLike | None = None, *, ahead: bool = True) -> LoopState:
         """
         Return the state of all joints, given those of the measured ones in their order.
 
+        ahead: whether to look ahead for a singularity; if not, the time to it is infinite, and
+        `time_to_singularity` gives it later.
         A sample that is refused changes nothing: the next one is reached from the last good one.
         Raises ShapeError, NotFiniteError; ConvergenceError where no motion that the loops allow
         leads there; SingularError where the measured joints do not decide the others; and
@@ -160,11 +164,11 @@ class LoopTracker:
                 known[self._at_v] = False
                 known[self._at_v[near.deciding]] = True
             a = complete_acceleration(self._dynamics, near.q, v, given, known)
-        return LoopState(near.q.copy(), v, a, near.quality, self._time_left(near, v),
-                         near.redundant)
+        left = self._time_left(near, v) if ahead else math.inf
+        return LoopState(near.q.copy(), v, a, near.quality, left, near.redundant)
 
     def time_to_singularity(self, velocities: ArrayLike) -> float:
-        """Return that of the last sample, by velocities that are not those of the sample."""
+        """Return that of the last sample, by velocities of the measured joints."""
         if self._near is None:
             return math.inf
         rates = as_array('velocities', velocities, (len(self.measured),))
@@ -205,7 +209,9 @@ class LoopTracker:
 
     def _way(self, near: '_Linearized', positions: Array) -> Array:
         """Return how far the measured joints are from the positions."""
-        way = positions - near.q[self._at_q]
+        way: Array = positions - near.q[self._at_q]
+        if not self._turning:
+            return way
         turns = np.remainder(way + math.pi, 2.0 * math.pi) - math.pi
         return np.where(self._turns, turns, way)  # whose encoders may start again
 
@@ -230,14 +236,14 @@ class LoopTracker:
     def _advance(self, near: '_Linearized', way: Array) -> '_Linearized | None':
         """Return the closed configuration after a motion, None where that is too far away."""
         dynamics, motion = self._dynamics, near.motion(way)
-        size = float(np.abs(motion[self._others]).max(initial=0.0))
+        size = largest(motion[self._others])
         if not size <= MAX_STEP:
             return None
         q, last = self._integrate(near.q, motion), max(MAX_CORRECTION * size, NEGLIGIBLE)
         for _ in range(ITERATIONS):
             f, rows = dynamics.residual_and_jacobian(q)
             correction = near.correction(f)
-            left = float(np.abs(correction).max(initial=0.0))
+            left = largest(correction)
             if left <= CLOSED:
                 break
             if not left <= last:  # no contraction
@@ -247,7 +253,7 @@ class LoopTracker:
             q, last = self._integrate(q, correction), 0.5 * left
         else:
             return None
-        if np.abs(f).max(initial=0.0) > ROUNDING:
+        if not largest(f) <= ROUNDING:
             return None
         return self._linearize(q, rows)
 
@@ -276,19 +282,21 @@ class _Linearized:
         self.q, self.rows = q, rows
         self._at, self._others, self._scale = at, others, scale
         left, sizes, right = np.linalg.svd(rows[:, others])
-        self._largest = sizes.max(initial=0.0)
-        rank = int((sizes > INDEPENDENT * self._largest).sum())
+        self._largest = float(sizes[0]) if len(sizes) else 0.0
+        rank = int(np.count_nonzero(sizes > INDEPENDENT * self._largest))
         decided = len(others) <= len(rows)
         self._left, self._right = left[:, len(sizes) - 1:len(sizes)], right[len(sizes) - 1:][:1]
         self.quality = (1.0 if not len(others) else float(sizes[-1] / self._largest)
                         if decided and self._largest else 0.0)
         self._inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
-        # What no motion of the others closes, the measured joints have to: least squares of that.
-        self._unclosed = left[:, rank:].T
-        self._among = self._unclosed @ rows[:, at]
-        self.redundant = bool((np.abs(self._among) > REDUNDANT).any())
-        self._repair = (np.linalg.pinv(self._among, rcond=INDEPENDENT) @ self._unclosed
-                        if self.redundant else np.zeros((len(at), len(rows))))
+        self.redundant = False
+        if rank < len(rows):
+            # What no motion of the others closes, the measured joints have to, by least squares.
+            unclosed = left[:, rank:].T
+            self._among = unclosed @ rows[:, at]
+            self.redundant = bool((np.abs(self._among) > REDUNDANT).any())
+        if self.redundant:
+            self._repair = np.linalg.pinv(self._among, rcond=INDEPENDENT) @ unclosed
 
     @property
     def deciding(self) -> NDArray[np.int64]:

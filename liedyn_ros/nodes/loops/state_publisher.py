@@ -15,11 +15,13 @@
 """The node that computes all joints of a robot with closed loops from those with encoders."""
 
 from collections.abc import Sequence
+import math
 from typing import Any
 
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
@@ -153,17 +155,12 @@ class LoopStatePublisherNode(ManagedNode):
             self.complain(fault[1])
 
     def _complete(self, machine: LoopedMachine, sample: LoopSample, passed_over: int) -> None:
-        state = machine.tracker.update(sample.positions, sample.velocities)
+        state = machine.tracker.update(sample.positions, sample.velocities, ahead=False)
+        self._outputs.publish(sample, state)  # before all else
         self._gate.accept()
         self._refused = ''
-        left = state.time_to_singularity
-        if sample.velocities is None and self._last is not None:
-            seconds = 1e-9 * (sample.stamp_ns - self._last.stamp_ns)
-            if seconds > 0.0:
-                left = machine.tracker.time_to_singularity(
-                    (sample.positions - self._last.positions) / seconds)
-        self._last = sample
-        self._outputs.publish(sample, state)
+        rates, self._last = self._rates(sample), sample
+        left = math.inf if rates is None else machine.tracker.time_to_singularity(rates)
         quality, seconds = self._warning
         near = state.quality < quality or left < seconds
         if near and not self._near_singularity:
@@ -173,6 +170,13 @@ class LoopStatePublisherNode(ManagedNode):
         self._outputs.complete(
             sample.stamp_ns, state.quality, left, near=near, age=self._age(sample.stamp_ns),
             passed_over=passed_over)
+
+    def _rates(self, sample: LoopSample) -> Array | None:
+        """Return the rates of the measured joints, else those since the last sample, if any."""
+        if sample.velocities is not None or self._last is None:
+            return sample.velocities
+        seconds = 1e-9 * (sample.stamp_ns - self._last.stamp_ns)
+        return (sample.positions - self._last.positions) / seconds if seconds > 0.0 else None
 
     def _refuse(self, stamp_ns: int, error: LiedynError, passed_over: int = 0) -> None:
         self._outputs.refuse(

@@ -181,3 +181,13 @@ def turned_back(th, p):
     """Return Rz(-th) p."""
     c, s = math.cos(th), math.sin(th)
     return (c * p[0] + s * p[1], c * p[1] - s * p[0], p[2])
+
+
+@kernel
+def largest(values):
+    """Return the largest magnitude of values, NaN where one of them is NaN, 0 of none."""
+    most = 0.0
+    for value in values:
+        if not abs(value) <= most:
+            most = abs(value)
+    return most
