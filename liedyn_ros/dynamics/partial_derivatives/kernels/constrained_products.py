@@ -175,7 +175,7 @@ def complete_rates(machine, room, space, free, active, weight, rank, rows, side,
     for j in range(size):
         x[j] = z[j] if j < rank else 0.0
     orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve(machine, free, room.mass, x)
+    inertia.solve(machine, free, room, x)
     freedom = size - rank
     for n in range(freedom):
         i, total = space.order[n], 0.0
@@ -198,7 +198,7 @@ def write_multipliers(machine, motion, room, free, rank, side):
     size, x = len(free), room.x
     for j in range(size):
         x[j] = side[j]
-    inertia.solve_transposed(machine, free, room.mass, x)
+    inertia.solve_transposed(machine, free, room, x)
     orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
     orthogonal.solve(room.rows, rank, x)
     for t in range(len(room.rows)):
