@@ -129,8 +129,7 @@ def cost(geometry: StewartGeometry, home: Array) -> Figures:
     def prove() -> None:
         for _ in range(repeats):
             kernels.certify(
-                certifier._table, certifier._scale, certifier._centre, values, home,
-                certifier._bounds, certifier._out, certifier._work)
+                certifier._table, certifier._known, values, home, certifier._work)
     times = interleaved([Call(prove, ()), Call(certifier.certify, (home, values)),
                          Call(solver.solve, (values, near))])
     kernel = statistics.median(times[0]) / repeats

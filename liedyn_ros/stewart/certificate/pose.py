@@ -30,7 +30,6 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
-from liedyn_ros.stewart.certificate.kernels import curvature
 from liedyn_ros.stewart.certificate.kernels import pose as kernels
 from liedyn_ros.stewart.platform.forms import Crank, Rail
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
@@ -77,10 +76,11 @@ class PoseCertifier:
             raise LimitError('length_bound, joint_bound: expected numbers from 0 on, got '
                              f'{lengths.tolist()}, {joints}')
         self._scale = geometry.characteristic_length
-        self._table, self._centre = centred(geometry)
-        self._bounds = np.concatenate(error_bounds(geometry, lengths, joints)) / self._scale
+        self._table, centre = centred(geometry)
+        bounds = np.concatenate(error_bounds(geometry, lengths, joints)) / self._scale
+        self._known = np.concatenate(([self._scale], centre, bounds))
         self._values, self._pose = np.empty(6), np.empty((4, 4))
-        self._out, self._work = np.empty(9), np.empty(curvature.WORK + 12)
+        self._work = np.empty(kernels.SPACE)
 
     def certify(self, pose_base_platform: ArrayLike, lengths: ArrayLike) -> Certificate:
         """Return what is proved of a pose (4, 4), m, for leg lengths (6,). Raises ShapeError."""
@@ -99,10 +99,9 @@ class PoseCertifier:
 
         For a hot loop: pose (4, 4) and lengths (6,) are contiguous float64, and not checked.
         """
-        if not kernels.certify(self._table, self._scale, self._centre, lengths, pose,
-                               self._bounds, self._out, self._work):
+        if not kernels.certify(self._table, self._known, lengths, pose, self._work):
             return NOTHING
-        radius, unique, regular, w0, w1, w2, v0, v1, v2 = self._out.tolist()
+        radius, unique, regular, w0, w1, w2, v0, v1, v2 = self._work[kernels.PROVED:].tolist()
         rho = self._scale
         return (rho * radius, rho * unique, rho * regular, w0, w1, w2, rho * v0, rho * v1,
                 rho * v2)

@@ -24,14 +24,14 @@ symmetric part of w with w, three of w with v, one of v with v.
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.platform.kernels import legs
-from liedyn_ros.stewart.platform.kernels.inverse_rates import invert
+from liedyn_ros.stewart.platform.kernels.inverse import invert
 
 ROUNDING = 2.0 ** -53
 
-# Parts of a workspace: Dg, its inverse A, a copy of Dg that is overwritten, T row by row. Then for
-# each leg g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
-DG, A, COPY, T, LEG = 0, 36, 72, 108, 168
-PART = 10  # numbers of a row of T
+# Parts of a workspace: Dg and its inverse A, the ten numbers of H_i over L, each of six legs, and
+# for each leg g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
+DG, A, H, LEG = 0, 36, 72, 132
+PART = 10  # numbers of H_i
 G, LENGTH, MEASURED, BASE, PLATFORM, CENTRE, COLUMN = 0, 6, 12, 18, 24, 30, 36
 WORK = LEG + 42
 
@@ -39,7 +39,7 @@ WORK = LEG + 42
 @kernel
 def examine(table, r, p, squared, work):
     """
-    Write Dg, A, T and the legs' numbers at a pose, for squared lengths (6,).
+    Write Dg, A, H and the legs' numbers at a pose, for squared lengths (6,).
 
     Returns False where Dg has no inverse.
     """
@@ -47,65 +47,58 @@ def examine(table, r, p, squared, work):
     for i in range(6):
         a, b = legs.base_joint(table, i), legs.platform_joint(table, i)
         c = mat3.apply_t(r, vec3.sub(p, a))
-        # The leg in the platform frame.
-        d = mat3.apply_t(r, legs.leg_vector(table, i, r, p))
+        d = vec3.add(c, b)  # the leg in the platform frame
         measured, square = squared[i] ** 0.5, vec3.dot(d, d)
-        vec3.store(work, DG + 6 * i, vec3.scale(1.0 / measured, vec3.cross(b, d)))
-        vec3.store(work, DG + 6 * i + 3, vec3.scale(1.0 / measured, d))
-        part[G + i] = (square - squared[i]) / (2.0 * measured)
+        inverse = 1.0 / measured
+        vec3.store(work, DG + 6 * i, vec3.scale(inverse, vec3.cross(b, d)))
+        vec3.store(work, DG + 6 * i + 3, vec3.scale(inverse, d))
+        part[G + i] = 0.5 * (square - squared[i]) * inverse
         part[LENGTH + i], part[MEASURED + i] = square ** 0.5, measured
         part[BASE + i] = vec3.dot(a, a) ** 0.5
         part[PLATFORM + i], part[CENTRE + i] = vec3.dot(b, b) ** 0.5, vec3.dot(c, c) ** 0.5
-    for k in range(36):
-        work[COPY + k] = work[DG + k]
-    if not invert(work[COPY:COPY + 36], work[A:A + 36]):
-        return False
+        write_curvature(b, c, inverse, work[H + i:LEG])
+    _, regular = invert(work[DG:A], work[A:H])
     for i in range(6):
         total = 0.0
         for j in range(6):
             total += work[A + 6 * j + i] * work[A + 6 * j + i]
         part[COLUMN + i] = total ** 0.5
-    write_curvature(table, r, p, work)
-    return True
+    return regular
 
 
 @kernel
-def write_curvature(table, r, p, work):
-    """Write T_j = sum of A_ji H_i, ten numbers each (14.5)."""
-    for k in range(6 * PART):
-        work[T + k] = 0.0
-    for i in range(6):
-        a, b = legs.base_joint(table, i), legs.platform_joint(table, i)
-        c = mat3.apply_t(r, vec3.sub(p, a))
-        inverse, bc = 1.0 / work[LEG + MEASURED + i], vec3.dot(b, c)
-        xx, yy, zz = b[0] * c[0] - bc, b[1] * c[1] - bc, b[2] * c[2] - bc
-        xy, xz, yz = (0.5 * (b[0] * c[1] + b[1] * c[0]), 0.5 * (b[0] * c[2] + b[2] * c[0]),
-                      0.5 * (b[1] * c[2] + b[2] * c[1]))
-        for j in range(6):
-            share, at = inverse * work[A + 6 * j + i], T + PART * j
-            work[at] += share * xx
-            work[at + 1] += share * yy
-            work[at + 2] += share * zz
-            work[at + 3] += share * xy
-            work[at + 4] += share * xz
-            work[at + 5] += share * yz
-            work[at + 6] += share * b[0]
-            work[at + 7] += share * b[1]
-            work[at + 8] += share * b[2]
-            work[at + 9] += share
+def write_curvature(b, c, inverse, h):
+    """Write the ten numbers of a leg's H over its length (14.5), six places apart."""
+    bc = vec3.dot(b, c)
+    for k in range(3):
+        after, last = (k + 1) % 3, (k + 2) % 3
+        h[6 * k] = inverse * (b[k] * c[k] - bc)
+        h[6 * (3 + k)] = 0.5 * inverse * (b[after] * c[last] + b[last] * c[after])
+        h[6 * (6 + k)] = inverse * b[k]
+    h[6 * 9] = inverse
 
 
 @kernel
 def squares(work):
-    """Return the square norms of the parts of T: w with w, w with v (once), v with v."""
-    turning, mixed, moving = 0.0, 0.0, 0.0
-    for j in range(6):
-        at = T + PART * j
-        for k in range(3):
-            turning += work[at + k] * work[at + k] + 2.0 * work[at + 3 + k] * work[at + 3 + k]
-            mixed += 2.0 * work[at + 6 + k] * work[at + 6 + k]
-        moving += 3.0 * work[at + 9] * work[at + 9]
-    return turning, mixed, moving
+    """Return the square norms of T_j = sum of A_ji H_i: w with w, w with v (once), v with v."""
+    turning, mixed = 0.0, 0.0
+    for k in range(3):
+        turning += column(work, k) + 2.0 * column(work, 3 + k)
+        mixed += 2.0 * column(work, 6 + k)
+    return turning, mixed, 3.0 * column(work, 9)
+
+
+@kernel
+def column(work, k):
+    """Return the sum of the squares of number k of all T_j."""
+    h = work[H + 6 * k:H + 6 * k + 6]
+    h0, h1, h2, h3, h4, h5 = h[0], h[1], h[2], h[3], h[4], h[5]
+    total = 0.0
+    for j in range(A, A + 36, 6):
+        t = (work[j] * h0 + work[j + 1] * h1 + work[j + 2] * h2 + work[j + 3] * h3
+             + work[j + 4] * h4 + work[j + 5] * h5)
+        total += t * t
+    return total
 
 
 @kernel

@@ -15,7 +15,7 @@
 """The certificate of a pose by Newton and Kantorovich (14.1 to 14.7), units as in curvature."""
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.lie.kernels import motion, vec3
+from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature
 from liedyn_ros.stewart.certificate.kernels.curvature import (
     A, BASE, CENTRE, COLUMN, G, LEG, LENGTH, MEASURED, PLATFORM, ROUNDING, WORK)
@@ -23,31 +23,29 @@ from liedyn_ros.stewart.platform.kernels import forms
 
 SKEW = 2.0 / 3.0 ** 0.5
 
+# Parts of what is known of a platform: rho, m; the centre of its joints in its frame, m; bounds in
+# units of rho, of lengths, joint centres on base and platform, travel of driven ends and its bend.
+SCALE, MIDDLE, BOUNDS, KNOWN = 0, 1, 4, 34
+# Parts of a workspace besides those of curvature. What is proved are the radii r_minus, r_plus,
+# r_reg and the half widths of the box, all in units of rho.
+SQUARED, ERROR, PROVED, SPACE = WORK, WORK + 6, WORK + 12, WORK + 21
+
 
 @kernel
-def certify(table, scale, centre, values, pose, bounds, out, work):
-    """
-    Write the certificate of a pose (4 by 4, m) for the legs' values; return whether there is one.
-
-    scale: rho, m. centre: (3,), m, of the platform joints in the platform frame. bounds: (30,), in
-    units of rho, of lengths, joint centres on base and platform, the travel of driven ends and its
-    bend. out: (9,), the radii r_minus, r_plus, r_reg and the half widths of the box, all in units
-    of rho.
-    """
-    squared = work[WORK:WORK + 6]
+def certify(table, known, values, pose, work):
+    """Write what is proved of a pose (4 by 4, m) for the legs' values; return whether it is."""
+    scale, centre, bounds = known[SCALE], vec3.load(known, MIDDLE), known[BOUNDS:KNOWN]
+    squared, error, proved = work[SQUARED:ERROR], work[ERROR:PROVED], work[PROVED:SPACE]
     if len(table) == forms.ENDS:
         for i in range(6):
             squared[i] = (values[i] / scale) ** 2
     else:
         forms.drive(table, values, squared)
     r, p = motion.split(pose)
-    p = (p[0] + r[0] * centre[0] + r[1] * centre[1] + r[2] * centre[2],
-         p[1] + r[3] * centre[0] + r[4] * centre[1] + r[5] * centre[2],
-         p[2] + r[6] * centre[0] + r[7] * centre[1] + r[8] * centre[2])
-    p = (p[0] / scale, p[1] / scale, p[2] / scale)
+    p = vec3.scale(1.0 / scale, vec3.add(p, mat3.apply(r, centre)))
     if not curvature.examine(table, r, p, squared, work):
         return False
-    leg, error = work[LEG:WORK], work[WORK + 6:WORK + 12]
+    leg = work[LEG:WORK]
     uneven = curvature.not_orthonormal(r)
     position = vec3.dot(p, p) ** 0.5
     beta, eta = curvature.inverse_error(work), 0.0
@@ -77,11 +75,11 @@ def certify(table, scale, centre, values, pose, bounds, out, work):
     turning, mixed, moving = curvature.squares(work)
     k0 = min((turning + 2.0 * mixed + moving) ** 0.5, plain) + extra
     r0 = 4.0 / (k0 + (k0 * k0 + 4.0 * k3) ** 0.5)
-    return conclude(eta, beta, k0 + 0.5 * (k3 + k4 * r0) * r0, r0, error, out, work)
+    return conclude(eta, beta, k0 + 0.5 * (k3 + k4 * r0) * r0, r0, error, proved, work)
 
 
 @kernel
-def conclude(eta, beta, k, r0, error, out, work):
+def conclude(eta, beta, k, r0, error, proved, work):
     """Write radii and box, where the test (14.6) holds; return whether it does."""
     shift = 0.0
     for j in range(6):
@@ -90,18 +88,18 @@ def conclude(eta, beta, k, r0, error, out, work):
             total += work[A + 6 * j + i] * work[LEG + G + i]
             width += abs(work[A + 6 * j + i]) * error[i]
         shift += total * total
-        out[3 + j] = abs(total) + width
+        proved[3 + j] = abs(total) + width
     eta += shift ** 0.5
     left = 1.0 - beta
     square = left * left - 2.0 * k * eta
     if not (left > 0.0 and square >= 0.0):
         return False
     root = square ** 0.5
-    out[0] = 2.0 * eta / (left + root)
-    out[1] = min(r0, (left + root) / k)
-    out[2] = left / k
-    if not out[0] < r0:
+    proved[0] = 2.0 * eta / (left + root)
+    proved[1] = min(r0, (left + root) / k)
+    proved[2] = left / k
+    if not proved[0] < r0:
         return False
     for j in range(6):
-        out[3 + j] += beta * out[0] + 0.5 * k * out[0] * out[0]  # (14.7)
+        proved[3 + j] += beta * proved[0] + 0.5 * k * proved[0] * proved[0]  # (14.7)
     return True

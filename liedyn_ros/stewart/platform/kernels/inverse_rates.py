@@ -18,6 +18,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import forms, legs
+from liedyn_ros.stewart.platform.kernels.inverse import invert
 
 WORK = 108  # numbers in a workspace: J, its inverse, and a J nearby
 STEP = 1e-5  # of differences, rad and m
@@ -120,34 +121,5 @@ def inverse_jacobian(joints, pose, work):
     """Write the inverse of J into the workspace's second half; return False without one."""
     r, p = split(pose)
     forms.value_jacobian(joints, r, p, legs.BODY, work[0:36])
-    return invert(work[0:36], work[36:72])
-
-
-@kernel
-def invert(a, inverse):
-    """Write the inverse by Gauss-Jordan with row pivots; `a` is overwritten. False if singular."""
-    for i in range(36):
-        inverse[i] = 0.0
-    for i in range(6):
-        inverse[7 * i] = 1.0
-    for k in range(6):
-        pivot = k
-        for i in range(k + 1, 6):
-            if abs(a[6 * i + k]) > abs(a[6 * pivot + k]):
-                pivot = i
-        if not abs(a[6 * pivot + k]) > 0.0:
-            return False
-        for j in range(6):
-            a[6 * k + j], a[6 * pivot + j] = a[6 * pivot + j], a[6 * k + j]
-            inverse[6 * k + j], inverse[6 * pivot + j] = inverse[6 * pivot + j], inverse[6 * k + j]
-        scale = 1.0 / a[7 * k]
-        for j in range(6):
-            a[6 * k + j] *= scale
-            inverse[6 * k + j] *= scale
-        for i in range(6):
-            if i != k:
-                factor = a[6 * i + k]
-                for j in range(6):
-                    a[6 * i + j] -= factor * a[6 * k + j]
-                    inverse[6 * i + j] -= factor * inverse[6 * k + j]
-    return True
+    _, regular = invert(work[0:36], work[36:72])
+    return regular

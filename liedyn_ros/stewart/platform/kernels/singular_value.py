@@ -21,10 +21,10 @@ of rounding in the entries of A, as of any decomposition that is stable.
 """
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.platform.kernels.inverse import invert
 
 SQUARINGS = 20  # a gap of 1e-5 between the two smallest values is then resolved
 RANK_ONE = 1e-15  # of |M|^2 / trace(M)^2 below 1 where only one direction is left
-NO_PIVOT = 1e-18  # of the largest entry, that stands for a pivot of zero
 WORK = 78  # two symmetric matrices and a vector
 
 
@@ -33,10 +33,10 @@ def signed_smallest(a, inverse, right, left, work):
     """
     Return the signed smallest singular value s; write A^-1 and unit vectors with A right = s left.
 
-    a: (36,), row by row; it is overwritten. right, left: (6,). The sign is in s alone: A right =
+    a: (36,), row by row. right, left: (6,). The sign is in s alone: A right =
     s left holds with s below zero where the determinant is.
     """
-    sign = invert(a, inverse)
+    sign, _ = invert(a, inverse)
     m, square, vector = work[0:36], work[36:72], work[72:78]
     trace = gram(inverse, m)
     for _ in range(SQUARINGS):
@@ -96,46 +96,3 @@ def squared(m, scale, out):
             out[6 * i + j] = out[6 * j + i] = scale * scale * entry
         trace += out[7 * i]
     return trace, 1.0 - trace  # the trace of a square is the square of the norm
-
-
-@kernel
-def invert(a, inverse):
-    """
-    Write the inverse by Gauss-Jordan with row pivots; return the determinant's sign, 1 or -1.
-
-    A pivot of zero counts as the smallest that rounding could leave: the inverse is then large,
-    finite, and of the right direction. `a` is overwritten.
-    """
-    most = 0.0
-    for i in range(36):
-        inverse[i] = 0.0
-        most = max(most, abs(a[i]))
-    for i in range(6):
-        inverse[7 * i] = 1.0
-    sign = 1.0
-    for k in range(6):
-        pivot = k
-        for i in range(k + 1, 6):
-            if abs(a[6 * i + k]) > abs(a[6 * pivot + k]):
-                pivot = i
-        if pivot != k:
-            sign = -sign
-            for j in range(6):
-                a[6 * k + j], a[6 * pivot + j] = a[6 * pivot + j], a[6 * k + j]
-                inverse[6 * k + j], inverse[6 * pivot + j] = (
-                    inverse[6 * pivot + j], inverse[6 * k + j])
-        if a[7 * k] < 0.0:
-            sign = -sign
-        if abs(a[7 * k]) < NO_PIVOT * most:
-            a[7 * k] = NO_PIVOT * most
-        scale = 1.0 / a[7 * k]
-        for j in range(6):
-            a[6 * k + j] *= scale
-            inverse[6 * k + j] *= scale
-        for i in range(6):
-            if i != k:
-                factor = a[6 * i + k]
-                for j in range(6):
-                    a[6 * i + j] -= factor * a[6 * k + j]
-                    inverse[6 * i + j] -= factor * inverse[6 * k + j]
-    return sign

@@ -26,21 +26,19 @@ from liedyn_ros.stewart.platform.kernels import forms, legs, singular_value
 
 # Where the parts of a state begin: J, J^-1, null twist, leg errors it makes, value, slope.
 INVERSE, NULL, LEFT, VALUE, SLOPE, COUNT = 36, 72, 78, 84, 85, 86
-WORK = 36 + singular_value.WORK + 48  # numbers in a workspace: a copy of J, and the rest
+WORK = 36 + singular_value.WORK + 48  # numbers in a workspace: of J, J^-1, vectors nearby
 STEP = 1e-6  # of a difference, rad and characteristic lengths
 
 
 @kernel
 def examine(joints, r, p, state, work):
     """Write the state (COUNT numbers) of a pose, joints and p in characteristic lengths."""
-    jacobian, copy = state[0:36], work[0:36]
+    jacobian = state[0:36]
     forms.follow(joints, r, p)
     legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
-    for i in range(36):
-        copy[i] = jacobian[i]
     null, left = state[NULL:LEFT], state[LEFT:VALUE]
     state[VALUE] = singular_value.signed_smallest(
-        copy, state[INVERSE:NULL], null, left, work[36:WORK])
+        jacobian, state[INVERSE:NULL], null, left, work)
     if len(joints) == forms.ENDS:
         state[SLOPE] = 0.0
         for i in range(6):
@@ -54,11 +52,11 @@ def finish_moving_ends(joints, r, p, state, work):
     """Write the slope by a difference, and make of the rods' J and J^-1 those of the values."""
     moved_r, moved_p = se3.compose(r, p, *se3.exp(
         vec3.scale(STEP, vec3.load(state, NULL)), vec3.scale(STEP, vec3.load(state, NULL + 3))))
-    copy, spare = work[0:36], work[36 + singular_value.WORK:WORK]
+    jacobian, spare = work[0:36], work[36 + singular_value.WORK:WORK]
     forms.follow(joints, moved_r, moved_p)
-    legs.length_jacobian(joints, moved_r, moved_p, legs.BODY, copy)
+    legs.length_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
     value = singular_value.signed_smallest(
-        copy, spare[0:36], spare[36:42], spare[42:48], work[36:36 + singular_value.WORK])
+        jacobian, spare[0:36], spare[36:42], spare[42:48], work[36:36 + singular_value.WORK])
     state[SLOPE] = (value - state[VALUE]) / STEP
     forms.follow(joints, r, p)
     for i in range(6):
