@@ -66,6 +66,16 @@ def test_a_manager_takes_the_node_through_its_life_twice(bench, name):
     assert state(bench, name) == State.PRIMARY_STATE_FINALIZED
 
 
+def test_the_clock_is_read_as_rclpy_reads_it_by_either_time(bench):
+    node = bench.start(StewartPoseNode)
+    for simulated in (False, True, False):
+        assert bench.set_parameters(node, use_sim_time=simulated)[0].successful
+        assert node.time_is_simulated() == simulated
+        before, now_ns = node.get_clock().now().nanoseconds, node.now_ns()
+        assert before <= now_ns <= node.get_clock().now().nanoseconds
+        assert (now_ns == 0) == simulated  # no /clock has come
+
+
 @pytest.mark.parametrize('name', NODES)
 def test_an_active_node_can_be_shut_down(bench, name):
     bench.start(NODES[name])

@@ -22,7 +22,9 @@ from statistics import median
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import numpy as np
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.sensor import RedundantInput
 from liedyn_ros.ros.lifecycle import ManagedNode
@@ -33,6 +35,7 @@ OK, WARN, ERROR, STALE = (
 
 NO_POSE = 'no pose'
 MAX_AGES = 10_000  # kept between two reports
+MAX_MARGINS = 1000  # of poses, of which then the least are kept
 SINGULARITY = {
     Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
     Flag.BRANCH_UNSURE: 'noise leaves two poses possible; reset once the pose is known',
@@ -59,7 +62,7 @@ class _Seen:
     last: MonitoredPose | None = None  # with a pose
     flags: Flag = field(default_factory=lambda: Flag(0))
     legs: Counter[int] = field(default_factory=Counter)
-    least: Margins | None = None  # of the platform's limits
+    margins: list[Array] = field(default_factory=list)  # of the platform's limits
     solved: int = 0
     failed: int = 0
     refused: int = 0
@@ -71,6 +74,11 @@ class _Seen:
     @property
     def tried(self) -> int:
         return self.solved + self.failed
+
+    @property
+    def least(self) -> Margins:
+        """Return the least of each margin since the last report."""
+        return Margins(np.min(self.margins, axis=0))
 
 
 class StewartDiagnostics:
@@ -108,10 +116,9 @@ class StewartDiagnostics:
         if monitored.legs:
             seen.legs.update(monitored.legs)
         if monitored.converged:
-            if seen.least is None:
-                seen.least = monitored.state.margins.copy()
-            else:
-                seen.least.lower_to(monitored.state.margins)
+            seen.margins.append(monitored.state.margins.values)
+            if len(seen.margins) == MAX_MARGINS:
+                seen.margins = [seen.least.values]
             seen.last = monitored
             seen.solved += 1
         else:
@@ -218,7 +225,7 @@ class StewartDiagnostics:
 
     def _limits(self) -> DiagnosticStatus:
         """Return the least that was left of each limit since the last report."""
-        if self._seen.least is None:
+        if not self._seen.margins:
             return self._status('limits', ERROR if self._seen.failed else STALE, NO_POSE, {})
         least = self._seen.least
         exceeded = least.exceeded(self._platform.geometry.leg_names)

@@ -60,14 +60,6 @@ class Margins(NamedTuple):
         """Return (...), whether every limit is kept."""
         return np.asarray((self.values >= 0.0).all(axis=-1))
 
-    def copy(self) -> 'Margins':
-        """Return margins with their own array."""
-        return Margins(self.values.copy())
-
-    def lower_to(self, other: 'Margins') -> None:
-        """Take over each margin of another pose that is less."""
-        np.minimum(self.values, other.values, out=self.values)
-
     def exceeded(self, names: tuple[str, ...]) -> list[str]:
         """Return the limits that one pose exceeds, to be read, with the legs' names."""
         return [limit_name(k, names) for k in np.flatnonzero(self.values < 0.0).tolist()]

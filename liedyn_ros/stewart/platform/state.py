@@ -53,7 +53,7 @@ class PlatformState:
     """
 
     def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:
-        """Take what a kernel wrote for a pose; use `PlatformMeter.measure`."""
+        """Take what a kernel or a solve wrote for a pose; else use `PlatformMeter.measure`."""
         self._meter, self._values = meter, values
         self._margins: Margins | None = None
         self._kept = True
@@ -117,12 +117,11 @@ class PlatformState:
     @property
     def flags(self) -> Flag:
         """Return NEAR_SINGULARITY, NEAR_DEAD_CENTRE and the flags of limits that are exceeded."""
-        flags, warning = NONE, self._meter.singularity_warning
-        if abs(self.signed_value) <= warning:
+        flags, meter, margins = NONE, self._meter, self.margins
+        if abs(self.signed_value) <= meter.singularity_warning:
             flags = Flag.NEAR_SINGULARITY
-        if self._meter.driven and min(self._meter.transmissions(self.pose)) <= warning:
+        if meter.driven and min(meter.transmissions(self.pose)) <= meter.singularity_warning:
             flags |= Flag.NEAR_DEAD_CENTRE
-        margins = self.margins
         if self._kept:
             return flags
         for part, flag in ((margins.travel, Flag.LEG_TRAVEL),
@@ -172,10 +171,6 @@ class PlatformMeter:
         values = np.empty(kernels.COUNT)
         kernels.examine_pose(
             self._scaled_joints, self.characteristic_length, pose, values, self._work)
-        return PlatformState(self, pose, values)
-
-    def state(self, pose: Array, values: Array) -> PlatformState:
-        """Return the state at a pose (4, 4) whose numbers a solve has written already."""
         return PlatformState(self, pose, values)
 
     def margins_at(self, pose: Array) -> tuple[Margins, bool]:

@@ -124,7 +124,7 @@ class PoseSolver:
         Return the pose of six leg lengths that the method reaches from a guess.
 
         lengths: (6,), m (rad of a crank), in the geometry's order. guess: (4, 4), platform in
-        base, m. state: where the numbers of PlatformMeter.state at that pose are wanted, the
+        base, m. state: where the numbers of the PlatformState at that pose are wanted, the
         array for them. Raises ShapeError, NotFiniteError, LimitError or NotInGroupError.
         """
         try:

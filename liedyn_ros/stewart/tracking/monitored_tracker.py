@@ -227,7 +227,7 @@ class MonitoredTracker:
             if fit.leg is not None:
                 flags |= Flag.LEG_BIASED.value
                 legs = tuple(sorted({*legs, fit.leg}))
-        return self._pose(tracked, flags | tracked.state.flags.value, legs, branch, until,
+        return self._pose(tracked, flags | int(tracked.state.flags), legs, branch, until,
                           choice.other, fit, rates_measured)
 
     def _pose(

@@ -139,16 +139,14 @@ class PoseTracker:
         guess = None if self._last is None else self._predict(self._last, sample.stamp_ns)
         values = np.empty(COUNT)
         begin = time.perf_counter()
-        solution, start = self._solve(sample.lengths, guess, values, may_restart)
+        (pose, status, iterations, residual, _), start = self._solve(
+            sample.lengths, guess, values, may_restart)
         solve_time = time.perf_counter() - begin
-        state = self._meter.state(solution.pose, values)
-        twist, span = None, 0.0
-        if solution.converged:
-            twist, span = self._twist(sample, state)
-        tracked = TrackedPose(
-            sample.stamp_ns, sample.lengths, solution.pose, solution.status,
-            solution.iterations, solution.residual, start, state, twist, span, solve_time)
-        if solution.converged:
+        state = PlatformState(self._meter, pose, values)
+        tracked = TrackedPose(sample.stamp_ns, sample.lengths, pose, status, iterations, residual,
+                              start, state, None, 0.0, solve_time)
+        if status is Status.CONVERGED:
+            tracked.twist, tracked.twist_span = self._twist(sample, state)
             self._last = tracked
         return tracked
 
