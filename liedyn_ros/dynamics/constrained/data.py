@@ -24,6 +24,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
 from liedyn_ros.dynamics.constrained.sparsity import padded, spans, Sparsity
 from liedyn_ros.model import Model
 from liedyn_ros.model.constraints import CLOSURE_TYPES
+from liedyn_ros.model.kernels.closure_kinds import MOMENT_CROSS
 from liedyn_ros.model.kernels.kinds import NV
 from liedyn_ros.model.link_table import Indices
 
@@ -32,13 +33,14 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
     """Return the constants of a model, as MACHINE names them; functions are rows of a user."""
     table = model.link_table
     closures = model.closures
-    sides = [(body, frame) for closure in closures for body, frame in (
-        (closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b))]
+    sides = [(closure.body_b, closure.frame_b) for closure in closures]
+    sides += [(closure.body_a, closure.frame_a) for closure in closures]
     places = [_place(model, body, frame) for body, frame in sides]
     places += [_place(model, body, np.eye(4)) for body in model.bodies]
     link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
     sparsity = Sparsity(model)
-    paths = [sparsity.path(places[2 * c][0], places[2 * c + 1][0]) for c in range(len(closures))]
+    paths = [sparsity.path(places[len(closures) + c][0], places[c][0])
+             for c in range(len(closures))]
     coupling, offset = _couplings(model, functions)
     rows = [CLOSURE_TYPES[closure.type_name].rows for closure in closures]
     involved = [path for (path, _), each in zip(paths, rows) for _ in each]
@@ -49,13 +51,17 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'kind': _ints(table.kind),
         'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
         'qi': _ints(table.qi), 'vi': _ints(table.vi), 'placement': _floats(table.placement, 12),
-        'inertia': _floats(table.inertia, 10), 'pitch': _floats(table.pitch),
+        'inertia': _floats(table.inertia, 10),
+        'mass': _floats([*table.inertia[:, 0], *np.zeros(padded(table.N + 1) - table.N)],
+                        padded(table.N + 1)),
+        'pitch': _floats(table.pitch),
         'damping': _floats(table.damping) * dissipation,
         'friction': _floats(table.friction) * dissipation,
         'gravity': _floats(table.gravity), 'link': _ints(link),
         'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
         'frame_link': _ints([place for place, _ in places]),
         'frame_placement': _floats([_row(pose) for _, pose in places], 12),
+        'moving_frames': _ints([len(closures) * (2 if _frames_a_move(rows) else 1)]),
         'closure_kind': _ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
         'closure_size': _floats([(c.pitch, c.length) for c in closures], 2),
         'closure_row': _starts(rows),
@@ -103,11 +109,12 @@ class ConstrainedData:
         self.order, k = order, order + 2
         n, nv, m = self._links, self._nv, self.m
         self.motion = MOTION.pack(
-            pose=np.zeros((n + 1, 12)), reference=np.zeros(3), rate=np.zeros((nv, k)),
-            effort=np.zeros((nv, k)), screw=np.zeros((nv, k, 6)), twist=np.zeros((n + 1, k, 6)),
-            wrench=np.zeros((n + 1, k, 6)), moments=np.zeros((n, k, 9)),
-            frame=np.zeros((self._frames, k, 12)), row=np.zeros((self._rows, k, 6)),
-            pull=np.zeros((self._closures, k, 6)),
+            pose=np.zeros((n + 1, 12)), reference=np.zeros(3), rate=np.zeros((k, padded(nv))),
+            effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), carrier=_cube(k, 6, nv),
+            step=np.zeros((6, padded(nv))), twist=_cube(k, 6, n + 1), wrench=_cube(k, 6, n + 1),
+            moments=_cube(k, 9, n + 1), frame=_cube(k, 12, self._frames),
+            frame_twist=_cube(k, 6, self._frames), row=_cube(k, 6, self._rows),
+            pull=_cube(k, 6, self._closures),
             multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
             jacobian=np.zeros((k, m, nv)), composite=np.zeros((n, 10)),
             change=np.zeros((n + 1, 12)))
@@ -115,6 +122,15 @@ class ConstrainedData:
             basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
             head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),
             size=np.zeros((nv, k)), need=np.zeros((k, nv)))
+
+
+def _cube(orders: int, columns: int, things: int) -> Array:
+    return np.zeros((orders, columns, padded(things)))
+
+
+def _frames_a_move(rows: Sequence[Sequence[int]]) -> bool:
+    """Return whether any row changes with the frame on body a."""
+    return any(kind >= MOMENT_CROSS for each in rows for kind in each)
 
 
 def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:

@@ -34,7 +34,7 @@ def write_rows(machine, motion, k):
 @kernel
 def row(machine, motion, c, kind, k):
     """Return coefficient k of a row of closure c (12.9)."""
-    a, b = 2 * c, 2 * c + 1
+    a, b = len(machine.closure_kind) + c, c
     if kind <= MOMENT_Z:
         return get3(motion.frame, b, k, AXES + 3 * (kind - MOMENT_X)), vec3.ZERO
     if kind == MOMENT_CROSS:
@@ -72,27 +72,32 @@ def line(motion, b, f, column, k):
 @kernel
 def write_rates(machine, motion, k, factor, out):
     """Write factor times coefficient k of the velocity residual c = A v (12.10)."""
-    for c in range(len(machine.closure_kind)):
-        a, b = machine.frame_link[2 * c], machine.frame_link[2 * c + 1]
-        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            total = 0.0
-            for h in range(k + 1):
-                relative = axpy6(-1.0, get6(motion.twist, a, h), get6(motion.twist, b, h))
-                total += dot6(get6(motion.row, r, k - h), relative)
-            out[r] = factor * total
+    count = len(machine.closure_kind)
+    for c in range(count):
+        b, a = machine.frame_link[c], machine.frame_link[count + c]
+        first, end = machine.closure_row[c], machine.closure_row[c + 1]
+        for r in range(first, end):
+            out[r] = 0.0
+        for h in range(k + 1):
+            relative = axpy6(-1.0, get6(motion.twist, a, h), get6(motion.twist, b, h))
+            for r in range(first, end):
+                out[r] += factor * dot6(get6(motion.row, r, k - h), relative)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
         total = machine.coupling_bias[r] if k == 1 else 0.0  # functions have no higher orders
         for j in range(len(machine.link)):
-            total += machine.coupling[r, j] * motion.rate[j, k]
+            total += machine.coupling[r, j] * motion.rate[k, j]
         out[first + r] = factor * total
 
 
 @kernel
 def write_jacobian(machine, motion, k):
-    """Write coefficient k of A (m, nv), rows and screws being known to order k (12.11)."""
+    """
+    Write coefficient k of A (m, nv), rows and screws being known to order k (12.11).
+
+    What is off the paths of the closures was zero from the beginning.
+    """
     out = motion.jacobian[k]
-    out[:] = 0.0
     for c in range(len(machine.closure_kind)):
         for at in range(machine.path_start[c], machine.path_start[c + 1]):
             j, sign = machine.path[at], machine.path_sign[at]
@@ -115,10 +120,11 @@ def subtract_closure_wrenches(machine, motion, k):
 
     Multipliers count below order k.
     """
-    for c in range(len(machine.closure_kind)):
+    count = len(machine.closure_kind)
+    for c in range(count):
         m, f = wrench(machine, motion, c, k, START + 1)
-        add6(motion.wrench, machine.frame_link[2 * c + 1], k, -1.0, m, f)
-        add6(motion.wrench, machine.frame_link[2 * c], k, 1.0, m, f)
+        add6(motion.wrench, machine.frame_link[c], k, -1.0, m, f)
+        add6(motion.wrench, machine.frame_link[count + c], k, 1.0, m, f)
 
 
 @kernel
@@ -139,17 +145,16 @@ def wrench(machine, motion, c, k, first):
 def write_wrenches(machine, motion, k, factor, out):
     """Write factor times coefficient k of the wrenches (C, 6) on bodies b, in frames b."""
     for c in range(len(machine.closure_kind)):
-        b = 2 * c + 1
         m, f = wrench(machine, motion, c, k, START)
         put6(motion.pull, c, k, m, f)
         for h in range(k + 1):  # about the origin of frame b
-            m = vec3.sub(m, vec3.cross(get3(motion.frame, b, h, ORIGIN),
-                                       get3(motion.pull, c, k - h, 3)))
-        put3(motion.pull, c, k, 0, m)
+            m = vec3.sub(m, vec3.cross(get3(motion.frame, c, h, ORIGIN),
+                                       get3(motion.pull, c, k - h, START + 3)))
+        put3(motion.pull, c, k, START, m)
         for axis in range(3):
             force, moment = 0.0, 0.0
             for h in range(k + 1):
-                x = get3(motion.frame, b, k - h, AXES + 3 * axis)
-                moment += vec3.dot(get3(motion.pull, c, h, 0), x)
-                force += vec3.dot(get3(motion.pull, c, h, 3), x)
+                x = get3(motion.frame, c, k - h, AXES + 3 * axis)
+                moment += vec3.dot(get3(motion.pull, c, h, START), x)
+                force += vec3.dot(get3(motion.pull, c, h, START + 3), x)
             out[c, axis], out[c, 3 + axis] = factor * moment, factor * force

@@ -34,7 +34,7 @@ def solve(machine, motion, room, free, rank, k):
     solution.respond(machine, room, free, rank, x, room.gamma, motion.multiplier[:, k])
     for j in range(len(x)):
         if free[j]:
-            motion.rate[j, k + 1] = x[j] / (k + 1.0)
+            motion.rate[k + 1, j] = x[j] / (k + 1.0)
     if rank < len(room.rows):
         if k > 0:
             closures.write_jacobian(machine, motion, k)

@@ -43,7 +43,7 @@ def write_mass(machine, motion, mass):
     for i in range(count):
         composite[i, 0] = machine.inertia[i, 0]
         for c in range(9):
-            composite[i, 1 + c] = motion.moments[i, 0, c]
+            composite[i, 1 + c] = motion.moments[0, c, i]
     for i in range(count - 1, -1, -1):
         body = rigid.load(composite, i, 0)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):

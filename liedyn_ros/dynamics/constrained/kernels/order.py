@@ -16,9 +16,9 @@
 
 from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, axpy6, DEFECT, dot6, get6, START)
+    add6, axpy6, DEFECT, dot6, get3, get6, HEAVY, load3, ROUND, START)
 from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import vec3
 
 
@@ -28,15 +28,15 @@ def begin(machine, motion, sought, free, frames, q, v, a, tau):
     Write the quantities of a state, and the given motion and forces.
 
     Given are, where sought, accelerations of coordinates that are not free and forces of those
-    that are; else all of both. The first frames are those of closures, which all tasks need.
+    that are; else all of both. frames is how many of them are needed.
     """
     series.begin(machine, motion, q, frames)
     scale = 1.0
     for j in range(len(v)):
-        motion.rate[j, 0] = v[j]
+        motion.rate[0, j] = v[j]
     for k in range(len(a)):
         for j in range(len(v)):
-            motion.rate[j, k + 1] = 0.0 if sought and free[j] else scale / (k + 1.0) * a[k, j]
+            motion.rate[k + 1, j] = 0.0 if sought and free[j] else scale / (k + 1.0) * a[k, j]
             motion.effort[j, k] = 0.0 if sought and not free[j] else scale * tau[k, j]
         scale /= k + 1.0
     closures.write_rows(machine, motion, START)
@@ -70,10 +70,10 @@ def note_defect(machine, motion, room, k):
     for r in range(len(room.gamma)):
         size = 0.0  # of the terms that cancel
         for j in range(len(machine.link)):
-            size += abs(motion.jacobian[0, r, j] * motion.rate[j, k])
+            size += abs(motion.jacobian[0, r, j] * motion.rate[k, j])
         if k > 0:
             for j in range(len(machine.link)):
-                size += abs(motion.jacobian[0, r, j]) * motion.rate[j, 0]**2
+                size += abs(motion.jacobian[0, r, j]) * motion.rate[0, j]**2
         open_part = abs(room.gamma[r]) / max(k, 1)
         room.report[DEFECT] = max(room.report[DEFECT], open_part / (1.0 + size))
 
@@ -90,10 +90,10 @@ def complete(machine, motion, free, k):
                  (change[parent, 3], change[parent, 4], change[parent, 5]))
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             if free[j]:
-                twist = axpy6(motion.rate[j, k + 1], get6(motion.screw, j, START), twist)
+                twist = axpy6(motion.rate[k + 1, j], get6(motion.screw, j, START), twist)
         w, v = twist
         add6(motion.twist, i, k + 1, 1.0, w, v)
-        m, f = series.inertia_times(motion, i, START, w, v)
+        m, f = series.inertia_times(moments(motion, i), w, v)
         f = vec3.axpy(machine.inertia[i, 0], v, f)
         for c in range(3):
             change[i, c], change[i, 3 + c] = w[c], v[c]
@@ -103,7 +103,7 @@ def complete(machine, motion, free, k):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), wrench)
         m, f = wrench
-        a, b = machine.frame_link[2 * c], machine.frame_link[2 * c + 1]
+        b, a = machine.frame_link[c], machine.frame_link[len(machine.closure_kind) + c]
         for n in range(3):
             change[b, 6 + n] -= m[n]
             change[b, 9 + n] -= f[n]
@@ -111,9 +111,11 @@ def complete(machine, motion, free, k):
             change[a, 9 + n] += f[n]
     for i in range(count - 1, -1, -1):
         parent = machine.parent[i]
-        for c in range(6):
-            motion.wrench[i, k, c] += change[i, 6 + c]
-            change[parent, 6 + c] += change[i, 6 + c]
+        m, f = load3(change, i, 6), load3(change, i, 9)
+        add6(motion.wrench, i, k, 1.0, m, f)
+        for c in range(3):
+            change[parent, 6 + c] += m[c]
+            change[parent, 9 + c] += f[c]
     first = len(machine.row_kind)
     for j in range(len(free)):
         if not free[j]:
@@ -126,12 +128,19 @@ def complete(machine, motion, free, k):
             motion.effort[j, k] += total
 
 
+@inlined
+def moments(motion, i):
+    """Return m c and J of link i, of order zero."""
+    return (get3(motion.moments, i, START, HEAVY), get3(motion.moments, i, START, ROUND),
+            get3(motion.moments, i, START, ROUND + 3))
+
+
 @kernel
 def write(machine, motion, sought, k, scale, a, tau, multipliers, wrenches):
     """Write order k of forces, multipliers, wrenches and, where sought, accelerations."""
     for j in range(len(machine.link)):
         if sought:
-            a[k, j] = scale * (k + 1.0) * motion.rate[j, k + 1]
+            a[k, j] = scale * (k + 1.0) * motion.rate[k + 1, j]
         tau[k, j] = scale * motion.effort[j, k]
     for r in range(multipliers.shape[1]):
         multipliers[k, r] = scale * motion.multiplier[r, k]

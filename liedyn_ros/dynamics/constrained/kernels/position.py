@@ -58,7 +58,7 @@ def residual(constants, motions, q, turns, f, jacobian):
 @kernel
 def write(machine, motion, c, turns, f, jacobian):
     """Write the rows of one closure."""
-    a, b, kind = 2 * c, 2 * c + 1, machine.closure_kind[c]
+    a, b, kind = len(machine.closure_kind) + c, c, machine.closure_kind[c]
     x, y, z = (get3(motion.frame, b, START, AXES), get3(motion.frame, b, START, AXES + 3),
                get3(motion.frame, b, START, AXES + 6))
     to_b = x + y + z  # rows are the axes: R_b^T

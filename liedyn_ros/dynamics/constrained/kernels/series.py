@@ -17,9 +17,11 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, AXES, axpy6, dot6, get3, get6, HEAVY, load3, load9, ORIGIN, put3, put6, ROUND, START)
+    add6, AXES, dot6, get3, get6, HEAVY, load3, load9, many3, ORIGIN, put3, put6, put_many3, ROUND,
+    START, zeros)
 from liedyn_ros.dynamics.kernels import joints, rigid
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_lanes, LANES
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
@@ -54,7 +56,7 @@ def begin(machine, motion, q, frames):
     for i in range(count + 1):
         for c in range(3):
             motion.pose[i, 9 + c] -= center[c]
-            motion.twist[count, 0, c] = motion.twist[count, 0, 3 + c] = 0.0
+            motion.twist[0, c, count] = motion.twist[0, 3 + c, count] = 0.0
     for i in range(count):
         body = machine.inertia[i, 0], load3(machine.inertia, i, 1), symmetric6(machine.inertia, i)
         r, p = load9(motion.pose, i), load3(motion.pose, i, 9)
@@ -111,100 +113,123 @@ def symmetric6(inertia, i):
 @kernel
 def move(machine, motion, k):
     """Write coefficient k of all twists from rates and screws to that order."""
-    count = len(machine.kind)
-    for c in range(6):
-        motion.twist[count, k, c] = 0.0
+    count, step = len(machine.kind), motion.step
+    for j in range(0, step.shape[1], LANES):
+        w, v = zeros(), zeros()
+        for h in range(k + 1):
+            rate = get_lanes(motion.rate, k - h, j)
+            w = vec3.axpy(rate, many3(motion.screw[h], j, START), w)
+            v = vec3.axpy(rate, many3(motion.screw[h], j, START + 3), v)
+        put_many3(step, j, START, w)
+        put_many3(step, j, START + 3, v)
+    put6(motion.twist, count, k, vec3.ZERO, vec3.ZERO)
     for i in range(count):
-        twist = get6(motion.twist, machine.parent[i], k)
+        w, v = get6(motion.twist, machine.parent[i], k)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
-            for h in range(k + 1):
-                twist = axpy6(motion.rate[j, k - h], get6(motion.screw, j, h), twist)
-        put6(motion.twist, i, k, twist[0], twist[1])
+            w = vec3.add(w, (get(step, 0, j), get(step, 1, j), get(step, 2, j)))
+            v = vec3.add(v, (get(step, 3, j), get(step, 4, j), get(step, 5, j)))
+        put6(motion.twist, i, k, w, v)
 
 
 @kernel
 def extend(machine, motion, k, frames):
     """Write coefficient k + 1 of all that is fixed to links, twists being known to order k."""
-    scale = 1.0 / (k + 1.0)
     for j in range(len(machine.link)):
-        i, w, v = machine.link[j], vec3.ZERO, vec3.ZERO
-        for h in range(k + 1):
-            wi, vi = get6(motion.twist, i, h)
-            ws, vs = get6(motion.screw, j, k - h)
-            dw, dv = se3.ad(wi, vi, ws, vs)
-            w, v = vec3.add(w, dw), vec3.add(v, dv)
-        put6(motion.screw, j, k + 1, vec3.scale(scale, w), vec3.scale(scale, v))
-    for i in range(len(machine.kind)):
-        extend_moments(machine, motion, i, k)
+        w, v = get6(motion.twist, machine.link[j], k)
+        put6(motion.carrier, j, k, w, v)
     for f in range(frames):
-        i = machine.frame_link[f]
-        _, p = get6(motion.twist, i, k)
-        for h in range(k + 1):
-            w, _ = get6(motion.twist, i, h)
-            p = vec3.add(p, vec3.cross(w, get3(motion.frame, f, k - h, ORIGIN)))
-        put3(motion.frame, f, k + 1, ORIGIN, vec3.scale(scale, p))
-        for c in range(AXES, AXES + 9, 3):
-            x = vec3.ZERO
-            for h in range(k + 1):
-                w, _ = get6(motion.twist, i, h)
-                x = vec3.add(x, vec3.cross(w, get3(motion.frame, f, k - h, c)))
-            put3(motion.frame, f, k + 1, c, vec3.scale(scale, x))
+        w, v = get6(motion.twist, machine.frame_link[f], k)
+        put6(motion.frame_twist, f, k, w, v)
+    for j in range(0, len(machine.link), LANES):
+        extend_screws(motion, j, k)
+    for i in range(0, len(machine.kind), LANES):
+        extend_moments(machine, motion, i, k)
+    for f in range(0, frames, LANES):
+        extend_frames(motion, f, k)
+
+
+@kernel
+def extend_screws(motion, j, k):
+    """Write coefficient k + 1 of eight screws from j on: S' = ad_V S."""
+    scale, w, v = 1.0 / (k + 1.0), zeros(), zeros()
+    for h in range(k + 1):
+        twist, screw = motion.carrier[h], motion.screw[k - h]
+        dw, dv = se3.ad(many3(twist, j, START), many3(twist, j, START + 3),
+                        many3(screw, j, START), many3(screw, j, START + 3))
+        w, v = vec3.add(w, dw), vec3.add(v, dv)
+    put_many3(motion.screw[k + 1], j, START, vec3.scale(scale, w))
+    put_many3(motion.screw[k + 1], j, START + 3, vec3.scale(scale, v))
+
+
+@kernel
+def extend_frames(motion, f, k):
+    """Write coefficient k + 1 of eight frames from f on: p' = v + w x p, x' = w x x."""
+    scale, p = 1.0 / (k + 1.0), many3(motion.frame_twist[k], f, START + 3)
+    x, y, z = zeros(), zeros(), zeros()
+    for h in range(k + 1):
+        w, frame = many3(motion.frame_twist[h], f, START), motion.frame[k - h]
+        p = vec3.add(p, vec3.cross(w, many3(frame, f, ORIGIN)))
+        x = vec3.add(x, vec3.cross(w, many3(frame, f, AXES)))
+        y = vec3.add(y, vec3.cross(w, many3(frame, f, AXES + 3)))
+        z = vec3.add(z, vec3.cross(w, many3(frame, f, AXES + 6)))
+    frame = motion.frame[k + 1]
+    put_many3(frame, f, ORIGIN, vec3.scale(scale, p))
+    put_many3(frame, f, AXES, vec3.scale(scale, x))
+    put_many3(frame, f, AXES + 3, vec3.scale(scale, y))
+    put_many3(frame, f, AXES + 6, vec3.scale(scale, z))
 
 
 @kernel
 def extend_moments(machine, motion, i, k):
-    """Write coefficient k + 1 of m c and J: I' = -I ad_V - ad_V^T I."""
+    """Write coefficient k + 1 of m c and J of eight links from i on: I' = -I ad_V - ad_V^T I."""
     scale = 1.0 / (k + 1.0)
-    _, v = get6(motion.twist, i, k)
-    x = vec3.scale(machine.inertia[i, 0], v)
-    xx, xy, xz, yy, yz, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    x = vec3.scale(get_lanes(machine.mass, 0, i), many3(motion.twist[k], i, START + 3))
+    first, last = zeros(), zeros()  # xx, xy, xz and yy, yz, zz
     for h in range(k + 1):
-        w, v = get6(motion.twist, i, h)
-        g = get3(motion.moments, i, k - h, HEAVY)
-        a, b = get3(motion.moments, i, k - h, ROUND), get3(motion.moments, i, k - h, ROUND + 3)
+        twist, part = motion.twist[h], motion.moments[k - h]
+        w, v = many3(twist, i, START), many3(twist, i, START + 3)
+        g, a, b = many3(part, i, HEAVY), many3(part, i, ROUND), many3(part, i, ROUND + 3)
         x = vec3.add(x, vec3.cross(w, g))
-        first = vec3.cross(w, a)  # columns of [w] J
-        second = vec3.cross(w, (a[1], b[0], b[1]))
-        third = vec3.cross(w, (a[2], b[1], b[2]))
+        p, q, r = vec3.cross(w, a), vec3.cross(w, (a[1], b[0], b[1])), vec3.cross(
+            w, (a[2], b[1], b[2]))  # columns of [w] J
         s = 2.0 * vec3.dot(g, v)
-        xx += 2.0 * (first[0] - g[0] * v[0]) + s
-        yy += 2.0 * (second[1] - g[1] * v[1]) + s
-        zz += 2.0 * (third[2] - g[2] * v[2]) + s
-        xy += first[1] + second[0] - g[0] * v[1] - g[1] * v[0]
-        xz += first[2] + third[0] - g[0] * v[2] - g[2] * v[0]
-        yz += second[2] + third[1] - g[1] * v[2] - g[2] * v[1]
-    put3(motion.moments, i, k + 1, HEAVY, vec3.scale(scale, x))
-    put3(motion.moments, i, k + 1, ROUND, vec3.scale(scale, (xx, xy, xz)))
-    put3(motion.moments, i, k + 1, ROUND + 3, vec3.scale(scale, (yy, yz, zz)))
+        first = vec3.add(first, (2.0 * (p[0] - g[0] * v[0]) + s,
+                                 p[1] + q[0] - g[0] * v[1] - g[1] * v[0],
+                                 p[2] + r[0] - g[0] * v[2] - g[2] * v[0]))
+        last = vec3.add(last, (2.0 * (q[1] - g[1] * v[1]) + s,
+                               q[2] + r[1] - g[1] * v[2] - g[2] * v[1],
+                               2.0 * (r[2] - g[2] * v[2]) + s))
+    part = motion.moments[k + 1]
+    put_many3(part, i, HEAVY, vec3.scale(scale, x))
+    put_many3(part, i, ROUND, vec3.scale(scale, first))
+    put_many3(part, i, ROUND + 3, vec3.scale(scale, last))
 
 
 @kernel
 def write_wrenches(machine, motion, k):
     """Write coefficient k of the wrench that each link needs alone: momentum' less weight."""
-    for i in range(len(machine.kind)):
-        mass, scale = machine.inertia[i, 0], k + 1.0
-        _, v = get6(motion.twist, i, k + 1)
-        f = vec3.scale(mass, v)
-        m = vec3.ZERO
+    scale, weight = k + 1.0, (machine.gravity[0], machine.gravity[1], machine.gravity[2])
+    for i in range(0, len(machine.kind) + 1, LANES):
+        mass = get_lanes(machine.mass, 0, i)
+        m, f = zeros(), vec3.scale(mass, many3(motion.twist[k + 1], i, START + 3))
         for h in range(k + 2):
-            w, v = get6(motion.twist, i, k + 1 - h)
-            dm, df = inertia_times(motion, i, h, w, v)
+            part, twist = motion.moments[h], motion.twist[k + 1 - h]
+            body = many3(part, i, HEAVY), many3(part, i, ROUND), many3(part, i, ROUND + 3)
+            dm, df = inertia_times(body, many3(twist, i, START), many3(twist, i, START + 3))
             m, f = vec3.add(m, dm), vec3.add(f, df)
-        g = (machine.gravity[0], machine.gravity[1], machine.gravity[2])
-        m = vec3.sub(vec3.scale(scale, m), vec3.cross(get3(motion.moments, i, k, HEAVY), g))
+        m = vec3.sub(vec3.scale(scale, m),
+                     vec3.cross(many3(motion.moments[k], i, HEAVY), weight))
         f = vec3.scale(scale, f)
         if k == 0:
-            f = vec3.axpy(-mass, g, f)
-        put6(motion.wrench, i, k, m, f)
-    for c in range(6):
-        motion.wrench[len(machine.kind), k, c] = 0.0
+            f = vec3.sub(f, (mass * weight[0], mass * weight[1], mass * weight[2]))
+        put_many3(motion.wrench[k], i, START, m)
+        put_many3(motion.wrench[k], i, START + 3, f)
 
 
-@kernel
-def inertia_times(motion, i, h, w, v):
-    """Return coefficient h of the inertia times a twist, but for the part of the mass alone."""
-    g = get3(motion.moments, i, h, HEAVY)
-    a, b = get3(motion.moments, i, h, ROUND), get3(motion.moments, i, h, ROUND + 3)
+@inlined
+def inertia_times(body, w, v):
+    """Return an inertia (m c, J) times a twist, but for the part of the mass alone."""
+    g, a, b = body
     m = (a[0] * w[0] + a[1] * w[1] + a[2] * w[2],
          a[1] * w[0] + b[0] * w[1] + b[1] * w[2],
          a[2] * w[0] + b[1] * w[1] + b[2] * w[2])
@@ -247,9 +272,9 @@ def gather(machine, motion, k):
 def write_joint_forces(machine, motion, k, out):
     """Write coefficient k of the joint forces (nv,) that the wrenches need."""
     for j in range(len(machine.link)):
-        i, total = machine.link[j], machine.damping[j] * motion.rate[j, k]
+        i, total = machine.link[j], machine.damping[j] * motion.rate[k, j]
         if k == 0:
-            rate = motion.rate[j, 0]
+            rate = motion.rate[0, j]
             total += machine.friction[j] * math.copysign(1.0, rate) if rate != 0.0 else 0.0
         for h in range(k + 1):
             total += dot6(get6(motion.screw, j, h), get6(motion.wrench, i, k - h))

@@ -92,7 +92,7 @@ def write_scales(machine, motion, room):
     for j in range(len(room.y)):
         weight[j] = 1.0 / room.y[j]**2 if room.y[j] > 0.0 else 0.0
     for c in range(len(machine.closure_kind)):
-        p = get3(motion.frame, 2 * c + 1, START, ORIGIN)
+        p = get3(motion.frame, c, START, ORIGIN)
         turning, moving = 0.0, 0.0
         for at in range(machine.path_start[c], machine.path_start[c + 1]):
             j = machine.path[at]

@@ -49,7 +49,7 @@ def solve(constants, series, by_row, by_column, space, task, free, chosen, weigh
     if not (acceptable(machine, q) and finite(v) and finite(a.reshape(-1))
             and finite(tau.reshape(-1))):
         return REFUSED
-    frames = len(machine.frame_link) if len(external) else 2 * len(machine.closure_kind)
+    frames = len(machine.frame_link) if len(external) else machine.moving_frames[0]
     order.begin(machine, motion, task == HYBRID, free, frames, q, v, a, tau)
     code = prepare(machine, motion, room, freedom, task, free, chosen, weight)
     if code != DONE:

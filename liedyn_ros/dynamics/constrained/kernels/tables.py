@@ -25,6 +25,7 @@ import numpy as np
 
 from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, get_lanes, put, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
 
 ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then its x, y and z axes
@@ -34,14 +35,14 @@ START = np.int64(0)  # order zero; typed, as numba compiles a kernel apart for a
 RANK, QUALITY, DEFECT, CHOLESKY, REPORT_WIDTH = range(5)
 
 # Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
-# Frames are those of the closures, a before b, then those of the bodies. Rows are the constraints
-# of closures. The couplings follow as dense rows, then the functions of a user, whose rows and
-# bias are written at each state.
+# Frames are those on bodies b of the closures, those on bodies a, then those of the bodies. Rows
+# are the constraints of closures. The couplings follow as dense rows, then the functions of a
+# user, whose rows and bias are written at each state.
 MACHINE = Bundle(
     'Machine',
     kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)
     placement=MATRIX,  # (N, 12) rotation row by row, translation
-    inertia=MATRIX,  # (N, 10)
+    inertia=MATRIX, mass=MATRIX,  # (N, 10), (1, N + 1)
     pitch=VECTOR,  # (N,)
     damping=VECTOR, friction=VECTOR,  # (nv,)
     gravity=VECTOR,
@@ -49,6 +50,7 @@ MACHINE = Bundle(
     ancestor_start=INTEGERS,  # (nv + 1,) into ancestor
     ancestor=INTEGERS,  # coordinates before one on the way to the ground, from there on
     frame_link=INTEGERS, frame_placement=MATRIX,  # (2 C + B,), (2 C + B, 12)
+    moving_frames=INTEGERS,  # (1,) how many frames the rows need: C or 2 C
     closure_kind=INTEGERS,  # (C,)
     closure_size=MATRIX,  # (C, 2) pitch and length
     closure_row=INTEGERS,  # (C + 1,) first row
@@ -62,19 +64,23 @@ MACHINE = Bundle(
     reach=INTEGERS,  # (2 nv,) first and last constraints that involve a coordinate
     span=INTEGERS)  # (2 m,) ... that share coordinates with a constraint, or with one that does
 
-# Series of one state: (rows, K, columns), with K = order + 2 coefficients.
+# Series of one state, with K = order + 2 coefficients. In a cube (K, columns, things) one column of
+# eight things side by side is one vector register: the number of things is filled up to it.
 MOTION = Bundle(
     'Motion',
     pose=MATRIX,  # (N + 1, 12), order zero
     reference=VECTOR,  # (3,) origin of the inertial frame in the ground
-    rate=MATRIX, effort=MATRIX,  # (nv, K) v, tau
-    screw=CUBE,  # (nv, K, 6)
-    twist=CUBE,  # (N + 1, K, 6)
-    wrench=CUBE,  # (N + 1, K, 6) from the parent
-    moments=CUBE,  # (N, K, 9)
-    frame=CUBE,  # (2 C + B, K, 12)
-    row=CUBE,  # (rows, K, 6) unit wrenches on body b
-    pull=CUBE,  # (C, K, 6) wrenches of closures on body b, about the origin of frame b
+    rate=MATRIX, effort=MATRIX,  # (K, nv) v, and (nv, K) tau
+    screw=CUBE,  # (K, 6, nv)
+    carrier=CUBE,  # (K, 6, nv) twists of the links that coordinates move
+    step=MATRIX,  # (6, nv) twists of links against those before, of one order
+    twist=CUBE,  # (K, 6, N + 1)
+    wrench=CUBE,  # (K, 6, N + 1) from the parent
+    moments=CUBE,  # (K, 9, N + 1)
+    frame=CUBE,  # (K, 12, 2 C + B)
+    frame_twist=CUBE,  # (K, 6, 2 C + B) of the links that carry them
+    row=CUBE,  # (K, 6, rows) unit wrenches on body b
+    pull=CUBE,  # (K, 6, C) wrenches of closures on body b, about the origin of frame b
     multiplier=MATRIX,  # (m, K)
     potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
     jacobian=CUBE,  # (K, m, nv) A and its coefficients
@@ -112,36 +118,58 @@ machine_of, motion_of, room_of, space_of = MACHINE.view, MOTION.view, ROOM.view,
 
 @inlined
 def get3(table, i, k, c):
-    """Return three columns of coefficient k of row i."""
-    return table[i, k, c], table[i, k, c + 1], table[i, k, c + 2]
+    """Return three columns of coefficient k of thing i."""
+    part = table[k]
+    return get(part, c, i), get(part, c + 1, i), get(part, c + 2, i)
 
 
 @inlined
 def put3(table, i, k, c, x):
-    """Write three columns of coefficient k of row i."""
-    table[i, k, c], table[i, k, c + 1], table[i, k, c + 2] = x
+    """Write three columns of coefficient k of thing i."""
+    part = table[k]
+    put(part, c, i, x[0])
+    put(part, c + 1, i, x[1])
+    put(part, c + 2, i, x[2])
 
 
 @inlined
 def get6(table, i, k):
-    """Return coefficient k of a twist or wrench in row i, as two vectors."""
-    return ((table[i, k, 0], table[i, k, 1], table[i, k, 2]),
-            (table[i, k, 3], table[i, k, 4], table[i, k, 5]))
+    """Return coefficient k of the twist or wrench of thing i, as two vectors."""
+    return get3(table, i, k, START), get3(table, i, k, START + 3)
 
 
 @inlined
 def put6(table, i, k, x, y):
-    """Write coefficient k of a twist or wrench into row i."""
-    table[i, k, 0], table[i, k, 1], table[i, k, 2] = x
-    table[i, k, 3], table[i, k, 4], table[i, k, 5] = y
+    """Write coefficient k of the twist or wrench of thing i."""
+    put3(table, i, k, START, x)
+    put3(table, i, k, START + 3, y)
 
 
 @inlined
 def add6(table, i, k, s, x, y):
-    """Add s (x, y) to coefficient k of a twist or wrench in row i."""
-    for c in range(3):
-        table[i, k, c] += s * x[c]
-        table[i, k, 3 + c] += s * y[c]
+    """Add s (x, y) to coefficient k of the twist or wrench of thing i."""
+    a, b = get6(table, i, k)
+    put6(table, i, k, vec3.axpy(s, x, a), vec3.axpy(s, y, b))
+
+
+@inlined
+def many3(part, i, c):
+    """Return three columns of eight things from i on, of one coefficient."""
+    return get_lanes(part, c, i), get_lanes(part, c + 1, i), get_lanes(part, c + 2, i)
+
+
+@inlined
+def put_many3(part, i, c, x):
+    """Write three columns of eight things from i on, of one coefficient."""
+    put_lanes(part, c, i, x[0])
+    put_lanes(part, c + 1, i, x[1])
+    put_lanes(part, c + 2, i, x[2])
+
+
+@inlined
+def zeros():
+    """Return a vector of eight zeros a component."""
+    return spread(0.0), spread(0.0), spread(0.0)
 
 
 @inlined
