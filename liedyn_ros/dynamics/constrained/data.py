@@ -21,7 +21,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     MACHINE, MOTION, REPORT_WIDTH, ROOM, SPACE)
-from liedyn_ros.dynamics.constrained.sparsity import padded, spans, Sparsity
+from liedyn_ros.dynamics.constrained.sparsity import hull, padded, spans, Sparsity
 from liedyn_ros.model import Model
 from liedyn_ros.model.constraints import CLOSURE_TYPES
 from liedyn_ros.model.kernels.closure_kinds import MOMENT_CROSS
@@ -68,7 +68,8 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'row_kind': _joined(rows),
         'path_start': _starts([columns for columns, _ in paths]),
         'path': _joined([columns for columns, _ in paths]),
-        'path_sign': _floats([sign for _, signs in paths for sign in signs]),
+        'path_sign': _signs(paths, model.nv),
+        'path_hull': _ints([end for columns, _ in paths for end in hull(columns)]),
         'coupling': coupling, 'coupling_offset': offset,
         'coupling_bias': np.zeros(len(offset)),
         'support_start': _starts(supports), 'support': _joined(supports),
@@ -116,7 +117,7 @@ class ConstrainedData:
             frame_twist=_cube(k, 6, self._frames), row=_cube(k, 6, self._rows),
             pull=_cube(k, 6, self._closures),
             multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
-            jacobian=np.zeros((k, m, nv)), composite=np.zeros((n, 10)),
+            jacobian=_cube(k, m, nv), composite=np.zeros((n, 10)),
             change=np.zeros((n + 1, 12)))
         self.space = SPACE.pack(
             basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
@@ -144,6 +145,13 @@ def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:
         norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
         basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),
         z=np.zeros(count), gamma=np.zeros(m), report=np.zeros(REPORT_WIDTH))
+
+
+def _signs(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> Array:
+    signs = np.zeros((len(paths), padded(nv)))
+    for row, (columns, values) in zip(signs, paths):
+        row[columns] = values
+    return signs
 
 
 def _place(model: Model, body: str | None, frame: Array) -> tuple[int, Array]:

@@ -69,7 +69,7 @@ class Sparsity:
         """Return first and last constraint (2 nv,), in steps of LANES, at each coordinate."""
         found: list[int] = []
         for k in range(len(self.ancestors)):
-            found += _hull([r for r, support in enumerate(supports) if k in support])
+            found += hull([r for r, support in enumerate(supports) if k in support])
         return found
 
 
@@ -79,13 +79,14 @@ def spans(supports: Sequence[Sequence[int]]) -> list[int]:
     for k in {j for support in supports for j in support}:
         linked = [r for r, support in enumerate(supports) if k in support]
         group[np.isin(group, group[linked])] = group[linked].min()
-    return [end for each in group for end in _hull(np.flatnonzero(group == each).tolist())]
+    return [end for each in group for end in hull(np.flatnonzero(group == each).tolist())]
+
+
+def hull(rows: Sequence[int]) -> list[int]:
+    """Return the first of some indices and the end of the last, in steps of LANES."""
+    return [min(rows) // LANES * LANES, padded(max(rows) + 1)] if rows else [0, 0]
 
 
 def padded(size: int) -> int:
     """Return the next multiple of LANES."""
     return -(-size // LANES) * LANES
-
-
-def _hull(rows: Sequence[int]) -> list[int]:
-    return [min(rows) // LANES * LANES, padded(max(rows) + 1)] if rows else [0, 0]

@@ -13,12 +13,12 @@
 # limitations under the License.
 
 """
-Cholesky factor of S = Y^T Y, the inverse inertia that the constraints see.
+Cholesky factor of S = Y^T Y, the inverse inertia that the constraints see: S = U^T D^-1 U.
 
-With Y = L^-T A^T, S is A M^-1 A^T = R^T R, where Y = Q R. So R takes a third of the work of
-orthogonal.py, but loses twice the digits: it serves where the constraints are well conditioned.
-Rows of room.upper are those of R, rows of room.lower those of R^T. Of S, what constraints without
-a common coordinate would add is zero, and left out.
+With Y = L^-T A^T, S is A M^-1 A^T. U takes a third of the work of R in orthogonal.py, of which its
+rows are multiples, but loses twice the digits: it serves where the constraints are well
+conditioned. D is the diagonal of U, room.inverse holds D^-1, and room.lower U^T D^-1. Of S, what
+constraints without a common coordinate would add is zero, and left out.
 """
 
 import math
@@ -26,18 +26,18 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
 
-WELL_CONDITIONED = 1e-2  # smallest pivot over the largest: S then costs four digits
+WELL_CONDITIONED = 1e-2  # smallest pivot of R over the largest: S then costs four digits
 
 
 @kernel
 def factor(machine, room):
-    """Write R; return its smallest pivot over the largest, 0 if below WELL_CONDITIONED."""
+    """Write U; return the smallest pivot of R over the largest, 0 if below WELL_CONDITIONED."""
     upper, lower, response = room.upper, room.lower, room.response
-    largest, smallest = 0.0, math.inf
+    largest, smallest = 0.0, math.inf  # squares of pivots
     for s in range(len(upper)):
         begin, end = machine.span[2 * s], machine.span[2 * s + 1]
         for t in range(begin, s):
-            put(lower, s, t, get(upper, t, s))
+            put(lower, s, t, room.inverse[t] * get(upper, t, s))
         for c in range(s // LANES * LANES, end, LANES):
             row = spread(0.0)
             for at in range(machine.support_start[s], machine.support_start[s + 1]):
@@ -46,14 +46,12 @@ def factor(machine, room):
             for t in range(begin, s):
                 row = row - get(lower, s, t) * get_lanes(upper, t, c)
             put_lanes(upper, s, c, row)
-        pivot = math.sqrt(get(upper, s, s))
+        pivot = get(upper, s, s)
         largest, smallest = max(largest, pivot), min(smallest, pivot)
-        if not (pivot > 0.0 and smallest > WELL_CONDITIONED * largest):
+        if not (pivot > 0.0 and smallest > WELL_CONDITIONED**2 * largest):
             return 0.0
         room.inverse[s] = 1.0 / pivot
-        for c in range(s // LANES * LANES, end, LANES):
-            put_lanes(upper, s, c, room.inverse[s] * get_lanes(upper, s, c))
-    return smallest / largest if largest > 0.0 else 1.0
+    return math.sqrt(smallest / largest) if largest > 0.0 else 1.0
 
 
 @kernel
@@ -66,7 +64,7 @@ def solve(machine, room):
         for c in range(s // LANES * LANES, machine.span[2 * s + 1], LANES):
             put_lanes(line, 0, c, get_lanes(line, 0, c) - z * get_lanes(room.upper, s, c))
     for s in range(len(room.upper) - 1, -1, -1):
-        z = get(line, 1, s) * room.inverse[s]
-        put(line, 0, s, z)
+        x = get(line, 1, s)
+        put(line, 0, s, x)
         for c in range(machine.span[2 * s], s, LANES):
-            put_lanes(line, 1, c, get_lanes(line, 1, c) - z * get_lanes(room.lower, s, c))
+            put_lanes(line, 1, c, get_lanes(line, 1, c) - x * get_lanes(room.lower, s, c))

@@ -15,8 +15,9 @@
 """The rows of closures and couplings, their rates and Jacobians, and their wrenches (12.1)."""
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, AXES, axpy6, dot6, get3, get6, ORIGIN, put3, put6, START)
+    add6, AXES, axpy6, dot6, get3, get6, many3, ORIGIN, put3, put6, START)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
@@ -97,17 +98,17 @@ def write_jacobian(machine, motion, k):
 
     What is off the paths of the closures was zero from the beginning.
     """
-    out = motion.jacobian[k]
+    out, first = motion.jacobian[k], len(machine.row_kind)
     for c in range(len(machine.closure_kind)):
-        for at in range(machine.path_start[c], machine.path_start[c + 1]):
-            j, sign = machine.path[at], machine.path_sign[at]
-            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-                total = 0.0
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            for j in range(machine.path_hull[2 * c], machine.path_hull[2 * c + 1], LANES):
+                entries = spread(0.0)
                 for h in range(k + 1):
-                    total += dot6(get6(motion.row, r, h), get6(motion.screw, j, k - h))
-                out[r, j] = sign * total
+                    (m, f), screws = get6(motion.row, r, h), motion.screw[k - h]
+                    entries = entries + vec3.dot(m, many3(screws, j, START)) + vec3.dot(
+                        f, many3(screws, j, START + 3))
+                put_lanes(out, r, j, get_lanes(machine.path_sign, c, j) * entries)
     if k == 0:
-        first = len(machine.row_kind)
         for r in range(len(machine.coupling)):
             for j in range(len(machine.link)):
                 out[first + r, j] = machine.coupling[r, j]

@@ -19,18 +19,19 @@ from liedyn_ros.jit.decorators import kernel
 
 
 @kernel
-def solve(machine, motion, room, free, rank, k):
+def solve(machine, motion, room, free, rank, k, last):
     """
     Write coefficient k of accelerations, forces and multipliers.
 
-    room.x holds the forces that the motion needs without them.
+    room.x holds the forces that the motion needs without them. last says that no order follows.
     """
-    x = room.x
+    x, all_free = room.x, True
     for j in range(len(x)):
         if free[j]:
             x[j] = motion.effort[j, k] - x[j]
         else:
             motion.effort[j, k] = x[j]
+            all_free = False
     solution.respond(machine, room, free, rank, x, room.gamma, motion.multiplier[:, k])
     for j in range(len(x)):
         if free[j]:
@@ -39,4 +40,5 @@ def solve(machine, motion, room, free, rank, k):
         if k > 0:
             closures.write_jacobian(machine, motion, k)
         solution.take_least_norm(machine, motion, room, free, rank, k)
-    order.complete(machine, motion, free, k)
+    if not (last and all_free):
+        order.complete(machine, motion, free, k)

@@ -22,10 +22,11 @@ rows are added to each other eight entries at a time.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels.tables import dot6, get6, START
+from liedyn_ros.dynamics.constrained.kernels.tables import dot6, get6, many3, START
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
+from liedyn_ros.lie.kernels import vec3
 
 SMALLEST_PIVOT = 1e-12  # of the inertia that a coordinate moves
 
@@ -37,24 +38,27 @@ def depth(machine, k):
 
 
 @kernel
-def write_mass(machine, motion, mass):
+def write_mass(machine, motion, room):
     """Write M, by composite rigid bodies."""
-    count, composite = len(machine.kind), motion.composite
+    count, composite, mass, row = len(machine.kind), motion.composite, room.mass, motion.step
     for i in range(count):
         composite[i, 0] = machine.inertia[i, 0]
         for c in range(9):
             composite[i, 1 + c] = motion.moments[0, c, i]
+    screws = motion.screw[0]
     for i in range(count - 1, -1, -1):
         body = rigid.load(composite, i, 0)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
-            momentum = rigid.apply(body, screw[0], screw[1])
+            m, f = rigid.apply(body, screw[0], screw[1])
             first, own = machine.ancestor_start[j], depth(machine, j)
+            for c in range(0, j, LANES):  # of which the ancestors count
+                put_lanes(row, 0, c, vec3.dot(m, many3(screws, c, START)) + vec3.dot(
+                    f, many3(screws, c, START + 3)))
             put_lanes(mass, j, LANES * (own // LANES), spread(0.0))
             for t in range(own):
-                put(mass, j, t, dot6(get6(motion.screw, machine.ancestor[first + t], START),
-                                     momentum))
-            put(mass, j, own, dot6(screw, momentum))
+                put(mass, j, t, get(row, 0, machine.ancestor[first + t]))
+            put(mass, j, own, dot6(screw, (m, f)))
         parent = machine.parent[i]
         if parent < count:
             for c in range(10):
@@ -66,7 +70,8 @@ def factor(machine, free, room):
     """
     Factor M = L^T L over the free coordinates, in place; L is as sparse as M.
 
-    Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
+    room.y holds the roots of the diagonal of M. Returns k + 1 for a coordinate k that moves no
+    inertia by itself, 0 if there is none.
     """
     mass = room.mass
     for k in range(len(machine.link) - 1, -1, -1):
@@ -74,20 +79,18 @@ def factor(machine, free, room):
             continue
         first, own = machine.ancestor_start[k], depth(machine, k)
         pivot = get(mass, k, own)
-        if not pivot > 0.0:
+        if not pivot > SMALLEST_PIVOT * room.y[k]**2:
             return k + 1
-        scale = 1.0 / math.sqrt(pivot)
+        inverse = 1.0 / pivot
+        for t in range(own - 1, -1, -1):
+            i, entry = machine.ancestor[first + t], inverse * get(mass, k, t)
+            if free[i]:
+                for c in range(0, t + 1, LANES):
+                    put_lanes(mass, i, c, get_lanes(mass, i, c) - entry * get_lanes(mass, k, c))
+        scale = math.sqrt(inverse)
         room.root[k] = scale
         for c in range(0, own, LANES):
             put_lanes(mass, k, c, scale * get_lanes(mass, k, c))
-        for t in range(own - 1, -1, -1):
-            i, entry = machine.ancestor[first + t], get(mass, k, t)
-            if free[i] and entry != 0.0:
-                whole = get(mass, i, t)
-                for c in range(0, t + 1, LANES):
-                    put_lanes(mass, i, c, get_lanes(mass, i, c) - entry * get_lanes(mass, k, c))
-                if not get(mass, i, t) > SMALLEST_PIVOT * whole:
-                    return i + 1
     return 0
 
 
@@ -120,12 +123,11 @@ def solve_rows_transposed(machine, free, room, table):
 
 @kernel
 def solve(machine, free, room, x):
-    """Replace x by L^-1 x on the free coordinates."""
+    """Replace x by L^-1 x on the free coordinates; those prescribed become zero."""
     for k in range(len(x)):
+        total, first = 0.0, machine.ancestor_start[k]
         if free[k]:
-            total, first = x[k], machine.ancestor_start[k]
+            total = x[k]
             for t in range(depth(machine, k)):
-                i = machine.ancestor[first + t]
-                if free[i]:
-                    total -= get(room.mass, k, t) * x[i]
-            x[k] = total * room.root[k]
+                total -= get(room.mass, k, t) * x[machine.ancestor[first + t]]
+        x[k] = total * room.root[k]

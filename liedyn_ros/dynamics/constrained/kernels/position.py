@@ -73,7 +73,8 @@ def write(machine, motion, c, turns, f, jacobian):
     for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
         f[row] = value(kind, machine.row_kind[row], r, p, size, turns[c])
     for at in range(machine.path_start[c], machine.path_start[c + 1]):
-        j, sign = machine.path[at], machine.path_sign[at]
+        j = machine.path[at]
+        sign = machine.path_sign[c, j]
         w, v = get6(motion.screw, j, START)
         v = vec3.scale(sign, mat3.apply(to_b, vec3.add(v, vec3.cross(w, origin))))
         w = vec3.scale(sign, mat3.apply(to_b, w))

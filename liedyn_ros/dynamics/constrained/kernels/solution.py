@@ -42,7 +42,7 @@ def prepare(machine, motion, room, free, orthogonally):
 
     Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
-    inertia.write_mass(machine, motion, room.mass)
+    inertia.write_mass(machine, motion, room)
     for j in range(len(room.y)):
         room.y[j] = math.sqrt(get(room.mass, j, inertia.depth(machine, j)))
     write_scales(machine, motion, room)

@@ -69,7 +69,7 @@ def solve(constants, series, by_row, by_column, space, task, free, chosen, weigh
         if task != HYBRID:
             order.note_defect(machine, motion, room, k + 1)
         if task == HYBRID:
-            forward.solve(machine, motion, room, free, rank, k)
+            forward.solve(machine, motion, room, free, rank, k, k + 1 == len(a))
         elif task == LEAST_FORCE:
             inverse.solve(machine, motion, room, free, chosen, weight, k)
         else:

@@ -56,7 +56,9 @@ MACHINE = Bundle(
     closure_row=INTEGERS,  # (C + 1,) first row
     row_kind=INTEGERS,
     path_start=INTEGERS,  # (C + 1,) into path
-    path=INTEGERS, path_sign=VECTOR,  # coordinates that move frame b of a closure against a
+    path=INTEGERS,  # coordinates that move frame b of a closure against a
+    path_sign=MATRIX,  # (C, nv) 1 or -1 for those on the side of b or a, 0 for others
+    path_hull=INTEGERS,  # (2 C,) first and last of them, in steps of LANES
     coupling=MATRIX, coupling_offset=VECTOR,  # (couplings, nv), (couplings,)
     coupling_bias=VECTOR,  # (couplings,) Jdot v, zero but for a user's functions
     support_start=INTEGERS,  # (m + 1,) into support
@@ -83,7 +85,7 @@ MOTION = Bundle(
     pull=CUBE,  # (K, 6, C) wrenches of closures on body b, about the origin of frame b
     multiplier=MATRIX,  # (m, K)
     potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
-    jacobian=CUBE,  # (K, m, nv) A and its coefficients
+    jacobian=CUBE,  # (K, m, nv) A and its coefficients, rows filled up to LANES
     composite=MATRIX,  # (N, 10)
     change=MATRIX)  # (N + 1, 12) what the solution of an order adds to twists and wrenches
 
