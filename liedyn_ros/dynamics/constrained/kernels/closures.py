@@ -16,11 +16,24 @@
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     add6, AXES, axpy6, dot6, get3, get6, many3, ORIGIN, put3, put6, START)
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
+
+
+@inlined
+def frames_of(machine, c):
+    """Return the frames on bodies a and b of closure c."""
+    return len(machine.closure_kind) + c, c
+
+
+@inlined
+def links_of(machine, c):
+    """Return the links that carry the frames on bodies a and b of closure c."""
+    a, b = frames_of(machine, c)
+    return machine.frame_link[a], machine.frame_link[b]
 
 
 @kernel
@@ -35,7 +48,7 @@ def write_rows(machine, motion, k):
 @kernel
 def row(machine, motion, c, kind, k):
     """Return coefficient k of a row of closure c (12.9)."""
-    a, b = len(machine.closure_kind) + c, c
+    a, b = frames_of(machine, c)
     if kind <= MOMENT_Z:
         return get3(motion.frame, b, k, AXES + 3 * (kind - MOMENT_X)), vec3.ZERO
     if kind == MOMENT_CROSS:
@@ -73,9 +86,8 @@ def line(motion, b, f, column, k):
 @kernel
 def write_rates(machine, motion, k, factor, out):
     """Write factor times coefficient k of the velocity residual c = A v (12.10)."""
-    count = len(machine.closure_kind)
-    for c in range(count):
-        b, a = machine.frame_link[c], machine.frame_link[count + c]
+    for c in range(len(machine.closure_kind)):
+        a, b = links_of(machine, c)
         first, end = machine.closure_row[c], machine.closure_row[c + 1]
         for r in range(first, end):
             out[r] = 0.0
@@ -121,11 +133,10 @@ def subtract_closure_wrenches(machine, motion, k):
 
     Multipliers count below order k.
     """
-    count = len(machine.closure_kind)
-    for c in range(count):
-        m, f = wrench(machine, motion, c, k, START + 1)
-        add6(motion.wrench, machine.frame_link[c], k, -1.0, m, f)
-        add6(motion.wrench, machine.frame_link[count + c], k, 1.0, m, f)
+    for c in range(len(machine.closure_kind)):
+        (a, b), (m, f) = links_of(machine, c), wrench(machine, motion, c, k, START + 1)
+        add6(motion.wrench, b, k, -1.0, m, f)
+        add6(motion.wrench, a, k, 1.0, m, f)
 
 
 @kernel

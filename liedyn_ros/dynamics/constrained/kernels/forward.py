@@ -25,13 +25,12 @@ def solve(machine, motion, room, free, rank, k, last):
 
     room.x holds the forces that the motion needs without them. last says that no order follows.
     """
-    x, all_free = room.x, True
+    x = room.x
     for j in range(len(x)):
         if free[j]:
             x[j] = motion.effort[j, k] - x[j]
         else:
             motion.effort[j, k] = x[j]
-            all_free = False
     solution.respond(machine, room, free, rank, x, room.gamma, motion.multiplier[:, k])
     for j in range(len(x)):
         if free[j]:
@@ -40,5 +39,14 @@ def solve(machine, motion, room, free, rank, k, last):
         if k > 0:
             closures.write_jacobian(machine, motion, k)
         solution.take_least_norm(machine, motion, room, free, rank, k)
-    if not (last and all_free):
+    if not (last and all_set(free)):
         order.complete(machine, motion, free, k)
+
+
+@kernel
+def all_set(free):
+    """Return whether all coordinates are free: then the last order is not completed."""
+    for j in range(len(free)):
+        if not free[j]:
+            return False
+    return True

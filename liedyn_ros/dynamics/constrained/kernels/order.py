@@ -103,7 +103,7 @@ def complete(machine, motion, free, k):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), wrench)
         m, f = wrench
-        b, a = machine.frame_link[c], machine.frame_link[len(machine.closure_kind) + c]
+        a, b = closures.links_of(machine, c)
         for n in range(3):
             change[b, 6 + n] -= m[n]
             change[b, 9 + n] -= f[n]

@@ -17,6 +17,7 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels import series
+from liedyn_ros.dynamics.constrained.kernels.closures import frames_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, get3, get6, machine_of, motion_of, ORIGIN, START)
 from liedyn_ros.dynamics.kernels import joints
@@ -58,7 +59,7 @@ def residual(constants, motions, q, turns, f, jacobian):
 @kernel
 def write(machine, motion, c, turns, f, jacobian):
     """Write the rows of one closure."""
-    a, b, kind = len(machine.closure_kind) + c, c, machine.closure_kind[c]
+    (a, b), kind = frames_of(machine, c), machine.closure_kind[c]
     x, y, z = (get3(motion.frame, b, START, AXES), get3(motion.frame, b, START, AXES + 3),
                get3(motion.frame, b, START, AXES + 6))
     to_b = x + y + z  # rows are the axes: R_b^T

@@ -21,6 +21,7 @@ weights of a vector and of its rate become weights of the displacement and of th
 link.
 """
 
+from liedyn_ros.dynamics.constrained.kernels.closures import frames_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, get3, get6, ORIGIN, START)
 from liedyn_ros.dynamics.kernels.tables import add3
@@ -57,7 +58,7 @@ def carried(machine, motion, table, f, column):
 @kernel
 def row(machine, motion, table, c, kind):
     """Return the jets of moment and force of a row of closure c."""
-    a, b = 2 * c, 2 * c + 1
+    a, b = frames_of(machine, c)
     if kind <= MOMENT_Z:
         return carried(machine, motion, table, b, AXES + 3 * (kind - MOMENT_X)), ZERO
     if kind == MOMENT_CROSS:
@@ -69,23 +70,24 @@ def row(machine, motion, table, c, kind):
         f = axpy(-scale, carried(machine, motion, table, a, ORIGIN), axpy(
             scale, origin, ZERO))
         return cross(origin, f), f
-    f = carried(machine, motion, table, *axis(c, kind))
+    f = carried(machine, motion, table, *axis(machine, c, kind))
     m = cross(origin, f)
     return (axpy(-machine.closure_size[c, 0], f, m) if kind == SCREW else m), f
 
 
 @kernel
-def axis(c, kind):
+def axis(machine, c, kind):
     """Return the frame and the column of the axis along which a row of closure c has a force."""
+    a, b = frames_of(machine, c)
     if kind >= ACROSS_X:
-        return 2 * c, AXES + 3 * (kind - ACROSS_X)
-    return 2 * c + 1, AXES + (6 if kind == SCREW else 3 * (kind - FORCE_X))
+        return a, AXES + 3 * (kind - ACROSS_X)
+    return b, AXES + (6 if kind == SCREW else 3 * (kind - FORCE_X))
 
 
 @kernel
 def pull_row(machine, motion, table, c, kind, by_row, by_rate):
     """Add what weights of a row of closure c, and of its rate, are of the motion of its links."""
-    a, b = 2 * c, 2 * c + 1
+    a, b = frames_of(machine, c)
     if kind <= MOMENT_Z:
         pull_carried(machine, motion, table, b, AXES + 3 * (kind - MOMENT_X), by_row[0],
                      by_rate[0])
@@ -104,7 +106,7 @@ def pull_row(machine, motion, table, c, kind, by_row, by_rate):
         pull_carried(machine, motion, table, a, ORIGIN, vec3.axpy(-scale, by_row[1], by_a[0]),
                      vec3.axpy(-scale, by_rate[1], by_a[1]))
         return
-    frame, column = axis(c, kind)
+    frame, column = axis(machine, c, kind)
     by_b, by_f = pull_cross(motion, b, ORIGIN, frame, column, by_row[0], by_rate[0])
     by_force, by_force_rate = vec3.add(by_f[0], by_row[1]), vec3.add(by_f[1], by_rate[1])
     if kind == SCREW:

@@ -19,6 +19,7 @@ Each pass of constrained_variation is undone from the leaves to the ground, on w
 computes.
 """
 
+from liedyn_ros.dynamics.constrained.kernels.closures import links_of
 from liedyn_ros.dynamics.constrained.kernels.tables import axpy6, dot6, get6, START
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
@@ -48,7 +49,7 @@ def pull_rows(machine, motion, table, rates, weights):
     for i in range(count + 1):
         store_pair(table, i, BY_FIELD, vec3.ZERO, vec3.ZERO)
     for c in range(len(machine.closure_kind)):
-        a, b = machine.frame_link[2 * c], machine.frame_link[2 * c + 1]
+        a, b = links_of(machine, c)
         field, wrench = between(table, a, b, FIELD), NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(weights[r], get6(motion.row, r, START), wrench)
@@ -82,7 +83,7 @@ def pull_equations(machine, motion, table, weights, by_rows):
         add_pair(table, i, BY_MOVED, 1.0, axpy6(1.0, dual(V, by_twist), dual(
             axpy6(-1.0, gravity, A), by_acceleration)))
     for c in range(len(machine.closure_kind)):
-        a, b = machine.frame_link[2 * c], machine.frame_link[2 * c + 1]
+        a, b = links_of(machine, c)
         V, A = relative(motion.twist, a, b, START), relative(motion.twist, a, b, START + 1)
         field, pressed, wrench, rate = between(table, a, b, FIELD), NOTHING, NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):

@@ -21,7 +21,8 @@ c = A a + A' v = 0. Redundant forces are the least, with mu: lam = A mu, or tau 
 All are varied. In reverse the same systems are solved for the weights of these equations.
 """
 
-from liedyn_ros.dynamics.constrained.kernels import closures, inertia, orthogonal, solution
+from liedyn_ros.dynamics.constrained.kernels import (
+    closures, forward, inertia, order, orthogonal, solution)
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     add6, machine_of, motion_of, RANK, room_of, space_of, START)
@@ -46,7 +47,7 @@ def constrained_product(constants, series, by_row, by_column, space, table, work
     machine, motion = machine_of(constants), motion_of(series)
     room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
     rank, size, count = int(room.report[RANK]), len(xq), len(multipliers)
-    begin(machine, motion, freedom, work, task, chosen, size - rank)
+    begin(machine, motion, freedom, work, task, free, chosen, size - rank)
     vary(machine, motion, table, xq, xv, xa, room.gamma, tau)
     first, last = mu_in_use(task, rank < count)
     for k in range(first, last):
@@ -86,8 +87,8 @@ def mu_in_use(task, redundant):
 
 
 @kernel
-def begin(machine, motion, freedom, work, task, chosen, free_motions):
-    """Write the rates mu, and complete the wrenches of links where the dynamics has not."""
+def begin(machine, motion, freedom, work, task, free, chosen, free_motions):
+    """Write the rates mu, and complete what the dynamics has left open of links."""
     size = motion.potential.shape[0]
     for j in range(size):
         work[MU, j] = 0.0
@@ -100,15 +101,17 @@ def begin(machine, motion, freedom, work, task, chosen, free_motions):
             for j in range(size):
                 work[MU, j] += freedom.size[i, START] * freedom.basis[START, i, j]
         press(machine, motion)
+    elif forward.all_set(free):
+        order.complete(machine, motion, free, START)
 
 
 @kernel
 def press(machine, motion):
     """Subtract the wrenches of closures from those of links, and of the links before them."""
     for c in range(len(machine.closure_kind)):
-        m, f = closures.wrench(machine, motion, c, START, START)
-        for side, sign in ((0, 1.0), (1, -1.0)):
-            i = machine.frame_link[2 * c + side]
+        (a, b), (m, f) = closures.links_of(machine, c), closures.wrench(
+            machine, motion, c, START, START)
+        for i, sign in ((a, 1.0), (b, -1.0)):
             while i < len(machine.kind):
                 add6(motion.wrench, i, START, sign, m, f)
                 i = machine.parent[i]
@@ -219,7 +222,7 @@ def constrained_gradient(constants, series, by_row, by_column, space, table, wor
     room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
     rank, size, count = int(room.report[RANK]), len(y), len(z)
     varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if task == HYBRID else 1.0
-    begin(machine, motion, freedom, work, task, chosen, size - rank)
+    begin(machine, motion, freedom, work, task, free, chosen, size - rank)
     reverse.clear(machine, table)
     first, last = mu_in_use(task, rank < count)
     for r in range(count):

@@ -19,6 +19,7 @@ All is spatial, in the inertial frame of the constrained kernels, on what they h
 A variation as seen by a link is what is left of it after the bracket with the displacement.
 """
 
+from liedyn_ros.dynamics.constrained.kernels.closures import links_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     axpy6, dot6, get3, get6, HEAVY, ROUND, START)
 from liedyn_ros.dynamics.kernels import joints, rigid
@@ -94,7 +95,7 @@ def vary_motion(machine, motion, table, xq, xv, xa):
 def vary_closures(machine, motion, table, gamma):
     """Write D(A a + A' v) of closures, and add to links how the closures' wrenches vary."""
     for c in range(len(machine.closure_kind)):
-        a, b = machine.frame_link[2 * c], machine.frame_link[2 * c + 1]
+        a, b = links_of(machine, c)
         V, A = relative(motion.twist, a, b, START), relative(motion.twist, a, b, START + 1)
         dV, dA = between(table, a, b, D_TWIST), between(table, a, b, D_ACCELERATION)
         wrench, varied = NOTHING, NOTHING
@@ -122,7 +123,7 @@ def vary_rows(machine, motion, table, rates, out):
                        load_pair(table, parent, D_FIELD))
         store_pair(table, i, D_FIELD, varied[0], varied[1])
     for c in range(len(machine.closure_kind)):
-        a, b = machine.frame_link[2 * c], machine.frame_link[2 * c + 1]
+        a, b = links_of(machine, c)
         field, varied = between(table, a, b, FIELD), between(table, a, b, D_FIELD)
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             m, f = row(machine, motion, table, c, machine.row_kind[r])
@@ -144,8 +145,9 @@ def respond(machine, motion, table, a, multipliers, tau):
         wrench = NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(multipliers[r], get6(motion.row, r, START), wrench)
-        add_pair(table, machine.frame_link[2 * c], D_WRENCH, 1.0, wrench)
-        add_pair(table, machine.frame_link[2 * c + 1], D_WRENCH, -1.0, wrench)
+        a, b = links_of(machine, c)
+        add_pair(table, a, D_WRENCH, 1.0, wrench)
+        add_pair(table, b, D_WRENCH, -1.0, wrench)
     for i in range(count - 1, -1, -1):
         wrench = load_pair(table, i, D_WRENCH)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
