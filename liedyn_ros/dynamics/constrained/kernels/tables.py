@@ -66,8 +66,8 @@ MACHINE = Bundle(
     reach=INTEGERS,  # (2 nv,) first and last constraints that involve a coordinate
     span=INTEGERS)  # (2 m,) ... that share coordinates with a constraint, or with one that does
 
-# Series of one state, with K = order + 2 coefficients. In a cube (K, columns, things) one column of
-# eight things side by side is one vector register: the number of things is filled up to it.
+# Series of one state, with K = order + 2 coefficients. In a cube (K, columns, things) a column of
+# eight things side by side is one vector register: the number of things is filled up to that.
 MOTION = Bundle(
     'Motion',
     pose=MATRIX,  # (N + 1, 12), order zero
