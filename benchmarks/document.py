@@ -53,8 +53,10 @@ PARTIAL = """
 ## Partial derivatives
 
 The Jacobians beside those of Pinocchio {pinocchio}, products with a vector beside one call of the
-dynamics, in us. The last columns are checked calls, those of products beside checked calls of the
-dynamics.
+dynamics, in us. Then come checked calls, those of products beside checked calls of the dynamics.
+Jacobians are written into an earlier result, as Pinocchio writes them into its data; the next
+column is the ratio of calls that return new arrays. The last columns are CasADi's Jacobians, and
+their ratio to Pinocchio's. Of closed loops all are checked calls.
 """
 CONSTRAINED = """
 ## Closed loops
@@ -118,10 +120,12 @@ def _higher(data: dict[str, Any]) -> list[str]:
 def _partial(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], row['what'], f'{row["beside"]:.2f}', f'{row["kernel"]:.2f}',
              f'{row["ratio"]:.2f}', _bound(row['target']),
-             f'{row["call"]:.2f}', f'{row["call_ratio"]:.2f}') for row in data['rows']]
+             f'{row["call"]:.2f}', f'{row["call_ratio"]:.2f}',
+             *('' if row[name] is None else f'{row[name]:.{digits}f}' for name, digits in (
+                 ('new_ratio', 2), ('casadi', 0), ('casadi_ratio', 1)))) for row in data['rows']]
     return [PARTIAL.format(**data), _table((
-        'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio'), rows),
-        _origin(data)]
+        'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'new arrays',
+        'CasADi', 'ratio'), rows), _origin(data)]
 
 
 def _constrained(data: dict[str, Any]) -> list[str]:

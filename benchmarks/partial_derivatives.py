@@ -14,27 +14,38 @@
 # limitations under the License.
 
 """
-Partial derivatives beside Pinocchio's, and products of them beside the dynamics itself.
+Partial derivatives beside Pinocchio's and CasADi's, and products of them beside the dynamics.
 
 For each machine: the Jacobians of inverse and forward dynamics, bare kernel and peer (us), their
-ratio and its upper bound, and the checked call. Then products with a vector from either side as
-multiples of one call of the dynamics, kernel beside kernel and checked call beside checked call.
-Peers take turns in the same run, and must agree first.
+ratio and its upper bound. Then the checked call that writes an earlier result again, as Pinocchio
+writes its data, the one that returns new arrays, and CasADi's function. Then products with a
+vector from either side as multiples of one call of the dynamics, kernel beside kernel and checked
+call beside checked call; of machines with closed loops, checked calls alone. Peers take turns in
+the same run, and must agree first.
 """
 
+from functools import partial
+from importlib.util import find_spec
 import statistics
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
+from benchmarks.constrained import Machine, stewart, two_legs
 from benchmarks.dynamics import agree, Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.kernels.aba import forward
 from liedyn_ros.dynamics.kernels.rnea import rnea
+from liedyn_ros.dynamics.partial_derivatives.constrained_products import (
+    constrained_gradient, constrained_inverse_gradient, constrained_inverse_product,
+    constrained_product)
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
@@ -42,6 +53,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_ja
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.stewart import StewartGeometry
 
 TARGETS = {'B': 0.6}  # of Pinocchio's time, at most; of the others OTHERS
 OTHERS = 0.8
@@ -64,28 +76,54 @@ class State:
         self.tables, self.none = PartialTables(self.dynamics.constants), np.empty((0, 6))
         self.theirs = self.peer.model, self.peer.data
 
-    def jacobians(self) -> dict[str, tuple[Call, Call, Call]]:
-        """Return kernel, peer and checked call of both algorithms."""
+    def jacobians(self) -> dict[str, list[Call]]:
+        """Return kernel, peer, checked calls, and CasADi where it is, of both algorithms."""
+        inverse, forward = (algorithm.partial_derivatives for algorithm in (
+            self.dynamics.inverse, self.dynamics.forward))
+        result = self.kernels()
+        for name, call, given in (('inverse', inverse, self.a), ('forward', forward, self.tau)):
+            state = self.q, self.v, given
+            result[name] += [Call(call, (*state, None, call(*state))), Call(call, state)]
+            if find_spec('casadi') is not None and self.revolute():
+                result[name].append(self.casadi(name, given))
+        return result
+
+    def revolute(self) -> bool:
+        """Return whether CasADi's model knows all joints."""
+        return [joint.type_name for joint in self.model.joint_list if joint.type_name not in (
+            'fixed', 'revolute', 'continuous')] == ['free']
+
+    def casadi(self, name: str, given: Array) -> Call:
+        """Return CasADi's Jacobians, which agree with ours."""
+        from liedyn_ros.studies.time_derivatives import casadi
+        n, function = self.model.nv, getattr(casadi, f'{name}_jacobians')(self.model)
+        out, columns = np.empty((3 * n, n)), np.array([self.v, given])
+        function(self.q, columns, out)
+        ours = getattr(self.dynamics, name).partial_derivatives(self.q, self.v, given)
+        ours = ours[1:4] if name == 'forward' else ours[:3]
+        agree(np.hstack(ours), out.T)
+        return Call(function, (self.q, columns, out))
+
+    def kernels(self) -> dict[str, list[Call]]:
+        """Return kernel and peer of both algorithms."""
         d, t, state = self.dynamics, self.tables, (self.q, self.v)
         q, v, a, tau = self.peer.configuration(self.q), *(
             self.peer.velocity(x) for x in (self.v, self.a, self.tau))
         matrices = *self.matrices, self.gravity
         return {
-            'inverse': (
+            'inverse': [
                 Call(inverse_jacobians, (d.constants.table, t.links, t.columns, *state, self.a,
                                          self.none, *matrices)),
-                Call(pin.computeRNEADerivatives, (*self.theirs, q, v, a)),
-                Call(d.inverse.partial_derivatives, (*state, self.a))),
-            'forward': (
+                Call(pin.computeRNEADerivatives, (*self.theirs, q, v, a))],
+            'forward': [
                 Call(forward_jacobians, (d.constants.table, t.data, t.links, t.columns,
-                                         t.before, t.factors, *state, self.tau, self.none,
+                                         t.before, t.factors, t.sides, *state, self.tau, self.none,
                                          self.out[0], *matrices)),
-                Call(pin.computeABADerivatives, (*self.theirs, q, v, tau)),
-                Call(d.forward.partial_derivatives, (*state, self.tau)))}
+                Call(pin.computeABADerivatives, (*self.theirs, q, v, tau))]}
 
     def check(self) -> None:
         """Stop unless Pinocchio has the same Jacobians."""
-        for _, theirs, ours in self.jacobians().values():
+        for _, theirs, ours, *_ in self.jacobians().values():
             got, wanted = ours.function(*ours.arguments), theirs.function(*theirs.arguments)
             for mine, other in zip((got.by_q, got.by_v), wanted):
                 agree(other, self.peer.velocity(self.peer.velocity(mine.T).T))
@@ -115,19 +153,46 @@ def measure(name: str, robot: Robot) -> list[Row]:
     state, rows = State(robot), []
     state.check()
     for what, calls in state.jacobians().items():
-        kernel, peer, checked = interleaved(list(calls))
+        kernel, peer, again, new, *casadi = interleaved(calls)
         rows.append({
             'machine': name, 'what': f'{what}, Jacobians', 'kernel': _us(kernel),
             'beside': _us(peer), 'ratio': median_ratio(kernel, peer),
-            'target': TARGETS.get(name[0], OTHERS), 'call': _us(checked),
-            'call_ratio': median_ratio(checked, peer)})
-    for what, calls in state.products().items():
-        kernel, plain, checked, beside = interleaved(list(calls))
-        rows.append({
-            'machine': name, 'what': what, 'kernel': _us(kernel), 'beside': _us(plain),
-            'ratio': median_ratio(kernel, plain), 'target': PRODUCT_TARGET,
-            'call': _us(checked), 'call_ratio': median_ratio(checked, beside)})
+            'target': TARGETS.get(name[0], OTHERS), 'call': _us(again),
+            'call_ratio': median_ratio(again, peer), 'new_ratio': median_ratio(new, peer),
+            'casadi': _us(casadi[0]) if casadi else None,
+            'casadi_ratio': median_ratio(casadi[0], peer) if casadi else None})
+    for what, products in state.products().items():
+        kernel, plain, checked, beside = interleaved(list(products))
+        rows.append(_product(name, what, kernel, plain, checked, beside))
     return rows
+
+
+def measure_loops(name: str, machine: Machine) -> list[Row]:
+    """Return the rows of a machine with closed loops: checked calls alone."""
+    dynamics, (model, q, v, tau) = ConstrainedDynamics(machine.model, dissipation=False), machine
+    dx, dy, dz = np.random.default_rng(0).normal(size=(3, model.nv))
+    a, rows = dynamics.forward(q, v, tau).a, []
+    every = {'actuated': np.ones(model.nv, dtype=bool)}
+    for what, call, derivative, given in (
+            ('forward, J x', dynamics.forward, constrained_product, tau),
+            ('forward, J^T y', dynamics.forward, constrained_gradient, tau),
+            ('inverse, J x', partial(dynamics.inverse, **every),
+             partial(constrained_inverse_product, **every), a),
+            ('inverse, J^T y', partial(dynamics.inverse, **every),
+             partial(constrained_inverse_gradient, **every), a)):
+        vectors = (dx, dy, dz) if what.endswith('x') else (dx,)
+        taken, beside = interleaved([
+            Call(derivative, (dynamics, q, v, given, *vectors)), Call(call, (q, v, given))])
+        rows.append(_product(name, what, taken, beside, taken, beside))
+    return rows
+
+
+def _product(name: str, what: str, kernel: list[float], plain: list[float],
+             checked: list[float], beside: list[float]) -> Row:
+    return {'machine': name, 'what': what, 'kernel': _us(kernel), 'beside': _us(plain),
+            'ratio': median_ratio(kernel, plain), 'target': PRODUCT_TARGET,
+            'call': _us(checked), 'call_ratio': median_ratio(checked, beside),
+            'new_ratio': None, 'casadi': None, 'casadi_ratio': None}
 
 
 def _us(times: list[float]) -> float:
@@ -136,16 +201,30 @@ def _us(times: list[float]) -> float:
 
 def main() -> None:
     """Measure every machine, print the table and keep it as JSON."""
+    if find_spec('casadi') is None:
+        print('CasADi is not installed: pip install -r requirements/bench.txt')
     print(f'{"machine":24}{"what":20}{"kernel":>9}{"beside":>9}{"ratio":>7}{"":12}{"call":>8}'
-          f'{"ratio":>7}')
+          f'{"ratio":>7}{"new":>7}{"CasADi":>10}{"ratio":>8}')
     rows = []
-    for name, robot in robots().items():
-        for row in measure(name, robot):
-            rows.append(row)
-            print(f'{name:24}{row["what"]:20}{row["kernel"]:9.2f}{row["beside"]:9.2f}'
-                  f'{row["ratio"]:7.2f}{verdict(row["ratio"], row["target"]):>12}'
-                  f'{row["call"]:8.2f}{row["call_ratio"]:7.2f}', flush=True)
+    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    loops = {'Stewart platform, loops': stewart(geometry), 'two legs, loops': two_legs()}
+    for measured, machines in ((measure, robots()), (measure_loops, loops)):
+        for name, machine in machines.items():
+            for row in measured(name, machine):
+                rows.append(row)
+                print(_line(row), flush=True)
     keep('partial_derivatives', {'unit': 'us', 'pinocchio': pin.__version__, 'rows': rows})
+
+
+def _line(row: Row) -> str:
+    line = (f'{row["machine"]:24}{row["what"]:20}{row["kernel"]:9.2f}{row["beside"]:9.2f}'
+            f'{row["ratio"]:7.2f}{verdict(row["ratio"], row["target"]):>12}'
+            f'{row["call"]:8.2f}{row["call_ratio"]:7.2f}')
+    if row['new_ratio'] is not None:
+        line += f'{row["new_ratio"]:7.2f}'
+    if row['casadi'] is not None:
+        line += f'{row["casadi"]:10.1f}{row["casadi_ratio"]:8.1f}'
+    return line
 
 
 if __name__ == '__main__':

@@ -29,6 +29,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jaco
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import KinematicJacobians
+from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
     forward_rate_jacobians, ForwardRateJacobians)
@@ -73,24 +74,30 @@ class ForwardPartialDerivatives:
         self._solve = solve
         self._model, self._nv = constants.model, constants.model.nv
         self._bodies, self._no_wrenches = len(constants.model.bodies), np.empty((0, 6))
-        room = PartialTables(constants)
-        tables = constants.table, room.data
+        own, n = PartialTables(constants), self._nv
+        self._shapes, self._rates = ((n,), (n, n), (n, n), (n, n), (n, 3)), ((n,),) * 4
+        tables = constants.table, own.data
         self._jacobians = BoundKernel(
-            forward_jacobians, *tables, room.links, room.columns, room.before, room.factors)
-        self._product = BoundKernel(forward_product, *tables, room.products)
-        self._transposed = BoundKernel(forward_product_transposed, *tables, room.products)
+            forward_jacobians, *tables, own.links, own.columns, own.before, own.factors,
+            own.sides)
+        self._product = BoundKernel(forward_product, *tables, own.products)
+        self._transposed = BoundKernel(forward_product_transposed, *tables, own.products)
         self._inverse = InversePartialDerivatives(constants)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                 external: ArrayLike | None = None) -> ForwardJacobians:
-        """Return a and all Jacobians, in O(n^2 depth)."""
-        n = self._nv
-        by = np.empty((3, n, n))
-        result = ForwardJacobians(np.empty(n), by[0], by[1], by[2], np.empty((n, 3)))
+                 external: ArrayLike | None = None, out: ForwardJacobians | None = None
+                 ) -> ForwardJacobians:
+        """
+        Return a and all Jacobians, in O(n^2 depth).
+
+        out is an earlier result, to be written again, as for inverse.partial_derivatives.
+        """
+        result = room(ForwardJacobians, self._shapes, out)
         wrenches = self._no_wrenches if external is None else external
         if self._jacobians.attempt(q, v, tau, wrenches, *result) == DONE:
             return result
         q, v, tau, wrenches = self._inputs(q, v, tau, external)
+        require_room(ForwardJacobians, self._shapes, out, q=q, v=v, tau=tau, external=wrenches)
         code = self._jacobians(q, v, tau, wrenches, *result)
         if code != DONE:
             stop(self._model, code, '', q, v=v, tau=tau, external=wrenches)
@@ -114,8 +121,7 @@ class ForwardPartialDerivatives:
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None) -> ForwardGradient:
         """Return a, y^T by_q, y^T by_v and y^T by_tau in O(n): the gradient of y . a."""
-        by = np.empty((4, self._nv))
-        result = ForwardGradient(by[0], by[1], by[2], by[3])
+        result = room(ForwardGradient, self._rates)
         wrenches = self._no_wrenches if external is None else external
         if self._transposed.attempt(q, v, tau, wrenches, y, *result) == DONE:
             return result

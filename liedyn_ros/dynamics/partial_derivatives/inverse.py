@@ -30,6 +30,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import inverse_second
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     held_wrench_jacobian, inverse_kinematic_jacobians, KinematicJacobians)
+from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
     inverse_rate_jacobians, InverseRateJacobians)
@@ -71,25 +72,31 @@ class InversePartialDerivatives:
         """Make room."""
         self._model, self._constants = constants.model, constants
         self._nv, self._bodies = constants.model.nv, len(constants.model.bodies)
-        self._room = room = PartialTables(constants)
-        tables, bodies = (constants.table, room.links, room.columns), (
-            constants.table, room.data, room.products)
-        self._jacobians = BoundKernel(inverse_jacobians, *tables)
+        self._room = tables = PartialTables(constants)
+        frames, bodies = (constants.table, tables.links, tables.columns), (
+            constants.table, tables.data, tables.products)
+        self._jacobians = BoundKernel(inverse_jacobians, *frames)
         self._product = BoundKernel(inverse_product, *bodies)
         self._transposed = BoundKernel(inverse_product_transposed, *bodies)
-        self._second = BoundKernel(inverse_second, *tables, room.variations)
-        self._no_wrenches = np.empty((0, 6))
+        self._second = BoundKernel(inverse_second, *frames, tables.variations)
+        self._no_wrenches, n = np.empty((0, 6)), self._nv
+        self._shapes, self._rates = ((n, n), (n, n), (n, n), (n, 3)), ((n,), (n,), (n,))
 
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                 external: ArrayLike | None = None) -> InverseJacobians:
-        """Return all Jacobians, in O(n depth)."""
-        n = self._nv
-        by = np.empty((3, n, n))
-        result = InverseJacobians(by[0], by[1], by[2], np.empty((n, 3)))
+                 external: ArrayLike | None = None, out: InverseJacobians | None = None
+                 ) -> InverseJacobians:
+        """
+        Return all Jacobians, in O(n depth).
+
+        out is an earlier result, to be written again. Raises LiedynError for a result of another
+        kind, ShapeError for one of another model, or that shares memory with an input.
+        """
+        result = room(InverseJacobians, self._shapes, out)
         wrenches = self._no_wrenches if external is None else external
         if self._jacobians.attempt(q, v, a, wrenches, *result):
             return result
         q, v, a, wrenches = self._inputs(q, v, a, external)
+        require_room(InverseJacobians, self._shapes, out, q=q, v=v, a=a, external=wrenches)
         if not self._jacobians(q, v, a, wrenches, *result):
             refuse(self._model, '', q, v=v, a=a, external=wrenches)
         return result
@@ -109,8 +116,7 @@ class InversePartialDerivatives:
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None) -> InverseGradient:
         """Return y^T by_q, y^T by_v and y^T by_a in O(n): the gradient of y . tau."""
-        by = np.empty((3, self._nv))
-        result = InverseGradient(by[0], by[1], by[2])
+        result = room(InverseGradient, self._rates)
         wrenches = self._no_wrenches if external is None else external
         if self._transposed.attempt(q, v, a, wrenches, y, *result):
             return result

@@ -21,6 +21,7 @@ from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.partial_derivatives.kernels import table
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model.kernels import kinds
 
 
@@ -29,8 +30,9 @@ class PartialTables:
     Room of one model: its content belongs to nobody after a call.
 
     data is that of the dynamics. links, columns, products, variations and factors are as in
-    kernels.table, kernels.products, kernels.second and kernels.factorization. before (nv,) is the
-    coordinate before each on its path, -1 for none.
+    kernels.table, kernels.products, kernels.second and kernels.factorization. sides holds 2 nv + 3
+    columns, then nv more, both filled up to multiples of LANES. before (nv,) is the coordinate
+    before each on its path, -1 for none.
     """
 
     def __init__(self, constants: Constants) -> None:
@@ -42,6 +44,8 @@ class PartialTables:
         self.products = np.zeros((constants.links, PRODUCT_WIDTH))
         self.variations = np.zeros((constants.links, VARIATION_WIDTH))
         self.factors = np.zeros((links.nv, links.nv))
+        self.sides = np.zeros((links.nv, sum(
+            -(-columns // LANES) * LANES for columns in (2 * links.nv + 3, links.nv))))
         self.before = np.arange(links.nv) - 1
         for i in range(links.N):
             parent = links.parent[i]

@@ -83,6 +83,29 @@ def forward(model: Model, order: int) -> Callable[..., None]:
     return _buffered(function, model)
 
 
+def inverse_jacobians(model: Model) -> Callable[..., None]:
+    """Return the Jacobians of tau by q, v and a, transposed below each other (3 nv, nv)."""
+    x = Expression(model, 2)
+    return _jacobians('inverse_jacobians', model, x, _inverse(x.link_table, x, *x.columns))
+
+
+def forward_jacobians(model: Model) -> Callable[..., None]:
+    """Return the Jacobians of a by q, v and tau, transposed below each other (3 nv, nv)."""
+    x = Expression(model, 2)
+    return _jacobians('forward_jacobians', model, x, _forward(x.link_table, x, *x.columns))
+
+
+def _jacobians(name: str, model: Model, x: Expression, result: Symbol) -> Callable[..., None]:
+    """Return a function of q and two columns into the Jacobians of an expression by all three."""
+    pose = casadi.vertcat(casadi.vec(x.rotation), x.angles)
+    eta = casadi.SX.sym('eta', model.nv)  # along the tangents of q; no force depends on where
+    moved = casadi.vertcat(casadi.vec(x.rotation @ casadi.skew(eta[:3])), eta[6:])
+    blocks = [casadi.jacobian(result, pose) @ casadi.jacobian(moved, eta)]
+    blocks += [casadi.jacobian(result, column) for column in x.columns]
+    function = casadi.Function(name, x.inputs, [casadi.densify(casadi.horzcat(*blocks))])
+    return _buffered(function, model)
+
+
 def _buffered(function: Any, model: Model) -> Callable[..., None]:
     """Return a function of q, columns (n, nv) and the result, without conversions of numbers."""
     buffer, run = function.buffer()

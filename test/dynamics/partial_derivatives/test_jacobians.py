@@ -20,7 +20,8 @@ from support.dynamics_cases import Case, make_case, TREES
 from support.random_models import random_model
 from support.tangents import difference, tangent_derivatives
 
-from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, SingularError
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, NotFiniteError, ShapeError, SingularError)
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import JOINT_TYPES, ModelBuilder
 
@@ -192,6 +193,35 @@ def test_refusals(damped: Case) -> None:
         d.forward.partial_derivatives.product(q, v, a, v, v, np.full_like(a, np.nan))
     with pytest.raises(LimitError, match='got larger ones'):
         partial(q, 1e200 * v, a)
+
+
+def test_an_earlier_result_is_written_again(damped: Case) -> None:
+    d, q, v, a, w = damped.dynamics, damped.q, damped.v, damped.a, damped.external
+    for partial in (d.inverse.partial_derivatives, d.forward.partial_derivatives):
+        first, wanted = partial(q, a, v), partial(q, v, a, w)
+        for state in ((q, v, a), ([*q], [*v], [*a])):
+            got = partial(*state, w, out=first)
+            assert got is first
+            for ours, theirs in zip(got, wanted):
+                np.testing.assert_array_equal(ours, theirs)
+
+
+def test_results_that_cannot_be_written_are_refused(damped: Case) -> None:
+    d, q, v, a = damped.dynamics, damped.q, damped.v, damped.a
+    inverse, forward = d.inverse.partial_derivatives, d.forward.partial_derivatives
+    one, other = inverse(q, v, a), forward(q, v, a)
+    with pytest.raises(LiedynError, match=r'^out: expected InverseJacobians, got ForwardJ'):
+        inverse(q, v, a, out=other)
+    for partial, result in ((inverse, one), (forward, other)):
+        for name in ('by_q', 'by_gravity'):
+            with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):
+                partial(q, v, a, out=result._replace(**{name: np.zeros((2, 3))}))
+        with pytest.raises(ShapeError, match=r'^out: expected its own memory, got .* with v'):
+            partial(q, result.by_v[0], a, out=result)
+        with pytest.raises(ShapeError, match=r'^out: expected arrays with their own memory'):
+            partial(q, v, a, out=result._replace(by_v=result.by_q))
+    with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):
+        forward(q, v, a, out=other._replace(a=np.zeros(1)))
 
 
 def test_massless_joints_are_named() -> None:

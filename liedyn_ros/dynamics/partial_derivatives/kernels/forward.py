@@ -15,32 +15,47 @@
 """The Jacobians of forward dynamics, from those of inverse dynamics at its solution (13.15)."""
 
 from liedyn_ros.dynamics.kernels import aba, joints
-from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import factorize, invert, solve
-from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
+from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import factorize, read, solve
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
+    shared, square, write_jacobians)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.simd import LANES, put
 
 
 @kernel
-def forward_jacobians(model, data, links, columns, before, factors, q, v, tau, external, a,
+def forward_jacobians(model, data, links, columns, before, factors, sides, q, v, tau, external, a,
                       by_q, by_v, by_tau, by_gravity):
     """
-    Write a, da/dq, da/dv, da/dtau = M^-1 and da/d(gravity); factors (nv, nv) is room.
+    Write a, da/dq, da/dv, da/dtau = M^-1 and da/d(gravity).
 
-    Returns what forward returns.
+    factors (nv, nv) and sides (nv, width), as in PartialTables, are room. Returns what forward
+    returns, and REFUSED for results of another shape, or that share memory with the input.
     """
+    n = len(v)
+    if not (len(a) == n and square(by_q, n) and square(by_v, n) and square(by_tau, n)
+            and by_gravity.shape == (n, 3)):
+        return aba.REFUSED
+    if (shared(by_q, q, v, tau, external) or shared(by_v, q, v, tau, external)
+            or shared(by_tau, q, v, tau, external) or shared(by_gravity, q, v, tau, external)
+            or overlap(by_q, by_v) or overlap(by_q, by_tau) or overlap(by_v, by_tau)):
+        return aba.REFUSED
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not inverse_jacobians(model, links, columns, q, v, a, external,
-                             by_q, by_v, factors, by_gravity):
+    sides[:] = 0.0
+    factors[:] = 0.0
+    if not (write_jacobians(model, links, columns, q, v, a, external, sides, sides, factors, sides,
+                            n, 2 * n) and joints.finite(factors.reshape(-1))):
         return aba.REFUSED
     code = factorize(before, factors)
     if code > 0:
         return code
-    solve(before, factors, -1.0, by_q)
-    solve(before, factors, -1.0, by_v)
-    solve(before, factors, -1.0, by_gravity)
-    invert(before, factors, by_tau)
+    start = sides.shape[1] - (n + LANES - 1) // LANES * LANES
+    for i in range(n):
+        put(sides, i, start + i, 1.0)
+    solve(before, factors, sides, start)
+    read(sides, start, by_q, by_v, by_tau, by_gravity)
     finite = (joints.finite(by_q.reshape(-1)) and joints.finite(by_v.reshape(-1))
               and joints.finite(by_tau.reshape(-1)))
     return aba.DONE if finite else aba.REFUSED

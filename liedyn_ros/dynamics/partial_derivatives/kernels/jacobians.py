@@ -22,6 +22,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.motion import compute_motio
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
 
@@ -32,31 +33,67 @@ def inverse_jacobians(model, links, columns, q, v, a, external,
     """
     Write dtau/dq, dtau/dv and dtau/da = M, each (nv, nv), and dtau/d(gravity) (nv, 3).
 
-    Returns whether the input is acceptable and the result is finite.
+    Returns whether the input is acceptable, the result is finite, and has shapes and memory of
+    its own.
     """
-    if not compute_motion(model, links, columns, q, v, a, external):
+    n = len(v)
+    if not (square(by_q, n) and square(by_v, n) and square(by_a, n)
+            and by_gravity.shape == (n, 3)):
+        return False
+    if (shared(by_q, q, v, a, external) or shared(by_v, q, v, a, external)
+            or shared(by_a, q, v, a, external) or shared(by_gravity, q, v, a, external)
+            or overlap(by_q, by_v) or overlap(by_q, by_a) or overlap(by_v, by_a)):
         return False
     by_q[:] = 0.0
     by_v[:] = 0.0
     by_a[:] = 0.0
+    if not write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, by_gravity,
+                           0, 0):
+        return False
+    return (joints.finite(by_q.reshape(-1)) and joints.finite(by_v.reshape(-1))
+            and joints.finite(by_a.reshape(-1)))
+
+
+@kernel
+def write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, by_gravity, at_v,
+                    at_gravity):
+    """
+    Write them into columns of matrices that are zero: dtau/dv from column at_v on.
+
+    dtau/d(gravity) begins at column at_gravity. Returns whether the input is acceptable.
+    """
+    if not compute_motion(model, links, columns, q, v, a, external):
+        return False
     for i in range(get_int(model, 0, LINKS) - 1, 0, -1):
         for k in range(joints.degrees(get_int(model, i, KIND))):
             fill(model, links, columns, i, get_int(model, i, VI) + k,
-                 by_q, by_v, by_a, by_gravity)
+                 by_q, by_v, by_a, by_gravity, at_v, at_gravity)
         parent = get_int(model, i, PARENT)
         if parent > 0:  # (13.10)
             rigid.store(links, parent, INERTIA, rigid.add(
                 rigid.load(links, parent, INERTIA), rigid.load(links, i, INERTIA)))
             t, b = change.load(links, i, CHANGE)
             change.add(links, parent, CHANGE, t, b)
-    for k in range(len(v)):
-        by_v[k, k] += get(model, coordinate_row(model, k), DAMPING)  # (13.13)
-    return (joints.finite(by_q.reshape(-1)) and joints.finite(by_v.reshape(-1))
-            and joints.finite(by_a.reshape(-1)))
+    for k in range(len(v)):  # (13.13)
+        put(by_v, k, at_v + k, get(by_v, k, at_v + k)
+            + get(model, coordinate_row(model, k), DAMPING))
+    return True
 
 
 @inlined
-def fill(model, links, columns, i, k, by_q, by_v, by_a, by_gravity):
+def square(x, n):
+    """Return whether a matrix is (n, n)."""
+    return x.shape[0] == n and x.shape[1] == n
+
+
+@inlined
+def shared(x, q, v, a, external):
+    """Return whether a result shares memory with an input."""
+    return overlap(x, q) or overlap(x, v) or overlap(x, a) or overlap(x, external)
+
+
+@inlined
+def fill(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at_v, at_gravity):
     """Write the rows and columns of coordinate k of link i, with those before it (13.11)."""
     body = rigid.load(links, i, INERTIA)
     t, b = change.load(links, i, CHANGE)
@@ -70,12 +107,12 @@ def fill(model, links, columns, i, k, by_q, by_v, by_a, by_gravity):
     zm, zf = vec3.add(zm, xm), vec3.add(zf, xf)
     gm, gf = rigid.apply(body, sw, sv)
     km = change.apply_t(t, b, sw, sv)
-    store3(by_gravity, k, 0, vec3.neg(gf))  # (13.29)
+    store3(by_gravity, k, at_gravity, vec3.neg(gf))  # (13.29)
     first = get_int(model, i, VI)
     for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
         w, u = load_pair(columns, j, S)
         put(by_q, j, k, vec3.dot(w, um) + vec3.dot(u, uf))
-        put(by_v, j, k, vec3.dot(w, zm) + vec3.dot(u, zf))
+        put(by_v, j, at_v + k, vec3.dot(w, zm) + vec3.dot(u, zf))
         put(by_a, j, k, vec3.dot(w, gm) + vec3.dot(u, gf))
     fm, ff = load_pair(links, i, FORCE)
     xm, xf = se3.ad_dual(sw, sv, fm, ff)  # N(F) S
@@ -87,11 +124,11 @@ def fill(model, links, columns, i, k, by_q, by_v, by_a, by_gravity):
             w, u = load_pair(columns, j, S)
             inertia = vec3.dot(w, gm) + vec3.dot(u, gf)
             put(by_q, j, k, vec3.dot(w, um) + vec3.dot(u, uf))
-            put(by_v, j, k, vec3.dot(w, zm) + vec3.dot(u, zf))
+            put(by_v, j, at_v + k, vec3.dot(w, zm) + vec3.dot(u, zf))
             put(by_a, j, k, inertia)
             put(by_a, k, j, inertia)
             (qw, qv), (rw, rv) = load_pair(columns, j, Q), load_pair(columns, j, R)
             (pw, _) = load_pair(columns, j, P)
             put(by_q, k, j, vec3.dot(gm, qw) + vec3.dot(gf, qv) + vec3.dot(km, pw))
-            put(by_v, k, j, vec3.dot(gm, rw) + vec3.dot(gf, rv) + vec3.dot(km, w))
+            put(by_v, k, at_v + j, vec3.dot(gm, rw) + vec3.dot(gf, rv) + vec3.dot(km, w))
         i = get_int(model, i, PARENT)
