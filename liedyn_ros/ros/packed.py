@@ -24,6 +24,7 @@ it reads. Where the comparison fails, messages are taken as objects.
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from operator import itemgetter
 import struct
 from typing import Any, NamedTuple
 
@@ -58,24 +59,24 @@ class PackedMessage:
         """Find the numbers in the bytes of a message, which is left with zeros in the fields."""
         for field in fields:
             _write(message, field, 0)
-        places = [_find(message, field) for field in fields]
-        self._bytes = bytearray(serialize_message(message))
-        self._packers: list[tuple[struct.Struct, int, slice]] = []
-        taken = 0
-        while places:  # numbers that stand side by side are written together
-            begin, codes = places[0][0], ''
-            while places and places[0][0] == begin + struct.calcsize('<' + codes):
-                codes += places.pop(0)[1]
-            packer = struct.Struct('<' + codes)
-            count = len(packer.unpack(bytes(packer.size)))
-            self._packers.append((packer, begin, slice(taken, taken + count)))
-            taken += count
+        numbers = [number for field in fields for number in _find(message, field)]
+        raw, end, codes = serialize_message(message), 0, '<'
+        order: list[int] = []  # what stands one after the other: a number, or a constant
+        self._constants: list[bytes] = []
+        for k, (begin, code) in sorted(enumerate(numbers), key=lambda number: number[1]):
+            if begin > end:
+                order.append(len(numbers) + len(self._constants))
+                self._constants.append(raw[end:begin])
+                codes += f'{begin - end}s'
+            order.append(k)
+            codes += code
+            end = begin + struct.calcsize('<' + code)
+        self._ordered = itemgetter(*order)
+        self._pack, self._tail = struct.Struct(codes).pack, raw[end:]
 
     def pack(self, numbers: Sequence[float]) -> bytes:
         """Return the bytes of the message with these numbers."""
-        for packer, offset, part in self._packers:
-            packer.pack_into(self._bytes, offset, *numbers[part])
-        return bytes(self._bytes)
+        return self._pack(*self._ordered((*numbers, *self._constants))) + self._tail
 
 
 class PackedPublisher:
@@ -240,8 +241,8 @@ def _write(message: Any, path: str, value: float) -> None:
             values[k] = float(value)
 
 
-def _find(message: Any, path: str) -> tuple[int, str]:
-    """Return where the bytes of a field begin, and the code of struct for its numbers."""
+def _find(message: Any, path: str) -> list[tuple[int, str]]:
+    """Return where the numbers of a field stand in the bytes, and the code of struct for each."""
     owner, name, kind = _field(message, path)
     code = INTEGERS.get(kind, 'd')
     count = 1 if kind in INTEGERS or kind == 'double' else len(getattr(owner, name))
@@ -254,4 +255,5 @@ def _find(message: Any, path: str) -> tuple[int, str]:
         places = found if places is None else places & found
     if places is None or len(places) != 1:
         raise ValueError(f'{path}: expected one place in the bytes of the message, got {places}')
-    return places.pop(), f'{count}{code}' if count > 1 else code
+    begin = places.pop()
+    return [(begin + k * size, code) for k in range(count)]

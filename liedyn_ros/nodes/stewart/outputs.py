@@ -73,7 +73,7 @@ class StewartOutputs:
 
     def publish_pose(self, monitored: MonitoredPose) -> None:
         """Publish the pose of one sample, if it converged."""
-        if monitored.converged and self._pose.heard:
+        if monitored.converged:
             self._pose.publish((*divmod(monitored.stamp_ns, SECOND),
                                 *conversions.pose_numbers(monitored.pose)))
 
@@ -86,8 +86,8 @@ class StewartOutputs:
         flags: its own, and those of samples passed over. age: s. What nobody listens to is not
         filled in.
         """
-        stamp = divmod(monitored.stamp_ns, SECOND)
-        if with_tf and self._broadcaster is not None and monitored.converged and has_listeners(
+        stamp, converged = divmod(monitored.stamp_ns, SECOND), monitored.converged
+        if with_tf and self._broadcaster is not None and converged and has_listeners(
                 self._broadcaster):
             self._transform.header.stamp = conversions.stamp_of(monitored.stamp_ns)
             conversions.to_transform(monitored.pose, self._transform.transform)
@@ -98,7 +98,7 @@ class StewartOutputs:
         if not self._good_status.heard:
             return
         numbers = self._numbers(monitored, flags, age, passed_over)
-        if monitored.converged and not monitored.legs and not flags & LIMITS:
+        if converged and not monitored.legs and not flags & LIMITS:
             self._good_status.publish((*stamp, *numbers))
         else:
             self._publish_warnings(monitored, numbers)

@@ -104,12 +104,12 @@ class LegMonitor:
                 raise LimitError(f'{name}: expected a number from 0 on, got {value}')
         self.noise = NoiseEstimator(noise, acceleration, resolution, unit)
         self._resolution = resolution
-        self._words = kernels.FAULTS.pack(
+        self.words = kernels.FAULTS.pack(
             history=np.zeros((kernels.POINTS, 7)), legs=np.zeros((6, kernels.LEG)),
             since=np.zeros((2, 6, 6)), numbers=np.zeros(kernels.NUMBERS),
             tally=np.zeros(kernels.TALLY), settings=np.zeros(kernels.SETTINGS))
         self._history, self._legs, self._numbers, self._tally, self._settings = (
-            kernels.FAULTS.array(self._words, name)
+            kernels.FAULTS.array(self.words, name)
             for name in ('history', 'legs', 'numbers', 'tally', 'settings'))
         self._legs[:, kernels.AMPLITUDE] = amplitude
         self._settings[kernels.FROZEN_TIME] = frozen_time
@@ -126,13 +126,20 @@ class LegMonitor:
 
     def judge(self, stamp_ns: int, lengths: Array) -> LegFaults:
         """Return the faults of a reading (6,), m, at a time (ns)."""
-        if self._origin_ns is None:
-            self._origin_ns = stamp_ns
         residuals: Array = np.empty(6)
         plausible: Array = np.empty(6)
-        found = kernels.examine(
-            self._words, self.noise.words, 1e-9 * (stamp_ns - self._origin_ns), lengths,
+        return self.faults_of(kernels.examine(
+            self.words, self.noise.words, self.seconds(stamp_ns), lengths, residuals, plausible),
             residuals, plausible)
+
+    def seconds(self, stamp_ns: int) -> float:
+        """Return a time (ns) in s from the first reading on."""
+        if self._origin_ns is None:
+            self._origin_ns = stamp_ns
+        return 1e-9 * (stamp_ns - self._origin_ns)
+
+    def faults_of(self, found: int, residuals: Array, plausible: Array) -> LegFaults:
+        """Return the faults that a kernel found in a reading, and learn from it."""
         if found >> kernels.LEARNT & 1:
             self.noise.learn(float(self._tally[kernels.GROWN]))
             self._take_over_noise()

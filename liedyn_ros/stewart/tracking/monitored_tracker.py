@@ -33,6 +33,7 @@ from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchMonitor
+from liedyn_ros.stewart.tracking.kernels import readings as kernels
 from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.motion_filter import LegMotion, MotionFilter
@@ -89,8 +90,7 @@ class MonitoredTracker:
         self._gate = SampleGate(geometry)
         self._unit, _ = geometry.reading_unit
         # Noise and faults are judged in one unit, also where cranks and other legs are mixed.
-        relative = geometry.drive_scales / self._unit
-        self._relative: Array | None = relative if (relative != 1.0).any() else None
+        self._relative = geometry.drive_scales / self._unit
         self._leg_monitor = LegMonitor(
             config.leg_noise, config.leg_acceleration, config.frozen_time, config.leg_resolution,
             geometry.reading_unit,
@@ -138,12 +138,9 @@ class MonitoredTracker:
             self._lost |= self._tracker.last is not None
             self._tracker.continue_from(None)
             self._forget()
-        faults = self._judge(sample)
+        faults, self._motion = self._read(sample)
         if faults.outliers and faults.noise_known and self.config.replace_outliers:
             sample = sample._replace(lengths=faults.plausible)
-        noise = self._leg_monitor.noise
-        self._motion = self._motion_filter.take(  # an outlier is no motion, replaced or not
-            sample.stamp_ns, faults.plausible, self._unit * noise.total, noise.jitter)
         started = self._tracker.last is not None
         tracked = self._tracker.advance(sample, not self._branch_monitor.near(KEPT_BRANCH))
         flags = faults.flags
@@ -159,13 +156,16 @@ class MonitoredTracker:
         self._last = self._report(choice, flags, faults.legs, sensed, started, rates is not None)
         return self._last
 
-    def _judge(self, sample: Sample) -> LegFaults:
-        """Return the faults of a sample's readings."""
-        if self._relative is None:
-            return self._leg_monitor.judge(sample.stamp_ns, sample.lengths)
-        faults = self._leg_monitor.judge(sample.stamp_ns, sample.lengths * self._relative)
-        return faults._replace(residuals=faults.residuals / self._relative,
-                               plausible=faults.plausible / self._relative)
+    def _read(self, sample: Sample) -> tuple[LegFaults, LegMotion | None]:
+        """Return the faults of a sample's readings, and the motion of the legs."""
+        legs, motion, row = self._leg_monitor, self._motion_filter, np.empty(kernels.ROW)
+        noise, jitter = self._unit * legs.noise.total, legs.noise.jitter
+        found, period = kernels.take(
+            legs.words, legs.noise.words, motion.words, self._relative,
+            legs.seconds(sample.stamp_ns), sample.stamp_ns, sample.lengths, noise, jitter, row)
+        faults = legs.faults_of(found, row[kernels.RESIDUALS:kernels.PLAUSIBLE],
+                                row[kernels.PLAUSIBLE:kernels.MOVED])
+        return faults, motion.motion_of(period, noise, jitter, row[kernels.MOVED:])
 
     def _unsolved(
             self, tracked: TrackedPose, flags: int, faults: LegFaults, started: bool
@@ -218,10 +218,8 @@ class MonitoredTracker:
             flags |= Flag.APPROACHING_SINGULARITY.value
         fit = None
         if self._sensor_monitor is not None and sensed is not None:
-            deviation = self._leg_monitor.noise.deviation
             fit = self._sensor_monitor.compare(
-                tracked, *sensed,
-                deviation if self._relative is None else deviation / self._relative)
+                tracked, *sensed, self._leg_monitor.noise.deviation / self._relative)
         if fit is not None and not fit.consistent:
             flags |= Flag.SENSOR_DISAGREES.value
             if fit.leg is not None:

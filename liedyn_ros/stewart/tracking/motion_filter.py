@@ -77,11 +77,11 @@ class MotionFilter:
     def __init__(self, scales: Array) -> None:
         """Take how far one unit of each leg's reading moves the end of its drive, (6,), m."""
         self._scales = scales
-        self._words = kernels.FILTER.pack(
+        self.words = kernels.FILTER.pack(
             bank=np.zeros((kernels.SPECTRA, kernels.ROW)), scales=scales, ends=np.zeros(6),
             mixture=np.zeros(kernels.MIXTURE), work=np.zeros(kernels.ROW + kernels.SPECTRA),
             now=np.zeros(kernels.NOW, dtype=np.int64))
-        self._now = kernels.FILTER.array(self._words, 'now')
+        self._now = kernels.FILTER.array(self.words, 'now')
 
     def reset(self) -> None:
         """Forget the motion."""
@@ -96,7 +96,12 @@ class MotionFilter:
         noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
         """
         moved = np.empty(kernels.MOVED)
-        period = kernels.follow(self._words, stamp_ns, lengths, noise, jitter, moved)
+        period = kernels.follow(self.words, stamp_ns, lengths, noise, jitter, moved)
+        return self.motion_of(period, noise, jitter, moved)
+
+    def motion_of(
+            self, period: float, noise: float, jitter: float, moved: Array) -> LegMotion | None:
+        """Return the motion that a kernel found, from what it returned and wrote."""
         if not period:
             return None
         return LegMotion(noise, jitter, period, int(self._now[kernels.COUNT]),
