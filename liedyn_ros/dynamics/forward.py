@@ -72,7 +72,8 @@ class Forward(Algorithm):
         """
         Return a and its time derivatives to order r (r + 1, nv): inverse.time_derivatives undone.
 
-        tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for r > 30.
+        tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for r > 30. High orders lose
+        digits, which estimate_error tells.
         """
         if type(tau) is not np.ndarray or tau.ndim != 2 or not 0 < len(tau) <= self._order + 1:
             order = order_of_rows('tau', tau, 0)
@@ -86,6 +87,11 @@ class Forward(Algorithm):
             return a
         self._hybrid.solve(kernel, q, v, self._none, a, tau, external, out)
         return a
+
+    def estimate_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike,
+                       external: ArrayLike | None = None) -> Array:
+        """Return about how wrong each order (r + 1,) of a is, as Hybrid.estimate_error does."""
+        return self._hybrid.estimate_error(q, v, self._none, a, tau, external)
 
     def with_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                    external: ArrayLike | None = None, *, extended: bool = False,

@@ -24,7 +24,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from liedyn_ros.dynamics import constrained
 from liedyn_ros.nodes.dynamics.answers import CONSTRAINTS, REDUNDANCIES
-from liedyn_ros.nodes.loops.state_publisher import FAULTS
+from liedyn_ros.nodes.loops.outputs import FAULTS
 from liedyn_ros.stewart import Flag, Start, Status
 
 pytestmark = pytest.mark.smoke

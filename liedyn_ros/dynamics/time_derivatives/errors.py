@@ -33,6 +33,7 @@ from liedyn_ros.dynamics.time_derivatives.decimals import Decimals, decimals
 from liedyn_ros.dynamics.time_derivatives.extended import hybrid
 
 DIGITS = 50, 100, 200, 400, 800  # of doubles there are 16
+NO_DIGIT = 0.1  # of the largest entry: an order with that error has no digit left
 AGREEMENT = 0.1  # of two runs: then the one with twice the digits has digits to spare
 NOTHING = Decimal('1e-300')  # of the numbers of an order: what extended precision leaves of a zero
 

@@ -30,7 +30,7 @@ from liedyn_ros.common.checks import Array, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
 from liedyn_ros.dynamics.constrained import ConstraintStatus, LEAST_FORCE, LEAST_TORQUE
-from liedyn_ros.dynamics.time_derivatives.errors import require_digits
+from liedyn_ros.dynamics.time_derivatives.errors import NO_DIGIT, require_digits
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
 from liedyn_ros.nodes.dynamics.question import explain, Question
@@ -160,7 +160,7 @@ class DynamicsAnswers:
             messages.read_efforts(query.efforts, order, entries) if efforts else zero,
             self._prescribed(query, accelerations, efforts),
             messages.read_external(query.external, entries), _redundancy(query),
-            self._with_errors(query, efforts))
+            self._with_errors(query, efforts, entries))
         spatial = self._spatial(query, question)
         try:
             begin = time.perf_counter()
@@ -170,7 +170,7 @@ class DynamicsAnswers:
         except LiedynError as error:
             raise explain(messages.names, question, error) from error
         if solved.errors is not None:
-            require_digits(solved.errors, query.max_error)
+            require_digits(solved.errors, query.max_error or NO_DIGIT)
             answer.errors = doubles(solved.errors)
         answer.header.frame_id = messages.names.base_body
         answer.joint_names = query.state.joint_names
@@ -199,14 +199,15 @@ class DynamicsAnswers:
                                f'hybrid, got {len(query.prescribed)}')
         return self._all if accelerations else self._none
 
-    def _with_errors(self, query: DynamicsQuery, efforts: bool) -> bool:
-        """Return whether the errors of the orders are asked for; only those of trees are found."""
+    def _with_errors(self, query: DynamicsQuery, efforts: bool, entries: int) -> bool:
+        """Return whether errors of orders are looked for; only those of trees are found."""
         if not 0.0 <= query.max_error < math.inf:
             raise LimitError(f'max_error: expected a number from 0 on, got {query.max_error}')
-        if query.max_error and not (efforts and not self.with_loops):
+        found = efforts and not self.with_loops
+        if query.max_error and not found:
             raise LimitError('max_error: expected 0, as errors are found for forward and hybrid '
                              f'dynamics of trees alone, got {query.max_error}')
-        return query.max_error > 0.0
+        return found and (entries > 1 or query.max_error > 0.0)
 
     def _spatial_base(self, query: DynamicsQuery) -> FloatingBase | None:
         """Return the base if its accelerations are those of the spatial twist."""

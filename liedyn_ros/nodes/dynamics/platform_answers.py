@@ -79,8 +79,8 @@ class PlatformAnswers(DynamicsAnswers):
             raise NameSetError('joint_names: expected all joints, as hybrid dynamics needs them, '
                                'got none')
         self._prescribed(query, accelerations, efforts)  # refuses names
-        self._with_errors(query, efforts)  # refuses max_error
         entries = count_entries(query, accelerations=accelerations, efforts=efforts)
+        self._with_errors(query, efforts, entries)  # refuses max_error
         pose, twist = self._messages.read_base(query.state)
         outside = self._outside(query, entries)
         require_warm(self._warm)

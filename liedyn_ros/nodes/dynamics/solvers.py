@@ -36,8 +36,8 @@ class Solved(NamedTuple):
     """
     Accelerations and efforts, and of a model with loops the wrenches of its closures.
 
-    wrenches are (C, 6), or (order + 1, C, 6) with time derivatives. errors (order + 1,) are those
-    of the orders, relative to their largest entries, where they are asked for.
+    wrenches are (C, 6), or (order + 1, C, 6) with time derivatives. errors (order + 1,) are
+    estimates of those of the orders, relative to their largest entries, where they are asked for.
     """
 
     a: Array
@@ -78,26 +78,25 @@ class TreeSolver:
 
     def forward(self, x: Question) -> Solved:
         """Find the accelerations."""
-        if x.with_errors:
-            return self.hybrid(x)
         if x.tau.ndim == 1:
-            return Solved(self._dynamics.forward(x.q, x.v, x.tau, x.external), x.tau)
-        return Solved(
-            self._dynamics.forward.time_derivatives(x.q, x.v, x.tau, x.external), x.tau)
+            a = self._dynamics.forward(x.q, x.v, x.tau, x.external)
+        else:
+            a = self._dynamics.forward.time_derivatives(x.q, x.v, x.tau, x.external)
+        return self._with_errors(x, a, x.tau)
 
     def hybrid(self, x: Question) -> Solved:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
-        if x.with_errors:
-            a, tau = np.atleast_2d(x.a), np.atleast_2d(x.tau)
-            external = None if x.external is None else x.external.reshape(len(a), -1, 6)
-            a, tau, errors = self._dynamics.hybrid.with_error(
-                x.q, x.v, x.prescribed, a, tau, external)
-            return Solved(a, tau, errors=errors)
-        if x.a.ndim == 1:
-            return Solved(*self._dynamics.hybrid(
-                x.q, x.v, x.prescribed, x.a, x.tau, x.external))
-        return Solved(*self._dynamics.hybrid.time_derivatives(
-            x.q, x.v, x.prescribed, x.a, x.tau, x.external))
+        solve = (self._dynamics.hybrid if x.a.ndim == 1
+                 else self._dynamics.hybrid.time_derivatives)
+        return self._with_errors(x, *solve(x.q, x.v, x.prescribed, x.a, x.tau, x.external))
+
+    def _with_errors(self, x: Question, a: Array, tau: Array) -> Solved:
+        if not x.with_errors:
+            return Solved(a, tau)
+        rows = np.atleast_2d(a)
+        external = None if x.external is None else x.external.reshape(len(rows), -1, 6)
+        return Solved(a, tau, errors=self._dynamics.hybrid.estimate_error(
+            x.q, x.v, x.prescribed, rows, np.atleast_2d(tau), external))
 
     def mobility(self) -> Mobility:
         """Return that all coordinates are free."""

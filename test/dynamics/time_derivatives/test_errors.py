@@ -142,3 +142,22 @@ def test_wrenches_and_prescribed_motion_are_passed_on(case: Case) -> None:
     known = d.hybrid.with_error(case.q, case.v, which, a, np.full_like(tau, np.nan), external)
     np.testing.assert_array_equal(known.a, a)
     assert (known.error < 1e-11).all()
+
+
+@pytest.mark.parametrize('name', MACHINES)
+def test_estimates_hold_within_a_factor_of_ten(name: str) -> None:
+    model = MACHINES[name]()
+    dynamics, ratios = Dynamics(model), []
+    order = 8 if name.startswith('equal') else 4
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        q, v = model.random(rng), rng.normal(size=model.nv)
+        tau = dynamics.inverse.time_derivatives(q, v, rng.normal(size=(order + 1, model.nv)))
+        found = dynamics.forward.with_error(q, v, tau)
+        ratios.append(dynamics.forward.estimate_error(q, v, tau, found.a) / found.error)
+        which = np.arange(model.nv) % 3 == 0
+        mixed = dynamics.hybrid.with_error(q, v, which, found.a, tau)
+        ratios.append(dynamics.hybrid.estimate_error(q, v, which, *mixed[:2]) / mixed.error)
+    flat = np.concatenate(ratios)
+    assert flat.min() > 0.1  # none is wrong by ten times what is told
+    assert np.quantile(flat, 0.9) < 10.0  # more where the true errors cancel by chance

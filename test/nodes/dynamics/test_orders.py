@@ -74,19 +74,38 @@ def test_forward_undoes_inverse(server, path, convention):
     assert_rows(back, x.a, 1e-7)
 
 
-def test_errors_of_orders_are_found_when_asked(server, path):
+def test_errors_of_orders_are_told(server, path):
     x = Motion(path, order=3)
     names, _ = half_of(x)
     for name, given, more in ((forward, False, {}), (hybrid, True, {'prescribed': names})):
-        answer = server.ask(name, x.query(given, True, True, max_error=1e-6, **more))
-        plain = server.ask(name, x.query(given, True, True, **more))
-        assert answer.success and len(answer.errors) == 4 and not plain.errors
+        answer = server.ask(name, x.query(given, True, True, **more))
+        assert answer.success and len(answer.errors) == 4
         assert 0.0 < max(answer.errors) < 1e-6
-        for got, wanted in zip(x.found(answer), x.found(plain)):
+        limited = server.ask(name, x.query(given, True, True, max_error=1e-6, **more))
+        for got, wanted in zip(x.found(limited), x.found(answer)):
             assert_array_equal(got, wanted)
+    assert not server.ask(inverse, x.query(True, False, True)).errors
     answer = server.ask(forward, x.query(False, True, max_error=1e-18))
     assert not answer.success
     assert 'order 0: expected a relative error of 1e-18 at most' in answer.message
+
+
+def test_orders_without_a_digit_are_refused_by_default(server, path):
+    x = Motion(path, order=30)
+    x.v[:] *= 100.0
+    _, x.tau = x.found(server.ask(inverse, x.query(True, False)))  # of accelerations of size 1
+    answer = server.ask(forward, x.query(False, True))
+    assert not answer.success and not answer.accelerations
+    assert 'expected a relative error of 0.1 at most' in answer.message
+    assert 'lower the order' in answer.message
+
+
+def test_a_machine_at_rest_loses_no_digit(server, path):
+    x = Motion(path, order=5)
+    x.v[:], x.a[:] = 0.0, 0.0
+    _, x.tau = x.found(server.ask(inverse, x.query(True, False)))
+    a, _ = x.found(server.ask(forward, x.query(False, True)))
+    assert_allclose(a, 0.0, atol=1e-9)
 
 
 def test_the_first_entries_are_those_of_a_lower_order(server, path):
