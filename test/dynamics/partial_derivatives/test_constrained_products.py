@@ -89,8 +89,7 @@ def test_forward_beside_complex_steps(name: str) -> None:
     assert_gradient(gradient, (x, y, u), *weighted_sum(weights, a, z, multipliers))
 
 
-@pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
-@pytest.mark.parametrize('passive', (1, 2))
+@pytest.mark.parametrize(('passive', 'redundancy'), ((1, LEAST_TORQUE), (2, LEAST_FORCE)))
 @pytest.mark.parametrize('name', EVERY)
 def test_inverse_beside_complex_steps(name: str, passive: int, redundancy: str) -> None:
     dynamics, q, v, given, w, rng = state(EVERY[name])

@@ -12,18 +12,27 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Linear models beside differences through the motion itself."""
+"""Linear models beside complex steps through the motion itself, and series of 50 digits."""
 
+from mpmath import mp
 import numpy as np
 import pytest
+from support.complex_flow import transition_of
 from support.dynamics_cases import Case, make_case
-from support.tangents import difference
+from support.loop_states import EVERY, state
 
 from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.partial_derivatives.constrained import linearize_constrained
 from liedyn_ros.dynamics.partial_derivatives.linearization import (
     linearize, linearize_along, transition)
 
-TOLERANCE = 1e-7
+TOLERANCE = 1e-9
+
+
+def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
+    """Compare with a tolerance of the largest entry."""
+    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 @pytest.fixture(params=(False, True), ids=('fixed', 'floating'))
@@ -32,22 +41,28 @@ def moving(request) -> Case:
     return make_case(1, request.param)
 
 
-def test_transition_is_the_derivative_of_the_motion(moving: Case) -> None:
+def test_transition_beside_a_complex_motion(moving: Case) -> None:
     d, model, dt, n = moving.dynamics, moving.model, 0.02, moving.model.nv
     q, v = moving.q, 0.3 * moving.v
     tau = d.inverse(q, v, np.zeros(n))
-    end_q, end_v, step = transition(d, q, v, dt, tau)
+    _, _, step = transition(d, q, v, dt, tau, tolerance=1e-12)
+    direction = moving.rng.normal(size=3 * n)
+    assert_same(step.A @ direction[:2 * n] + step.B @ direction[2 * n:],
+                transition_of(model, q, v, tau, dt, direction, dissipation=False))
 
-    def end(direction, s):
-        start = model.integrate(q, s * direction[:n]), v + s * direction[n:2 * n]
-        there, rate, _ = transition(d, *start, dt, tau + s * direction[2 * n:], tolerance=1e-12)
-        return np.hstack([model.difference(end_q, there), rate - end_v])
 
-    for _ in range(3):
-        direction = moving.rng.normal(size=3 * n) * np.repeat([1.0, 1.0, 0.1], n)
-        wanted = difference(lambda s: end(direction, s), 1e-3)
-        got = step.A @ direction[:2 * n] + step.B @ direction[2 * n:]
-        np.testing.assert_allclose(got, wanted, rtol=0.0, atol=TOLERANCE * np.abs(wanted).max())
+@pytest.mark.parametrize('name', ('universal', 'balls'))
+def test_at_rest_the_held_step_of_a_machine_with_loops_is_exact(name: str) -> None:
+    """Beside a complex motion from a displaced equilibrium, on the constraints or off them."""
+    dynamics, q, _, _, _, rng = state(EVERY[name])
+    n, dt = dynamics.model.nv, 0.01
+    rest, dynamics = np.zeros(n), ConstrainedDynamics(dynamics.model, dissipation=False)
+    tau = dynamics.inverse(q, rest, rest, actuated=np.ones(n, dtype=bool)).tau
+    step = linearize_constrained(dynamics, q, rest, tau).discrete(dt)
+    direction = rng.normal(size=3 * n)
+    assert_same(step.A @ direction[:2 * n] + step.B @ direction[2 * n:],
+                transition_of(
+                    dynamics.model, q, rest, tau, dt, direction, dissipation=False))
 
 
 def test_held_step_meets_the_transition_to_second_order(moving: Case) -> None:
@@ -73,20 +88,31 @@ def test_at_rest_the_held_step_is_exact() -> None:
     np.testing.assert_allclose(step.B, exact.B, rtol=0.0, atol=1e-9 * np.abs(exact.B).max())
 
 
-def test_forces_that_run_straight() -> None:
-    """Beside steps of a thousandth in which the forces are held at their means."""
-    case = make_case(2, False)
-    n, dt, parts = case.model.nv, 0.02, 1000
-    tau = case.dynamics.gravity_vector(case.q)
-    model = linearize(case.dynamics, case.q, np.zeros(n), tau)
-    ramp, fine = model.discrete(dt, ramp=True), model.discrete(dt / parts)
-    x, first, last = np.zeros(2 * n), *case.rng.normal(size=(2, n))
-    for k in range(parts):
-        x = fine.A @ x + fine.B @ (first + (k + 0.5) / parts * (last - first))
-    wanted = ramp.B @ np.hstack([first, last])
-    np.testing.assert_allclose(x, wanted, rtol=0.0, atol=1e-6 * np.abs(wanted).max())
-    np.testing.assert_allclose(
-        ramp.B[:, :n] + ramp.B[:, n:], model.discrete(dt).B, rtol=1e-9, atol=1e-12)
+@pytest.mark.parametrize('kind', ('tree', 'loops'))
+def test_held_and_ramped_forces_beside_a_series_of_50_digits(kind: str) -> None:
+    """Of constant A and B: the sum of (A dt)^k (x / k! + dt B u / (k + 1)! + ...)."""
+    if kind == 'tree':
+        case = make_case(2, True)
+        n, rng = case.model.nv, case.rng
+        model = linearize(case.dynamics, case.q, case.v, case.a)
+    else:
+        dynamics, q, v, tau, _, rng = state(EVERY['two loops'])
+        n, model = dynamics.model.nv, linearize_constrained(dynamics, q, v, tau[0])
+    dt, x, first, last = 0.02, rng.normal(size=2 * n), *rng.normal(size=(2, n))
+    held, ramp = model.discrete(dt), model.discrete(dt, ramp=True)
+    with mp.workdps(50):
+        power = [np.vectorize(mp.mpf)(each) for each in (
+            x, dt * model.B @ first, dt * model.B @ (last - first))]
+        matrix, total = np.vectorize(mp.mpf)(dt * model.A), [0, 0, 0]
+        for k in range(50):
+            total = [sums + each / mp.factorial(k + j)
+                     for j, (sums, each) in enumerate(zip(total, power))]
+            power = [matrix @ each for each in power]
+        assert max(abs(each).max() for each in power) < mp.factorial(k) * mp.mpf(10)**-20
+    free, held_part, ramp_part = (np.array(each, dtype=float) for each in total)
+    assert_same(held.A @ x + held.B @ first, free + held_part, 1e-11)
+    assert_same(ramp.A @ x + ramp.B @ np.hstack([first, last]),
+                free + held_part + ramp_part, 1e-11)
 
 
 def test_along_a_trajectory(moving: Case) -> None:
