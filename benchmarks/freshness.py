@@ -28,8 +28,8 @@ cent). The last are the node's share of a processor, and its processor time a sa
 disturbance: the time until a pose arrives that is younger than FRESH (ms). On a machine that
 others use, only ratios of one run mean something.
 
-    python -m benchmarks.freshness [--seconds S] [--rates HZ ...] [--node 'COMMAND'] [--quick]
-                                   [--of pose|loops]
+    python -m benchmarks.freshness [--seconds S] [--rates HZ ...] [--node 'COMMAND']
+                                   [--quick | --quiet] [--of pose|loops]
 """
 
 from argparse import ArgumentParser, Namespace
@@ -143,13 +143,14 @@ def compare(commands: dict[str, str], options: Namespace) -> list[dict[str, Any]
         print(f'{name:6s} {scene:22s} {rate:6.0f} Hz  ' + '  '.join(
             f'{key} {value:.3g}' for key, value in figures.items()), flush=True)
 
+    scenes = {'quiet': 0} if options.quiet else {
+        'quiet': 0, 'a loop a core': cores, 'four loops a core': 4 * cores}
     for rate in options.rates:
-        for scene, loops in (('quiet', 0), ('a loop a core', cores), ('four loops a core',
-                                                                      4 * cores)):
+        for scene, loops in scenes.items():
             for name, command in commands.items():
                 add(name, scene, rate,
                     run(command, rate, loops, options.seconds, traffic=traffic))
-    if not options.quick:
+    if not (options.quick or options.quiet):
         for name, command in commands.items():
             if name not in ('echo', 'floor'):
                 add(name, 'stopped, killed', 1000.0, stopped(command, 1000.0, traffic=traffic))
@@ -195,6 +196,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument('--rates', type=float, nargs='+', default=list(RATES))
     parser.add_argument('--node', default='', help='command of another pose node, to compare')
     parser.add_argument('--quick', action='store_true', help='rates and loads only')
+    parser.add_argument('--quiet', action='store_true', help='rates only, no busy loops')
     parser.add_argument('--be', choices=('echo', 'floor'), help='be one of these nodes')
     parser.add_argument('--of', choices=tuple(TRAFFIC), default='pose', help='the node measured')
     options = parser.parse_args(arguments)
