@@ -21,6 +21,7 @@ run. So are order 5 beside order 0, a state of a batch beside a call, and leg fo
 Before a machine is measured, both libraries must agree on it.
 """
 
+import math
 import statistics
 from typing import Any, NamedTuple
 
@@ -191,8 +192,8 @@ def kernel(machine: Machine, order: int) -> Call:
     tau[0] = machine.tau
     none = np.zeros(0, dtype=np.int64)
     return Call(solver.solve, (
-        data.machine, data.motion, data.by_row, data.by_column, data.space, solver.HYBRID,
-        np.ones(nv, dtype=np.bool_), none, np.zeros(0),
+        data.machine, data.motion, data.by_row, data.by_column, data.space, math.inf,
+        solver.HYBRID, np.ones(nv, dtype=np.bool_), none, np.zeros(0),
         np.zeros((0, rows, 6)), machine.q, machine.v, np.zeros((rows, nv)), tau,
         np.zeros((rows, data.m)), np.zeros((rows, len(machine.model.closures), 6)),
         np.zeros(REPORT_WIDTH)))

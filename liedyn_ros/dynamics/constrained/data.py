@@ -114,11 +114,13 @@ class ConstrainedData:
             effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), carrier=_cube(k, 6, nv),
             step=np.zeros((6, padded(nv))), twist=_cube(k, 6, n + 1), wrench=_cube(k, 6, n + 1),
             moments=_cube(k, 9, n + 1), frame=_cube(k, 12, self._frames),
-            frame_twist=_cube(k, 6, self._frames), row=_cube(k, 6, self._rows),
-            pull=_cube(k, 6, self._closures),
+            frame_twist=_cube(k, 6, self._frames), arm=_cube(k, 9, self._closures),
+            row=_cube(k, 6, self._rows), relative=_cube(k, 6, self._rows),
+            residual=np.zeros((1, padded(self._rows))), pull=_cube(k, 6, self._closures),
+            closure_wrench=np.zeros((6, padded(self._closures))),
             multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
             jacobian=_cube(k, m, nv), composite=np.zeros((n, 10)),
-            change=np.zeros((n + 1, 12)))
+            change=np.zeros((12, padded(n + 1))))
         self.space = SPACE.pack(
             basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
             head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),

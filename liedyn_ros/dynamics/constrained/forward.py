@@ -32,7 +32,8 @@ class ConstrainedForward:
 
     def __init__(self, solver: Solver) -> None:
         """Take what runs the kernel."""
-        self._solver = solver
+        self._solver, self._task = solver, Task(HYBRID, solver.everywhere)
+        self._reads = solver.nowhere, solver.everywhere
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
                  external: ArrayLike | None = None, closed: bool = True) -> ConstrainedSolution:
@@ -52,9 +53,12 @@ class ConstrainedForward:
     def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                external: ArrayLike | None, closed: bool
                ) -> ConstrainedSolution | ConstrainedSolutions:
-        solver = self._solver
-        states = solver.states(
-            batch, q, v, None, tau, external, (solver.nowhere, solver.everywhere))
-        results, s, code = solver.run(Task(HYBRID, solver.everywhere), states, closed)
+        solver, reads = self._solver, self._reads
+        found = None if batch else solver.attempt(
+            self._task, q, v, None, tau, external, closed, reads)
+        if found is not None:
+            return solver.solution(*found, True)
+        states = solver.states(batch, q, v, None, tau, external, reads)
+        results, s, code = solver.run(self._task, states, closed)
         solver.check(states, s, code, tau=states.tau)
         return solver.solution(states, results, True)

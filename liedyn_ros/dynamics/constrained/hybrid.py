@@ -56,7 +56,11 @@ class ConstrainedHybrid:
                ) -> ConstrainedSolution | ConstrainedSolutions:
         solver = self._solver
         which = mask('prescribed', prescribed, solver.model.nv)
-        states = solver.states(batch, q, v, a, tau, external, (which, ~which))
-        results, s, code = solver.run(Task(HYBRID, ~which), states, True)
+        task, reads = Task(HYBRID, ~which), (which, ~which)
+        found = None if batch else solver.attempt(task, q, v, a, tau, external, True, reads)
+        if found is not None:
+            return solver.solution(*found, not which.any())
+        states = solver.states(batch, q, v, a, tau, external, reads)
+        results, s, code = solver.run(task, states, True)
         solver.check(states, s, code, tau=states.tau)
         return solver.solution(states, results, not which.any())

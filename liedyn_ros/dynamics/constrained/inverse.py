@@ -75,9 +75,11 @@ class ConstrainedInverse:
         solver = self._solver
         driven = solver.model.actuated if actuated is None else mask(
             'actuated', actuated, solver.model.nv)
-        task = self.task(driven, redundancy, weights)
-        states = solver.states(
-            batch, q, v, a, tau, external, (solver.everywhere, solver.everywhere))
+        task, reads = self.task(driven, redundancy, weights), (solver.everywhere,) * 2
+        found = None if batch else solver.attempt(task, q, v, a, tau, external, True, reads)
+        if found is not None and found[1].report[DEFECT] <= CONSISTENT:
+            return solver.solution(*found, False)
+        states = solver.states(batch, q, v, a, tau, external, reads)
         results, s, code = solver.run(task, states, True)
         if code == kernels.UNMOVED:
             self._refuse_actuators(states.q[s] if batch else states.q, driven,

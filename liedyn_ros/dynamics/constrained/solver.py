@@ -16,13 +16,13 @@
 
 from functools import cached_property, partial
 import math
-from typing import cast, NamedTuple
+from typing import cast, NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
-from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constrained.constraints import CLOSED, Constraints
 from liedyn_ros.dynamics.constrained.data import ConstrainedData
@@ -39,6 +39,8 @@ from liedyn_ros.model.configuration import with_unit_quaternions
 from liedyn_ros.model.link_table import Indices
 
 NOTHING, UNWEIGHTED = np.zeros(0, dtype=np.int64), np.zeros(0)
+NO_WRENCHES = np.zeros((0, 1, 6))  # kernels look no further than the number of bodies
+_FLOAT64 = np.dtype(np.float64)
 
 
 class Task(NamedTuple):
@@ -85,16 +87,14 @@ class BatchTables:
     def __init__(self, model: Model, dissipation: bool) -> None:
         """Lay out the tables of a model."""
         self._data = ConstrainedData(model, dissipation)
-        m, closures = self._data.m, len(model.closures)
-        self._position = np.zeros(closures), np.zeros(m), np.zeros((m, model.nv))
 
     def run(self, task: Task, *arrays: Array) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
         data, orders = self._data, arrays[3].shape[1]  # of a
         data.make_room(orders - 1)
         return batch.solve_batch(
-            data.machine, data.motion, data.by_row, data.by_column, data.space, *self._position,
-            CLOSED, *task, *arrays)
+            data.machine, data.motion, data.by_row, data.by_column, data.space, CLOSED, *task,
+            *arrays)
 
 
 class Solver:
@@ -118,6 +118,42 @@ class Solver:
     def mobility(self) -> Mobility:
         """Return what the constraints leave free where the machine is not singular."""
         return mobility(self.constraints)
+
+    def attempt(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
+                tau: ArrayLike | None, external: ArrayLike | None, closed: bool,
+                reads: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+                ) -> tuple[States, Results] | None:
+        """
+        Return a state, of a and tau what is read, and its results, all that is checked by the kernel.
+
+        None where it has refused, where arrays are not as it takes them, or where wrenches or
+        functions are given: `states` and `run` find out what is wrong, or convert.
+        """
+        known, nv = tau if a is None else a, self.model.nv
+        if (external is not None or self.constraints.functions or not _is_plain(known)
+                or not _is_plain(q) or q.shape != (self.model.nq,)
+                or not _is_plain(v) or v.shape != (nv,) or known.shape[-1] != nv
+                or not known.size or known.ndim > 2):
+            return None
+        single = known.ndim == 1
+        rows = len(known) if not single else 1
+        if rows > self.constraints.data.order + 1 or (tau is not None and tau is not known and (
+                not _is_plain(tau) or tau.shape != known.shape)):
+            return None
+        accelerations = np.zeros((rows, nv)) if a is None else _read(a, reads[0], self.everywhere)
+        forces = np.zeros((rows, nv)) if tau is None else _read(tau, reads[1], self.everywhere)
+        states = States(q, v, accelerations.reshape(rows, nv), forces.reshape(rows, nv),
+                        NO_WRENCHES, single)
+        results = self._results((rows,), ())
+        code = self._kernel.attempt(
+            CLOSED if closed else math.inf, *task, NO_WRENCHES, q, v, states.a, states.tau, *results)
+        return (states, results) if code == solver.DONE else None
+
+    def _results(self, rows: tuple[int, ...], shape: tuple[int, ...]) -> Results:
+        return Results(
+            np.zeros((*rows, self.constraints.m)),
+            np.zeros((*rows, len(self.model.closures), 6)),
+            np.zeros((*shape, REPORT_WIDTH)))
 
     def states(self, batch: bool, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
                tau: ArrayLike | None, external: ArrayLike | None,
@@ -145,18 +181,14 @@ class Solver:
         Returns the rest, the number of states or the first that was refused, and the code.
         """
         q, v, a, tau, external, _ = states
-        rows = a.shape[:-1]
-        results = Results(
-            np.zeros((*rows, self.constraints.m)),
-            np.zeros((*rows, len(self.model.closures), 6)),
-            np.zeros((*states.shape, REPORT_WIDTH)))
+        results = self._results(a.shape[:-1], states.shape)
         arrays = external, q, v, a, tau, *results
         if not states.shape:
             return results, 0, self._run_one(task, arrays, closed, '')
         if not self.constraints.functions:
             s, code = self._pool.run(partial(_run, task=task), arrays)
-            if code == batch.OPEN:
-                self.constraints.require_closed_state(q[s], v[s], f'[{s}]')
+            if code == solver.OPEN:
+                self._refuse_open(q[s], v[s], f'[{s}]')
             return results, s, code
         for s in range(len(q)):  # functions are Python's
             code = self._run_one(task, tuple(array[s] for array in arrays), closed, f'[{s}]')
@@ -166,12 +198,23 @@ class Solver:
 
     def _run_one(self, task: Task, arrays: tuple[Array, ...], closed: bool, suffix: str) -> int:
         q, v, a = arrays[1:4]
-        if closed:
-            self.constraints.require_closed_state(q, v, suffix)
-        self.constraints.write_functions(q, v)
+        if self.constraints.functions:  # which are Python's
+            if closed:
+                self.constraints.require_closed_state(q, v, suffix)
+            self.constraints.write_functions(q, v)
+            closed = False
         if self.constraints.make_room(len(a) - 1):
             self._bind()
-        return int(self._kernel(*task, *arrays))
+        code = int(self._kernel(CLOSED if closed else math.inf, *task, *arrays))
+        if code == solver.OPEN:
+            self._refuse_open(q, v, suffix)
+        return code
+
+    def _refuse_open(self, q: Array, v: Array, suffix: str) -> NoReturn:
+        """Raise the error for a state off the constraints."""
+        self.constraints.require_closed_state(q, v, suffix)
+        raise LiedynError(f'q{suffix}, v{suffix}: expected a state on the constraints within '
+                          f'{CLOSED}, got one at this limit')
 
     def check(self, states: States, s: int, code: int, **given: Array) -> None:
         """Raise the error for a code of run, about its state and what was given with it."""
@@ -250,6 +293,16 @@ class Solver:
         factorials = np.array([math.factorial(k) for k in range(orders)])
         series = wrenches.reshape(*rows, *core) / factorials[:, None, None]
         return np.ascontiguousarray(np.swapaxes(series, -3, -2))
+
+
+def _is_plain(value: object) -> TypeGuard[Array]:
+    """Return whether a value is an array as kernels take it; they look at its layout."""
+    return type(value) is np.ndarray and value.dtype is _FLOAT64
+
+
+def _read(value: Array, read: NDArray[np.bool_], everywhere: NDArray[np.bool_]) -> Array:
+    """Return a contiguous copy of what is read, zero elsewhere."""
+    return value.copy() if read is everywhere else np.where(read, value, 0.0)
 
 
 def suffix_of(states: States, s: int) -> str:

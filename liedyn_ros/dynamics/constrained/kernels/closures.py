@@ -15,9 +15,9 @@
 """The rows of closures and couplings, their rates and Jacobians, and their wrenches (12.1)."""
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, AXES, axpy6, dot6, get3, get6, many3, ORIGIN, put3, put6, START)
+    add6, AXES, axpy6, get3, get6, many3, ORIGIN, put6, put_many3, START, zeros)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
@@ -39,10 +39,26 @@ def links_of(machine, c):
 @kernel
 def write_rows(machine, motion, k):
     """Write coefficient k of all rows as wrenches on body b, frames being known to order k."""
+    for c in range(0, len(machine.closure_kind), LANES):
+        write_arms(motion, c, k)
     for c in range(len(machine.closure_kind)):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             m, f = row(machine, motion, c, machine.row_kind[r], k)
             put6(motion.row, r, k, m, f)
+
+
+@kernel
+def write_arms(motion, c, k):
+    """Write coefficient k of the moments of forces along the axes of eight frames b from c on."""
+    x, y, z = zeros(), zeros(), zeros()
+    for h in range(k + 1):
+        p, frame = many3(motion.frame[h], c, ORIGIN), motion.frame[k - h]
+        x = vec3.add(x, vec3.cross(p, many3(frame, c, AXES)))
+        y = vec3.add(y, vec3.cross(p, many3(frame, c, AXES + 3)))
+        z = vec3.add(z, vec3.cross(p, many3(frame, c, AXES + 6)))
+    put_many3(motion.arm[k], c, START, x)
+    put_many3(motion.arm[k], c, START + 3, y)
+    put_many3(motion.arm[k], c, START + 6, z)
 
 
 @kernel
@@ -67,10 +83,9 @@ def row(machine, motion, c, kind, k):
         return m, f
     if kind >= ACROSS_X:
         return line(motion, b, a, AXES + 3 * (kind - ACROSS_X), k)
-    if kind == SCREW:
-        m, f = line(motion, b, b, AXES + 6, k)
-        return vec3.axpy(-machine.closure_size[c, 0], f, m), f
-    return line(motion, b, b, AXES + 3 * (kind - FORCE_X), k)
+    axis = 6 if kind == SCREW else 3 * (kind - FORCE_X)
+    m, f = get3(motion.arm, c, k, axis), get3(motion.frame, b, k, AXES + axis)
+    return (vec3.axpy(-machine.closure_size[c, 0], f, m) if kind == SCREW else m), f
 
 
 @kernel
@@ -88,13 +103,20 @@ def write_rates(machine, motion, k, factor, out):
     """Write factor times coefficient k of the velocity residual c = A v (12.10)."""
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
-        first, end = machine.closure_row[c], machine.closure_row[c + 1]
-        for r in range(first, end):
-            out[r] = 0.0
+        for h in range(max(k - 1, 0), k + 1):  # the solution of order k - 1 has changed that too
+            w, v = axpy6(-1.0, get6(motion.twist, a, h), get6(motion.twist, b, h))
+            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                put6(motion.relative, r, h, w, v)
+    for r in range(0, len(machine.row_kind), LANES):
+        sum_of_orders = spread(0.0)
         for h in range(k + 1):
-            relative = axpy6(-1.0, get6(motion.twist, a, h), get6(motion.twist, b, h))
-            for r in range(first, end):
-                out[r] += factor * dot6(get6(motion.row, r, k - h), relative)
+            row, twist = motion.row[k - h], motion.relative[h]
+            sum_of_orders = sum_of_orders + vec3.dot(
+                many3(row, r, START), many3(twist, r, START)) + vec3.dot(
+                many3(row, r, START + 3), many3(twist, r, START + 3))
+        put_lanes(motion.residual, 0, r, sum_of_orders)
+    for r in range(len(machine.row_kind)):
+        out[r] = factor * get(motion.residual, 0, r)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
         total = machine.coupling_bias[r] if k == 1 else 0.0  # functions have no higher orders
@@ -133,10 +155,19 @@ def subtract_closure_wrenches(machine, motion, k):
 
     Multipliers count below order k.
     """
+    gather_wrenches(machine, motion, k)
     for c in range(len(machine.closure_kind)):
-        (a, b), (m, f) = links_of(machine, c), wrench(machine, motion, c, k, START + 1)
+        (a, b), (m, f) = links_of(machine, c), get6(motion.pull, c, k)
         add6(motion.wrench, b, k, -1.0, m, f)
         add6(motion.wrench, a, k, 1.0, m, f)
+
+
+@kernel
+def gather_wrenches(machine, motion, k):
+    """Write what multipliers of lower orders add to coefficient k of the closures' wrenches."""
+    for c in range(len(machine.closure_kind)):
+        m, f = wrench(machine, motion, c, k, START + 1)
+        put6(motion.pull, c, k, m, f)
 
 
 @kernel
@@ -155,18 +186,27 @@ def wrench(machine, motion, c, k, first):
 
 @kernel
 def write_wrenches(machine, motion, k, factor, out):
-    """Write factor times coefficient k of the wrenches (C, 6) on bodies b, in frames b."""
-    for c in range(len(machine.closure_kind)):
-        m, f = wrench(machine, motion, c, k, START)
-        put6(motion.pull, c, k, m, f)
-        for h in range(k + 1):  # about the origin of frame b
-            m = vec3.sub(m, vec3.cross(get3(motion.frame, c, h, ORIGIN),
-                                       get3(motion.pull, c, k - h, START + 3)))
-        put3(motion.pull, c, k, START, m)
-        for axis in range(3):
-            force, moment = 0.0, 0.0
+    """
+    Write factor times coefficient k of the wrenches (C, 6) on bodies b, in frames b.
+
+    What multipliers of lower orders add is known.
+    """
+    count, found = len(machine.closure_kind), motion.closure_wrench
+    for c in range(count):
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            m, f = get6(motion.row, r, START)
+            add6(motion.pull, c, k, motion.multiplier[r, k], m, f)
+    for c in range(0, count, LANES):
+        for axis in range(0, 9, 3):
+            force, moment = spread(0.0), spread(0.0)
             for h in range(k + 1):
-                x = get3(motion.frame, c, k - h, AXES + 3 * axis)
-                moment += vec3.dot(get3(motion.pull, c, h, START), x)
-                force += vec3.dot(get3(motion.pull, c, h, START + 3), x)
-            out[c, axis], out[c, 3 + axis] = factor * moment, factor * force
+                pull, x = motion.pull[h], many3(motion.frame[k - h], c, AXES + axis)
+                f = many3(pull, c, START + 3)
+                force = force + vec3.dot(f, x)
+                moment = moment + vec3.dot(many3(pull, c, START), x) + vec3.dot(
+                    f, many3(motion.arm[k - h], c, START + axis))  # (m - p x f) . x
+            put_lanes(found, axis // 3, c, moment)
+            put_lanes(found, 3 + axis // 3, c, force)
+    for c in range(count):
+        for n in range(6):
+            out[c, n] = factor * get(found, n, c)

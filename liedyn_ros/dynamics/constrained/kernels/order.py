@@ -16,9 +16,10 @@
 
 from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, axpy6, DEFECT, dot6, get3, get6, HEAVY, load3, ROUND, START)
+    axpy6, DEFECT, dot6, get6, HEAVY, many3, put_many3, ROUND, START)
 from liedyn_ros.dynamics.kernels import joints
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes
 from liedyn_ros.lie.kernels import vec3
 
 
@@ -82,57 +83,62 @@ def note_defect(machine, motion, room, k):
 def complete(machine, motion, free, k):
     """Add to twists, wrenches and forces what the solution of order k adds."""
     count, change, scale = len(machine.kind), motion.change, k + 1.0
-    for c in range(12):
-        change[count, c] = 0.0
+    put_pair(change, count, 0, vec3.ZERO, vec3.ZERO)
     for i in range(count):
-        parent = machine.parent[i]
-        twist = ((change[parent, 0], change[parent, 1], change[parent, 2]),
-                 (change[parent, 3], change[parent, 4], change[parent, 5]))
+        twist = get_pair(change, machine.parent[i], 0)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             if free[j]:
                 twist = axpy6(motion.rate[k + 1, j], get6(motion.screw, j, START), twist)
-        w, v = twist
-        add6(motion.twist, i, k + 1, 1.0, w, v)
-        m, f = series.inertia_times(moments(motion, i), w, v)
-        f = vec3.axpy(machine.inertia[i, 0], v, f)
-        for c in range(3):
-            change[i, c], change[i, 3 + c] = w[c], v[c]
-            change[i, 6 + c], change[i, 9 + c] = scale * m[c], scale * f[c]
+        put_pair(change, i, 0, twist[0], twist[1])
+    twists, moments = motion.twist[k + 1], motion.moments[0]
+    for i in range(0, count + 1, LANES):
+        w, v = many3(change, i, START), many3(change, i, START + 3)
+        put_many3(twists, i, START, vec3.add(many3(twists, i, START), w))
+        put_many3(twists, i, START + 3, vec3.add(many3(twists, i, START + 3), v))
+        body = many3(moments, i, HEAVY), many3(moments, i, ROUND), many3(moments, i, ROUND + 3)
+        m, f = series.inertia_times(body, w, v)
+        f = vec3.add(f, vec3.scale(get_lanes(machine.mass, 0, i), v))
+        put_many3(change, i, START + 6, vec3.scale(scale, m))
+        put_many3(change, i, START + 9, vec3.scale(scale, f))
     for c in range(len(machine.closure_kind)):
         wrench = vec3.ZERO, vec3.ZERO
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), wrench)
-        m, f = wrench
         a, b = closures.links_of(machine, c)
-        for n in range(3):
-            change[b, 6 + n] -= m[n]
-            change[b, 9 + n] -= f[n]
-            change[a, 6 + n] += m[n]
-            change[a, 9 + n] += f[n]
+        for link, sign in ((b, -1.0), (a, 1.0)):
+            m, f = axpy6(sign, wrench, get_pair(change, link, 6))
+            put_pair(change, link, 6, m, f)
     for i in range(count - 1, -1, -1):
         parent = machine.parent[i]
-        m, f = load3(change, i, 6), load3(change, i, 9)
-        add6(motion.wrench, i, k, 1.0, m, f)
-        for c in range(3):
-            change[parent, 6 + c] += m[c]
-            change[parent, 9 + c] += f[c]
+        m, f = axpy6(1.0, get_pair(change, i, 6), get_pair(change, parent, 6))
+        put_pair(change, parent, 6, m, f)
+    wrenches = motion.wrench[k]
+    for i in range(0, count + 1, LANES):
+        for c in range(START, START + 6):
+            put_lanes(wrenches, c, i, get_lanes(wrenches, c, i) + get_lanes(change, c + 6, i))
     first = len(machine.row_kind)
     for j in range(len(free)):
         if not free[j]:
             i = machine.link[j]
-            total = dot6(get6(motion.screw, j, START), (
-                (change[i, 6], change[i, 7], change[i, 8]),
-                (change[i, 9], change[i, 10], change[i, 11])))
+            total = dot6(get6(motion.screw, j, START), get_pair(change, i, 6))
             for r in range(len(machine.coupling)):
                 total -= machine.coupling[r, j] * motion.multiplier[first + r, k]
             motion.effort[j, k] += total
 
 
 @inlined
-def moments(motion, i):
-    """Return m c and J of link i, of order zero."""
-    return (get3(motion.moments, i, START, HEAVY), get3(motion.moments, i, START, ROUND),
-            get3(motion.moments, i, START, ROUND + 3))
+def get_pair(table, i, c):
+    """Return six columns of thing i of a table (columns, things), as two vectors."""
+    return ((get(table, c, i), get(table, c + 1, i), get(table, c + 2, i)),
+            (get(table, c + 3, i), get(table, c + 4, i), get(table, c + 5, i)))
+
+
+@inlined
+def put_pair(table, i, c, x, y):
+    """Write two vectors into six columns of thing i of a table (columns, things)."""
+    for n in range(3):
+        put(table, c + n, i, x[n])
+        put(table, c + 3 + n, i, y[n])
 
 
 @kernel

@@ -16,7 +16,7 @@
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import series
+from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, get3, get6, machine_of, motion_of, ORIGIN, START)
@@ -46,31 +46,20 @@ def residual(constants, motions, q, turns, f, jacobian):
         write(machine, motion, c, turns, f, jacobian)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
-        total = -machine.coupling_offset[r]
         for j in range(len(machine.link)):
-            entry = machine.coupling[r, j]
-            jacobian[first + r, j] = entry
-            if entry != 0.0:  # only coordinates of single links are coupled: theirs is one of q
-                total += entry * q[machine.qi[machine.link[j]]]
-        f[first + r] = total
+            jacobian[first + r, j] = machine.coupling[r, j]
+        f[first + r] = coupling_residual(machine, r, q)
     return joints.finite(f)
 
 
 @kernel
 def write(machine, motion, c, turns, f, jacobian):
     """Write the rows of one closure."""
-    (a, b), kind = frames_of(machine, c), machine.closure_kind[c]
-    x, y, z = (get3(motion.frame, b, START, AXES), get3(motion.frame, b, START, AXES + 3),
-               get3(motion.frame, b, START, AXES + 6))
-    to_b = x + y + z  # rows are the axes: R_b^T
-    to_a = (get3(motion.frame, a, START, AXES) + get3(motion.frame, a, START, AXES + 3)
-            + get3(motion.frame, a, START, AXES + 6))
-    origin = get3(motion.frame, b, START, ORIGIN)
-    apart = vec3.sub(origin, get3(motion.frame, a, START, ORIGIN))
-    r = mat3.mul(to_a, mat3.transpose(to_b))
-    p, size = mat3.apply(to_a, apart), (machine.closure_size[c, 0], machine.closure_size[c, 1])
+    kind, origin = machine.closure_kind[c], get3(motion.frame, c, START, ORIGIN)
+    size = machine.closure_size[c, 0], machine.closure_size[c, 1]
+    to_b, r, p = relative(machine, motion, c)
     if math.isnan(turns[c]) and kind == HELICAL:
-        turns[c] = round((p[2] / size[0] - angle(r)) / (2.0 * math.pi))
+        turns[c] = nearest_turns(r, p, size)
     for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
         f[row] = value(kind, machine.row_kind[row], r, p, size, turns[c])
     for at in range(machine.path_start[c], machine.path_start[c + 1]):
@@ -81,6 +70,66 @@ def write(machine, motion, c, turns, f, jacobian):
         w = vec3.scale(sign, mat3.apply(to_b, w))
         for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
             jacobian[row, j] = rate(kind, machine.row_kind[row], r, p, size, w, v)
+
+
+@kernel
+def relative(machine, motion, c):
+    """Return the rotation from the inertial frame to frame b, and C = (R, p), of a closure."""
+    a, b = frames_of(machine, c)
+    to_b, to_a = rows_of(motion, b), rows_of(motion, a)
+    apart = vec3.sub(get3(motion.frame, b, START, ORIGIN), get3(motion.frame, a, START, ORIGIN))
+    return to_b, mat3.mul(to_a, mat3.transpose(to_b)), mat3.apply(to_a, apart)
+
+
+@kernel
+def rows_of(motion, f):
+    """Return the rotation whose rows are the axes of a frame."""
+    return (get3(motion.frame, f, START, AXES) + get3(motion.frame, f, START, AXES + 3)
+            + get3(motion.frame, f, START, AXES + 6))
+
+
+@kernel
+def nearest_turns(r, p, size):
+    """Return the whole turns of a helical closure that leave it open least."""
+    return round((p[2] / size[0] - angle(r)) / (2.0 * math.pi))
+
+
+@kernel
+def is_open(machine, motion, gamma, q, v, limit):
+    """
+    Return whether a position or, beside its size, a velocity breaks the constraints.
+
+    It uses what order.begin has written of both frames of each closure, and gamma (m,) as room.
+    """
+    for c in range(len(machine.closure_kind)):
+        _, r, p = relative(machine, motion, c)
+        size, kind = (machine.closure_size[c, 0], machine.closure_size[c, 1]), (
+            machine.closure_kind[c])
+        turns = nearest_turns(r, p, size) if kind == HELICAL else 0.0
+        for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            if not abs(value(kind, machine.row_kind[row], r, p, size, turns)) <= limit:
+                return True
+    for row in range(len(machine.coupling)):
+        if not abs(coupling_residual(machine, row, q)) <= limit:
+            return True
+    closures.write_rates(machine, motion, START, 1.0, gamma)
+    for row in range(len(gamma)):
+        size = 1.0
+        for j in range(len(v)):
+            size += abs(motion.jacobian[0, row, j] * v[j])
+        if not abs(gamma[row]) <= limit * size:
+            return True
+    return False
+
+
+@kernel
+def coupling_residual(machine, r, q):
+    """Return the residual of a coupling."""
+    total = -machine.coupling_offset[r]
+    for j in range(len(machine.link)):
+        if machine.coupling[r, j] != 0.0:  # only coordinates of single links are coupled: those
+            total += machine.coupling[r, j] * q[machine.qi[machine.link[j]]]  # have one of q each
+    return total
 
 
 @kernel

@@ -19,8 +19,11 @@ All tasks are one kernel, and share what takes long to compile: they differ in w
 and in how an order is solved.
 """
 
+import math
+
 from liedyn_ros.dynamics.constrained.kernels import (
     closures, forward, inverse, least_torque, order, solution)
+from liedyn_ros.dynamics.constrained.kernels.position import is_open
 from liedyn_ros.dynamics.constrained.kernels.series import acceptable
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     DEFECT, machine_of, motion_of, RANK, REPORT_WIDTH, room_of, space_of, START)
@@ -30,19 +33,21 @@ from liedyn_ros.jit.decorators import kernel
 HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)
 DONE, REFUSED = 0, -1
 UNMOVED = -2  # the actuators do not determine the motion
+OPEN = -3  # the state is not on the constraints
 
 
 @kernel
-def solve(constants, series, by_row, by_column, space, task, free, chosen, weight, external,
-          q, v, a, tau, multipliers, wrenches, report):
+def solve(constants, series, by_row, by_column, space, closed, task, free, chosen, weight,
+          external, q, v, a, tau, multipliers, wrenches, report):
     """
     Write what a task seeks of a and tau (order + 1, nv), multipliers and wrenches.
 
-    free (nv,) is where accelerations are sought, for HYBRID; False for LEAST_FORCE, True for
-    LEAST_TORQUE. chosen and weight are what inverse.py and least_torque.py say. Wrenches
-    (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, REFUSED for numbers that are not
-    finite or too large, or UNMOVED for actuators that do not determine the motion. Else returns
-    k + 1 for a coordinate k that moves no inertia by itself.
+    closed is how far a constraint may be open; infinity does not look. free (nv,) is where
+    accelerations are sought, for HYBRID; False for LEAST_FORCE, True for LEAST_TORQUE. chosen and
+    weight are what inverse.py and least_torque.py say. Wrenches (order + 1, C, 6) act on bodies
+    b, in frames b. Returns DONE, REFUSED for numbers that are not
+    finite or too large, OPEN for a state off the constraints, or UNMOVED for actuators that do not
+    determine the motion. Else returns k + 1 for a coordinate k that moves no inertia by itself.
     """
     machine, motion = machine_of(constants), motion_of(series)
     room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
@@ -50,7 +55,10 @@ def solve(constants, series, by_row, by_column, space, task, free, chosen, weigh
             and finite(tau.reshape(-1))):
         return REFUSED
     frames = len(machine.frame_link) if len(external) else machine.moving_frames[0]
-    order.begin(machine, motion, task == HYBRID, free, frames, q, v, a, tau)
+    examined = 2 * len(machine.closure_kind) if closed < math.inf else 0
+    order.begin(machine, motion, task == HYBRID, free, max(frames, examined), q, v, a, tau)
+    if closed < math.inf and is_open(machine, motion, room.gamma, q, v, closed):
+        return OPEN
     code = prepare(machine, motion, room, freedom, task, free, chosen, weight)
     if code != DONE:
         return code
@@ -75,6 +83,8 @@ def solve(constants, series, by_row, by_column, space, task, free, chosen, weigh
         else:
             least_torque.solve(machine, motion, room, freedom, free, chosen, weight, rank, k)
         scale *= max(k, 1)
+        if task == LEAST_TORQUE:
+            closures.gather_wrenches(machine, motion, k)
         order.write(machine, motion, task == HYBRID, k, scale, a, tau, multipliers, wrenches)
     for k in range(REPORT_WIDTH):
         report[k] = room.report[k]

@@ -81,13 +81,17 @@ MOTION = Bundle(
     moments=CUBE,  # (K, 9, N + 1)
     frame=CUBE,  # (K, 12, 2 C + B)
     frame_twist=CUBE,  # (K, 6, 2 C + B) of the links that carry them
+    arm=CUBE,  # (K, 9, C) moments of unit forces along the axes of frames b at their origins
     row=CUBE,  # (K, 6, rows) unit wrenches on body b
-    pull=CUBE,  # (K, 6, C) wrenches of closures on body b, about the origin of frame b
+    relative=CUBE,  # (K, 6, rows) twists of links b against links a
+    residual=MATRIX,  # (1, rows) velocity residuals of one order
+    pull=CUBE,  # (K, 6, C) wrenches of closures on body b
+    closure_wrench=MATRIX,  # (6, C) the same of one order about and in frames b
     multiplier=MATRIX,  # (m, K)
     potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
     jacobian=CUBE,  # (K, m, nv) A and its coefficients, rows filled up to LANES
     composite=MATRIX,  # (N, 10)
-    change=MATRIX)  # (N + 1, 12) what the solution of an order adds to twists and wrenches
+    change=MATRIX)  # (12, N + 1) what the solution of an order adds to twists and wrenches
 
 # Room for one solution with m constraints; factors as in inertia.py, cholesky.py and
 # orthogonal.py. What is factored has `count` rows of `size`: A^T (m, nv), or A_p (nv, m). Rows of
