@@ -40,6 +40,7 @@ from liedyn_ros.common.errors import NameSetError, ShapeError
 INTEGERS, VECTOR, MATRIX, CUBE = (types.int64, 1), (types.float64, 1), (types.float64, 2), (
     types.float64, 3)
 _HEADER = 4  # words of an array: where it begins, and three lengths
+_LINE = 8  # words of a cache line, at whose beginning each array begins
 _WORD = ir.IntType(64)
 
 
@@ -87,15 +88,20 @@ class Bundle:
             raise NameSetError(f'{self._name}: expected {sorted(self._kinds)}, '
                                f'got {sorted(arrays)}')
         header, entries = np.ones((len(self._kinds), _HEADER), dtype=np.int64), []
-        at = header.size
+        at = _aligned(header.size)
         for row, (name, (dtype, ndim)) in zip(header, self._kinds.items()):
             array = np.asarray(arrays[name], dtype=np.dtype(str(dtype)), order='C')
             if array.ndim != ndim:
                 raise ShapeError(f'{name}: expected {ndim} dimensions, got shape {array.shape}')
             row[0], row[1:1 + ndim] = at, array.shape
             entries.append(array.ravel().view(np.float64))
-            at += array.size
-        return np.concatenate([header.ravel().view(np.float64), *entries])
+            at = _aligned(at + array.size)
+        room = np.zeros(at + _LINE)
+        words = room[-room.ctypes.data // room.itemsize % _LINE:][:at]
+        words[:header.size] = header.ravel().view(np.float64)
+        for row, values in zip(header, entries):
+            words[row[0]:row[0] + values.size] = values
+        return words
 
     def array(self, words: NDArray[np.float64], name: str) -> NDArray[Any]:
         """Return one array of what pack returned, in the same memory."""
@@ -149,6 +155,11 @@ def _get(context: Any, builder: Any, of: Any, words: Any, name: str) -> Any:
         array, data=builder.bitcast(builder.gep(words, [word(0)]), array.data.type),
         shape=shape, strides=strides, itemsize=_WORD(8), meminfo=None)
     return array._getvalue()
+
+
+def _aligned(at: int) -> int:
+    """Return the next multiple of _LINE."""
+    return -(-at // _LINE) * _LINE
 
 
 def _array_type(of: Any, place: int) -> Any:

@@ -45,8 +45,14 @@ def test_a_kernel_reads_and_writes_what_was_packed() -> None:
     np.testing.assert_array_equal(out, [2, 2, 3, 0.1, series[1, 1, 2]])
     changed = series.copy()
     changed[1, 0, 0] = 9.0
-    np.testing.assert_array_equal(words[-24:], changed.ravel())
-    np.testing.assert_array_equal(words[-30:-24], [0, 0, 0, 0, 7, 0])
+    np.testing.assert_array_equal(PARTS.array(words, 'series'), changed)
+    np.testing.assert_array_equal(PARTS.array(words, 'table'), [[0, 0, 0], [0, 7, 0]])
+
+
+def test_each_array_begins_a_cache_line() -> None:
+    words = PARTS.pack(**arrays(row=np.arange(3.0)))
+    for name in arrays():
+        assert PARTS.array(words, name).ctypes.data % 64 == 0
 
 
 def arrays(**others):

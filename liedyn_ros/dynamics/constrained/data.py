@@ -113,7 +113,7 @@ class ConstrainedData:
             pose=np.zeros((n + 1, 12)), reference=np.zeros(3), rate=np.zeros((k, padded(nv))),
             effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), carrier=_cube(k, 6, nv),
             step=np.zeros((6, padded(nv))), twist=_cube(k, 6, n + 1), wrench=_cube(k, 6, n + 1),
-            moments=_cube(k, 9, n + 1), frame=_cube(k, 12, self._frames),
+            load=_cube(k, 6, nv), moments=_cube(k, 9, n + 1), frame=_cube(k, 12, self._frames),
             frame_twist=_cube(k, 6, self._frames), arm=_cube(k, 9, self._closures),
             row=_cube(k, 6, self._rows), relative=_cube(k, 6, self._rows),
             residual=np.zeros((1, padded(self._rows))), pull=_cube(k, 6, self._closures),

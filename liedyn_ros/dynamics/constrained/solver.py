@@ -124,7 +124,7 @@ class Solver:
                 reads: tuple[NDArray[np.bool_], NDArray[np.bool_]]
                 ) -> tuple[States, Results] | None:
         """
-        Return a state, of a and tau what is read, and its results, all that is checked by the kernel.
+        Return a state, of a and tau what is read, and its results; the kernel checks all.
 
         None where it has refused, where arrays are not as it takes them, or where wrenches or
         functions are given: `states` and `run` find out what is wrong, or convert.
@@ -140,13 +140,16 @@ class Solver:
         if rows > self.constraints.data.order + 1 or (tau is not None and tau is not known and (
                 not _is_plain(tau) or tau.shape != known.shape)):
             return None
-        accelerations = np.zeros((rows, nv)) if a is None else _read(a, reads[0], self.everywhere)
-        forces = np.zeros((rows, nv)) if tau is None else _read(tau, reads[1], self.everywhere)
+        accelerations = (np.zeros((rows, nv)) if a is None
+                         else _read(known, reads[0], self.everywhere))
+        forces = (np.zeros((rows, nv)) if tau is None
+                  else _read(cast(Array, tau), reads[1], self.everywhere))
         states = States(q, v, accelerations.reshape(rows, nv), forces.reshape(rows, nv),
                         NO_WRENCHES, single)
         results = self._results((rows,), ())
+        limit = CLOSED if closed else math.inf
         code = self._kernel.attempt(
-            CLOSED if closed else math.inf, *task, NO_WRENCHES, q, v, states.a, states.tau, *results)
+            limit, *task, NO_WRENCHES, q, v, states.a, states.tau, *results)
         return (states, results) if code == solver.DONE else None
 
     def _results(self, rows: tuple[int, ...], shape: tuple[int, ...]) -> Results:

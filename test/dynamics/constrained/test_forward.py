@@ -21,7 +21,7 @@ from support.looped_machines import (
     bennett, five_bar, four_bar, Looped, planar_linkage, random_looped)
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
+from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintStatus,
@@ -230,3 +230,44 @@ def test_bad_input_is_refused() -> None:
         dynamics.forward(q, v, np.zeros((40, 3)))
     with pytest.raises(LiedynError):
         dynamics.forward(q, v, [np.nan, 0.0, 0.0])
+
+
+def test_arrays_that_kernels_take_as_they_are_give_what_lists_give() -> None:
+    dynamics, q, v, tau = state(random_looped(23, ('universal', 'rod'), 8, floating=True))
+    prescribed = np.arange(len(v)) == 3
+    a = dynamics.forward(q, v, tau).a
+    calls = ((dynamics.forward, (tau,)), (dynamics.inverse, (a,)),
+             (dynamics.hybrid, (prescribed, a, tau)))
+    for rows in (np.s_[0], np.s_[:3]):
+        for call, given in calls:
+            arrays = [x if x is prescribed else x[rows].copy() for x in given]
+            before = [x.copy() for x in arrays]
+            lists = [x if x is prescribed else x.tolist() for x in arrays]
+            fast, slow = call(q, v, *arrays), call(q.tolist(), v.tolist(), *lists)
+            for one, other in zip(fast[:4], slow[:4]):
+                np.testing.assert_array_equal(one, other)
+            assert fast.status is slow.status
+            for x, kept in zip(arrays, before):
+                np.testing.assert_array_equal(x, kept)
+                assert not np.shares_memory(fast.a, x) and not np.shares_memory(fast.tau, x)
+
+
+def test_bad_arrays_are_refused_by_name_after_good_ones() -> None:
+    dynamics, q, v, tau = state(random_looped(23, ('universal', 'rod'), 8, floating=True))
+    good = dynamics.forward(q, v, tau[0])
+    for name, at in (('q', 0), ('v', 1), ('tau', 2)):
+        arrays = [q.copy(), v.copy(), tau[0].copy()]
+        arrays[at][-1] = np.nan
+        with pytest.raises(NotFiniteError, match=name):
+            dynamics.forward(*arrays)
+    moved = q.copy()
+    moved[7:] += 0.1  # all but the floating base
+    with pytest.raises(LiedynError, match='q: expected a state on the constraints'):
+        dynamics.forward(moved, v, tau[0])
+    assert np.isfinite(dynamics.forward(moved, v, tau[0], closed=False).a).all()
+    with pytest.raises(LiedynError, match='v: expected a state on the constraints'):
+        dynamics.forward(q, v + 0.1, tau[0])
+    with pytest.raises(ShapeError):
+        dynamics.forward(q, v[:-1], tau[0])
+    np.testing.assert_array_equal(dynamics.forward(q, v, tau[0]).a, good.a)
+    np.testing.assert_array_equal(dynamics.forward(q[::-1].copy()[::-1], v, tau[0]).a, good.a)

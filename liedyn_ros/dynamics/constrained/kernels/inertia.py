@@ -22,6 +22,8 @@ rows are added to each other eight entries at a time.
 
 import math
 
+import numpy as np
+
 from liedyn_ros.dynamics.constrained.kernels.tables import dot6, get6, many3, START
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
@@ -35,6 +37,12 @@ SMALLEST_PIVOT = 1e-12  # of the inertia that a coordinate moves
 def depth(machine, k):
     """Return how many coordinates are before k on the way to the ground."""
     return machine.ancestor_start[k + 1] - machine.ancestor_start[k]
+
+
+@inlined
+def ancestor(machine, at):
+    """Return an entry of machine.ancestor; numba does not look whether it is below zero."""
+    return np.uint64(machine.ancestor[np.uint64(at)])
 
 
 @kernel
@@ -100,11 +108,11 @@ def solve_transposed(machine, free, room, x):
     for k in range(len(x) - 1, -1, -1):
         if not free[k]:
             x[k] = 0.0
-        elif x[k] != 0.0:
-            x[k] *= room.root[k]
-            first = machine.ancestor_start[k]
+        else:
+            first, own = machine.ancestor_start[k], x[k] * room.root[k]
             for t in range(depth(machine, k)):
-                x[machine.ancestor[first + t]] -= get(room.mass, k, t) * x[k]
+                x[ancestor(machine, first + t)] -= get(room.mass, k, t) * own
+            x[k] = own
 
 
 @kernel
@@ -129,5 +137,5 @@ def solve(machine, free, room, x):
         if free[k]:
             total = x[k]
             for t in range(depth(machine, k)):
-                total -= get(room.mass, k, t) * x[machine.ancestor[first + t]]
+                total -= get(room.mass, k, t) * x[ancestor(machine, first + t)]
         x[k] = total * room.root[k]

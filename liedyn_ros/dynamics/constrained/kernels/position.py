@@ -114,10 +114,10 @@ def is_open(machine, motion, gamma, q, v, limit):
             return True
     closures.write_rates(machine, motion, START, 1.0, gamma)
     for row in range(len(gamma)):
-        size = 1.0
+        speed = 1.0
         for j in range(len(v)):
-            size += abs(motion.jacobian[0, row, j] * v[j])
-        if not abs(gamma[row]) <= limit * size:
+            speed += abs(motion.jacobian[0, row, j] * v[j])
+        if not abs(gamma[row]) <= limit * speed:
             return True
     return False
 

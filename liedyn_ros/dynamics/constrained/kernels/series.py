@@ -17,11 +17,11 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, AXES, dot6, get3, get6, HEAVY, load3, load9, many3, ORIGIN, put3, put6, put_many3, ROUND,
+    add6, AXES, get3, get6, HEAVY, load3, load9, many3, ORIGIN, put3, put6, put_many3, ROUND,
     START, zeros)
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
@@ -272,10 +272,19 @@ def gather(machine, motion, k):
 def write_joint_forces(machine, motion, k, out):
     """Write coefficient k of the joint forces (nv,) that the wrenches need."""
     for j in range(len(machine.link)):
-        i, total = machine.link[j], machine.damping[j] * motion.rate[k, j]
+        for h in range(max(k - 1, 0), k + 1):  # the solution of order k - 1 has changed that too
+            m, f = get6(motion.wrench, machine.link[j], h)
+            put6(motion.load, j, h, m, f)
+    for j in range(0, len(machine.link), LANES):
+        total = spread(0.0)
+        for h in range(k + 1):
+            screw, load = motion.screw[h], motion.load[k - h]
+            total = total + vec3.dot(many3(screw, j, START), many3(load, j, START)) + vec3.dot(
+                many3(screw, j, START + 3), many3(load, j, START + 3))
+        put_lanes(motion.step, 0, j, total)
+    for j in range(len(machine.link)):
+        force = get(motion.step, 0, j) + machine.damping[j] * motion.rate[k, j]
         if k == 0:
             rate = motion.rate[0, j]
-            total += machine.friction[j] * math.copysign(1.0, rate) if rate != 0.0 else 0.0
-        for h in range(k + 1):
-            total += dot6(get6(motion.screw, j, h), get6(motion.wrench, i, k - h))
-        out[j] = total
+            force += machine.friction[j] * math.copysign(1.0, rate) if rate != 0.0 else 0.0
+        out[j] = force

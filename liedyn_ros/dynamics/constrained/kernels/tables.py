@@ -78,6 +78,7 @@ MOTION = Bundle(
     step=MATRIX,  # (6, nv) twists of links against those before, of one order
     twist=CUBE,  # (K, 6, N + 1)
     wrench=CUBE,  # (K, 6, N + 1) from the parent
+    load=CUBE,  # (K, 6, nv) wrenches of the links that coordinates move
     moments=CUBE,  # (K, 9, N + 1)
     frame=CUBE,  # (K, 12, 2 C + B)
     frame_twist=CUBE,  # (K, 6, 2 C + B) of the links that carry them
