@@ -55,6 +55,16 @@ class ConstrainedJacobians(NamedTuple):
     multipliers_by_v: Array
     multipliers_by_tau: Array
 
+    def by_parameters(self, forces: Array) -> tuple[Array, Array]:
+        """
+        Return how a (nv, ...) and the multipliers (m, ...) vary with parameters of the tree.
+
+        forces are as HybridJacobians.by_parameters says. Parameters that place closures, or move
+        joints, change the constraints too and are not meant.
+        """
+        return (-np.einsum('ij,j...->i...', self.by_tau, forces),
+                -np.einsum('ij,j...->i...', self.multipliers_by_tau, forces))
+
 
 def constrained_partial_derivatives(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,

@@ -22,7 +22,7 @@ A_F a_F = rest. The multipliers of least norm are lam = A_F mu. All three equati
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import SingularError
@@ -30,6 +30,7 @@ from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.inputs import mask
 from liedyn_ros.dynamics.partial_derivatives.constrained import require_known, Rows
+from liedyn_ros.dynamics.partial_derivatives.hybrid import hold, push
 
 DEPENDENT = 1e-10  # smallest singular value of what is solved for, of the largest
 
@@ -40,7 +41,8 @@ class ConstrainedHybridJacobians(NamedTuple):
 
     by_given is by what is known of each coordinate: its acceleration where it is prescribed, its
     force elsewhere. The rows of what is known itself are zero, and unit rows in by_given. Changes
-    have a meaning where they keep the motion on the constraints.
+    have a meaning where they keep the motion on the constraints. prescribed (nv,) is as it was
+    given.
     """
 
     a: Array
@@ -55,6 +57,13 @@ class ConstrainedHybridJacobians(NamedTuple):
     multipliers_by_q: Array
     multipliers_by_v: Array
     multipliers_by_given: Array
+    prescribed: NDArray[np.bool_]
+
+    def by_parameters(self, forces: Array) -> tuple[Array, Array, Array]:
+        """Return how a, tau and multipliers vary, as ConstrainedJacobians.by_parameters says."""
+        known = self.prescribed
+        return (push(known, self.a_by_given, forces), hold(known, self.tau_by_given, forces),
+                push(known, self.multipliers_by_given, forces))
 
 
 def constrained_hybrid_partial_derivatives(
@@ -99,9 +108,10 @@ def constrained_hybrid_partial_derivatives(
     needed[free] = 0.0
     given = np.eye(n)
     moved[known, 2 * n:], needed[free, 2 * n:] = given[known], given[free]
+    a_by, tau_by, multipliers_by = (np.hsplit(x, 3) for x in (moved, needed, pressed))
     return ConstrainedHybridJacobians(
-        found.a, found.tau, found.multipliers, *np.hsplit(moved, 3), *np.hsplit(needed, 3),
-        *np.hsplit(pressed, 3))
+        found.a, found.tau, found.multipliers, a_by[0], a_by[1], a_by[2], tau_by[0], tau_by[1],
+        tau_by[2], multipliers_by[0], multipliers_by[1], multipliers_by[2], known)
 
 
 def require_solved(found: ConstrainedSolution) -> None:

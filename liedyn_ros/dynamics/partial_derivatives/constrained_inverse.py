@@ -38,7 +38,8 @@ class ConstrainedInverseJacobians(NamedTuple):
     The joint forces tau (nv,), the multipliers (m,), and their partial derivatives.
 
     by_q, by_v and by_a (nv, nv): row k is tau[k]; by_tau (nv, nv) is by the forces of passive
-    joints. multipliers_by_q, _by_v, _by_a and _by_tau are (m, nv). Those by q are along the
+    joints, by_need (nv, nv) by the forces that the tree needs for the motion. multipliers_by_q,
+    _by_v, _by_a, _by_tau and _by_need are (m, nv). Those by q are along the
     tangents of model.integrate. Changes have a meaning where they keep the motion on the
     constraints. Where constraints are redundant and torques the least, the change of the
     multipliers is the one of least norm.
@@ -50,10 +51,17 @@ class ConstrainedInverseJacobians(NamedTuple):
     by_v: Array
     by_a: Array
     by_tau: Array
+    by_need: Array
     multipliers_by_q: Array
     multipliers_by_v: Array
     multipliers_by_a: Array
     multipliers_by_tau: Array
+    multipliers_by_need: Array
+
+    def by_parameters(self, forces: Array) -> tuple[Array, Array]:
+        """Return how tau and multipliers vary, as ConstrainedJacobians.by_parameters says."""
+        return (np.einsum('ij,j...->i...', self.by_need, forces),
+                np.einsum('ij,j...->i...', self.multipliers_by_need, forces))
 
 
 def constrained_inverse_partial_derivatives(
@@ -80,25 +88,25 @@ def constrained_inverse_partial_derivatives(
     sides = np.zeros((len(matrix), 1))
     sides[d + k:, 0] = dynamics.tree.inverse(q, v, a, external) - np.where(driven, 0.0, found.tau)
     mu = as_array('derivatives', np.linalg.solve(matrix, sides)[d + k:, 0], (n,))
-    sides = np.zeros((len(matrix), 4 * n))  # for q, v, a and tau
+    sides = np.zeros((len(matrix), 5 * n))  # for q, v, a, tau and what the tree needs
     sign = 1.0 if redundancy == LEAST_FORCE else -1.0
     sides[d:d + k, :n] = sign * Rows(
         dynamics, q, np.zeros(n), mu).acceleration_changes()[kept, :n]  # of A mu
     sides[d + k:, :2 * n] = np.hstack([tree.by_q, tree.by_v]) - Rows(
         dynamics, q, v, a).force_changes(found.multipliers)
     passive = np.diag(1.0 * ~driven)
-    sides[d + k:, 2 * n:3 * n], sides[d + k:, 3 * n:] = tree.by_a, -passive
-    solved = as_array('derivatives', np.linalg.solve(matrix, sides), (-1, 4 * n))
-    forces = np.zeros((n, 4 * n))
-    forces[:, 3 * n:] = passive
+    sides[d + k:, 2 * n:] = np.hstack([tree.by_a, -passive, np.eye(n)])
+    solved = as_array('derivatives', np.linalg.solve(matrix, sides), (-1, 5 * n))
+    forces = np.zeros((n, 5 * n))
+    forces[:, 3 * n:4 * n] = passive
     forces[driven] = solved[:d]
     multipliers = solved[d:d + k]
     if redundancy == LEAST_TORQUE and dynamics.m:
         jacobian = dynamics.jacobian(q)
         multipliers = np.linalg.pinv(jacobian.T, rcond=1e-9) @ jacobian[kept].T @ multipliers
     return ConstrainedInverseJacobians(
-        found.tau, found.multipliers, *np.hsplit(forces, 4), *np.hsplit(
-            multipliers.reshape(dynamics.m, 4 * n), 4))
+        found.tau, found.multipliers, *np.hsplit(forces, 5), *np.hsplit(
+            multipliers.reshape(dynamics.m, 5 * n), 5))
 
 
 def _matrix(dynamics: ConstrainedDynamics, q: Array, driven: NDArray[np.bool_], redundancy: str,

@@ -30,6 +30,7 @@ class HybridJacobians(NamedTuple):
 
     by_given is by what is known of each coordinate: its acceleration where it is prescribed, its
     force elsewhere. The rows of what is known itself are zero, and unit rows in by_given.
+    prescribed (nv,) is as it was given.
     """
 
     a: Array
@@ -40,13 +41,38 @@ class HybridJacobians(NamedTuple):
     tau_by_q: Array
     tau_by_v: Array
     tau_by_given: Array
+    prescribed: NDArray[np.bool_]
+
+    def by_parameters(self, forces: Array) -> tuple[Array, Array]:
+        """
+        Return how a and tau (nv, ...) vary with parameters.
+
+        forces (nv, ...) are the derivatives of inverse dynamics by them: a Regressor's torque at
+        a, or what inverse.partial_derivatives has by gravity, by wrenches and by kinematics.
+        """
+        return (push(self.prescribed, self.a_by_given, forces),
+                hold(self.prescribed, self.tau_by_given, forces))
+
+
+def push(prescribed: NDArray[np.bool_], by_given: Array, forces: Array) -> Array:
+    """Return what changes where the motion needs more forces (nv, ...), and none are given."""
+    return -np.einsum('ij,j...->i...', by_given[:, ~prescribed], forces[~prescribed])
+
+
+def hold(prescribed: NDArray[np.bool_], tau_by_given: Array, forces: Array) -> Array:
+    """Return how forces change then, where accelerations are prescribed; zero elsewhere."""
+    result = push(prescribed, tau_by_given, forces) + forces
+    result[~prescribed] = 0.0
+    return result
 
 
 def hybrid_jacobians(prescribed: NDArray[np.bool_], a: Array, tau: Array, at: InverseJacobians
                      ) -> HybridJacobians:
     """Return the Jacobians from those of inverse dynamics at the solution a, tau."""
     u, f, size = np.flatnonzero(prescribed), np.flatnonzero(~prescribed), len(a)
-    result = HybridJacobians(a, tau, *np.zeros((6, size, size)))
+    by_q, by_v, by_given = np.zeros((3, 2, size, size))
+    result = HybridJacobians(a, tau, by_q[0], by_v[0], by_given[0], by_q[1], by_v[1], by_given[1],
+                             prescribed)
     result.a_by_given[u, u] = 1.0
     result.tau_by_given[f, f] = 1.0
     coupling = at.by_a[np.ix_(u, f)]

@@ -120,6 +120,27 @@ def test_gravity_and_wrenches_that_keep_still(damped) -> None:
         partial.by_held_wrenches(damped.q, w[1:])
 
 
+def test_hybrid_by_parameters(damped) -> None:
+    """By gravity and by placements: beside forward dynamics under the forces that hybrid finds."""
+    d, q, v, a, w = damped.dynamics, damped.q, damped.v, damped.a, damped.external
+    which, tree = np.arange(damped.model.nv) % 3 == 0, ComplexTree(damped.model, damped.q)
+    tau, x = d.inverse(q, v, a, w), damped.rng.normal(size=3)
+    own, gravity = d.inverse.partial_derivatives, tree.gravity
+    hybrid = d.hybrid.partial_derivatives(q, v, which, a, tau, w)
+    moved, forces = hybrid.by_parameters(own(q, v, a, w).by_gravity @ x)
+
+    def pulled(s):
+        tree.gravity = gravity + s * x
+        return tree.forward(v, tau + s * forces, w)
+    assert_same(moved, along(pulled))
+    np.testing.assert_allclose(moved[which], 0.0, rtol=0.0, atol=TOLERANCE)
+    assert not forces[~which].any()
+    placements = own.by_kinematics(q, v, a, w).by_placement
+    moved, forces = hybrid.by_parameters(placements)
+    assert moved.shape == forces.shape == placements.shape
+    assert_same(np.tensordot(d.mass_matrix(q), moved, 1) + placements, forces)
+
+
 def test_placements(damped) -> None:
     """The placement of a joint is that of its first link, turned to its axis."""
     model, v, a, w = damped.model, damped.v, damped.a, damped.external

@@ -38,6 +38,7 @@ from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
 from liedyn_ros.dynamics.partial_derivatives.constrained_products import (
     constrained_gradient, constrained_hybrid_gradient, constrained_hybrid_product,
     constrained_inverse_gradient, constrained_inverse_product, constrained_product)
+from liedyn_ros.identification import Regressor
 
 TOLERANCE = 1e-9
 
@@ -118,7 +119,7 @@ def test_inverse_beside_complex_steps(name: str, passive: int, redundancy: str) 
     assert_same(product.multipliers, multipliers)
     full = constrained_inverse_partial_derivatives(dynamics, q, v, a, **options)
     assert_same(directional(full[2:6], x, y, u, t), tau)
-    assert_same(directional(full[6:], x, y, u, t), multipliers)
+    assert_same(directional(full[7:], x, y, u, t), multipliers)
     gradient = constrained_inverse_gradient(dynamics, q, v, a, weights, z=z, **options)
     assert_gradient(gradient, (x, y, u, t), *weighted_sum(weights, tau, z, multipliers))
 
@@ -149,6 +150,47 @@ def test_hybrid_beside_complex_steps(name: str) -> None:
     gradient = constrained_hybrid_gradient(*state_of, weights, w, z=z)
     sought = np.where(known, changes[1], changes[0])
     assert_gradient(gradient, (x, y, u), *weighted_sum(weights, sought, z, changes[2]))
+
+
+@pytest.mark.parametrize('name', ('weld', 'balls', 'gears'))
+def test_parameters_beside_complex_steps(name: str) -> None:
+    """Gravity, inertias, damping and wrenches, of forward, hybrid and inverse dynamics."""
+    dynamics, q, v, tau, w, rng = state(EVERY[name])
+    model, n, there = dynamics.model, dynamics.model.nv, ComplexLoops(dynamics.model, q)
+    tree, (gravity, damping, inertia) = there.tree, (
+        there.tree.gravity, there.tree.damping, there.tree.inertia)
+    a = dynamics.forward(q, v, tau[0], external=w).a
+    known, everything = np.arange(n) == n - 1, np.ones(n, dtype=bool)
+    changes = rng.normal(size=3), rng.normal(size=n), rng.normal(size=w.shape)
+    regressor, own = Regressor(model, dissipation=True), dynamics.tree.inverse.partial_derivatives
+    parameters = np.concatenate([
+        regressor.parameters[:10 * len(w)], changes[1], np.zeros(n)])
+    forces = (own(q, v, a, w).by_gravity @ changes[0]
+              + regressor.torque(q, v, a) @ parameters  # inertias grow, damping changes
+              + np.einsum('kbc,bc->k', own.by_external(q), changes[2]))
+
+    def vary(s):
+        tree.gravity, tree.damping = gravity + s * changes[0], damping + s * changes[1]
+        tree.inertia = (1.0 + s) * inertia
+        return w + s * changes[2]
+
+    def hybrid(s, given):
+        return np.concatenate(there.hybrid(v, given, np.where(given, a, tau[0]), vary(s)))
+
+    forward = constrained_partial_derivatives(dynamics, q, v, tau[0], w).by_parameters(forces)
+    found = np.split(along(lambda s: hybrid(s, ~everything)), [n, 2 * n])
+    for got, wanted in zip(forward, found[::2]):
+        assert_same(got, wanted)
+    mixed = constrained_hybrid_partial_derivatives(dynamics, q, v, known, a, tau[0], w)
+    found = np.split(along(lambda s: hybrid(s, known)), [n, 2 * n])
+    for got, wanted in zip(mixed.by_parameters(forces), found):
+        assert_same(got, wanted)
+    back = constrained_inverse_partial_derivatives(
+        dynamics, q, v, a, actuated=everything, external=w)
+    found = np.split(along(lambda s: np.concatenate(there.inverse(
+        v, a, everything, tau[0], np.ones(n), True, vary(s)))), [n])
+    for got, wanted in zip(back.by_parameters(forces), found):
+        assert_same(got, wanted)
 
 
 @pytest.mark.parametrize('share', (0.0, 0.4, 1.0))
