@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintStatus, LEAST_TORQUE)
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver import Task
-from liedyn_ros.dynamics.inputs import copied, mask
+from liedyn_ros.dynamics.inputs import borrowed, copied, mask
 from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank, require_known
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import require_solved
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import VARIATION_WIDTH
@@ -213,12 +213,15 @@ def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: Array
              da: ArrayLike, dtau: ArrayLike) -> ConstrainedProduct:
     """Return the product after a call of the dynamics."""
     n, (tables, *room) = dynamics.model.nv, _tables(dynamics)
-    direction = (np.array(as_array(name, x, (n,))) for name, x in (
-        ('dq', dq), ('dv', dv), ('da', da), ('dtau', dtau)))
-    result = ConstrainedProduct(np.empty(n), np.empty(n), np.empty(dynamics.m))
+    given = {'dq': dq, 'dv': dv, 'da': da, 'dtau': dtau}
+    direction = [borrowed(name, x, (n,)) for name, x in given.items()]
+    if not np.isfinite(np.concatenate(direction)).all():  # before it is in the tables
+        for name, x in zip(given, direction):
+            as_array(name, x, (n,))
+    out = np.empty(2 * n + dynamics.m)
+    result = ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
     product_kernel(*tables, *room, *task, *direction, *result)
-    for name, value in zip(result._fields, result):
-        as_array(f'change of {name}', value, (-1,))
+    as_array('product', out, out.shape)
     return result
 
 

@@ -27,7 +27,7 @@ from support.complex_step import along
 from support.loop_states import EVERY, REDUNDANT, state
 from support.looped_machines import planar_linkage
 
-from liedyn_ros.common.errors import ModelError, ShapeError, SingularError
+from liedyn_ros.common.errors import ModelError, NotFiniteError, ShapeError, SingularError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, LEAST_TORQUE)
 from liedyn_ros.dynamics.partial_derivatives.constrained import constrained_partial_derivatives
@@ -232,6 +232,8 @@ def test_refusals() -> None:
     x = rng.normal(size=len(v))
     with pytest.raises(ShapeError, match=r'^dv: expected shape'):
         constrained_product(dynamics, q, v, tau[0], x, x[1:], x)
+    with pytest.raises(NotFiniteError, match=r'^dv\[0\]'):
+        constrained_product(dynamics, q, v, tau[0], x, np.full_like(x, np.nan), x)
     with pytest.raises(ShapeError, match=r'^z: expected shape'):
         constrained_gradient(dynamics, q, v, tau[0], x, z=x)
     with pytest.raises(ShapeError, match=r'^tau: expected shape'):
