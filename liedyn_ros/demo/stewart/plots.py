@@ -44,7 +44,7 @@ def draw(tracking: Tracking, geometry: StewartGeometry, folder: Path) -> None:
 
 
 def _trajectory(tracking: Tracking) -> Figure:
-    figure = Figure(figsize=(9, 6), layout='constrained')
+    figure = Figure(figsize=(10, 6), layout='constrained')
     upper, lower = figure.subplots(2, 1, sharex=True)
     every = max(1, len(tracking.times) // SHOWN)
     times = tracking.times[::every]
@@ -60,7 +60,7 @@ def _trajectory(tracking: Tracking) -> Figure:
                       label=f'{name} estimated')
         axes.set_ylabel(label)
         axes.grid(alpha=0.3)
-        axes.legend(ncols=3, fontsize=8, loc='upper right')
+        axes.legend(fontsize=8, loc='center left', bbox_to_anchor=(1.0, 0.5))
     upper.set_title('Stewart platform: the true trajectory and the published pose')
     lower.set_xlabel('time, s')
     return figure

@@ -16,8 +16,9 @@
 An estimate of what rounding leaves of each order of forward and hybrid dynamics.
 
 Masses, forces and wrenches in another unit describe the same motion, but every number that
-depends on them is rounded differently. So what two units make of an order differs by as much as
-either is wrong: by 0.2 to 10 times the error, or more where rounding errors cancel by chance.
+depends on them is rounded differently. So what two units make of an order differs by about as
+much as either is wrong. The estimate is 0.2 to 10 times the error, or more where rounding errors
+cancel by chance.
 """
 
 import math
