@@ -157,6 +157,7 @@ class LoopStatePublisherNode(ManagedNode):
     def _complete(self, machine: LoopedMachine, sample: LoopSample, passed_over: int) -> None:
         state = machine.tracker.update(sample.positions, sample.velocities, ahead=False)
         self._outputs.publish(sample, state)  # before all else
+        self._gate.look()  # the status tells the age when published
         self._gate.accept()
         self._refused = ''
         rates, self._last = self._rates(sample), sample

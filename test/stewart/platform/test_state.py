@@ -22,8 +22,8 @@ import pytest
 from liedyn_ros.common.errors import LimitError, ShapeError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, length_jacobian, PlatformMeter, PoseSolver, ScrewMotion, StewartGeometry,
-    time_until)
+    leg_lengths, length_jacobian, PlatformMeter, PlatformState, PoseSolver, ScrewMotion,
+    StewartGeometry, time_until)
 from liedyn_ros.stewart.platform.kernels.state import COUNT
 
 
@@ -115,7 +115,8 @@ def test_a_solve_leaves_the_state_that_the_meter_measures(geometry, home, random
     meter, values = PlatformMeter(geometry), np.empty(COUNT)
     for pose in random_poses[:20]:
         solution = PoseSolver(geometry).solve(leg_lengths(geometry, pose), pose, values)
-        state, measured = meter.state(solution.pose, values.copy()), meter.measure(solution.pose)
+        state = PlatformState(meter, solution.pose, values.copy())
+        measured = meter.measure(solution.pose)
         assert state.signed_value == pytest.approx(measured.signed_value, rel=1e-9)
         assert state.slope == pytest.approx(measured.slope, rel=1e-6, abs=1e-9)
         assert solution.smallest_singular_value == state.smallest_singular_value
