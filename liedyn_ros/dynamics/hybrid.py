@@ -97,9 +97,9 @@ class Hybrid(Algorithm):
         """
         Return about how wrong each order (r + 1,) of what time_derivatives returned is.
 
-        An error is relative to the largest entry of a or of tau in an order. It takes twice as
-        long as time_derivatives. The estimate is 0.2 to 10 times the error, or more where errors
-        cancel by chance; with_error finds the error itself.
+        An error is relative to the largest entry of a or of tau in an order. The estimate is 0.2
+        to 10 times the error, or more where errors cancel by chance; with_error finds the error
+        itself. It takes 0.1 ms for seven bodies, six to eight times as long as time_derivatives.
         """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
         shape = order + 1, self._nv

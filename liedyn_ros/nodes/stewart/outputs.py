@@ -72,8 +72,8 @@ class StewartOutputs:
         self._broadcaster = open_broadcaster(node)
 
     def publish_pose(self, monitored: MonitoredPose) -> None:
-        """Publish the pose of one sample, if it converged."""
-        if monitored.converged:
+        """Publish the pose of one sample, if it converged and anyone listens."""
+        if monitored.converged and self._pose.heard:
             self._pose.publish((*divmod(monitored.stamp_ns, SECOND),
                                 *conversions.pose_numbers(monitored.pose)))
 
