@@ -30,16 +30,21 @@ E = np.eye(3)
 
 
 class ComplexLoops:
-    """A model whose closures and couplings are independent, at a configuration."""
+    """
+    A model whose closures and couplings are independent, at a configuration.
+
+    What a test makes complex are the tree's arrays, and the closures' own.
+    """
 
     def __init__(self, model: Model, q, dissipation: bool = True) -> None:
         """Copy the model's numbers."""
         self.model, self.tree = model, ComplexTree(model, q, dissipation)
-        self.nv = model.nv
+        self.nv, self.closures = model.nv, list(model.closures)
 
     def hybrid(self, v, known, given, external=None, eta=None):
         """Return a, tau and the multipliers; given are a where it is known, else tau."""
-        mass, bias = self._mass(v, external, eta)
+        mass = self.tree.mass(eta)
+        bias = self.tree.inverse(v, np.zeros(self.nv), external, eta)
         rows, gamma = self.rows(v, eta)
         n, m, free = self.nv, len(rows), ~known
         system, side = np.zeros((2 * n + m, 2 * n + m), dtype=complex), np.zeros(
@@ -71,18 +76,12 @@ class ComplexLoops:
         lam = np.linalg.solve(system, side)[:m]
         return np.where(driven, need - rows.T @ lam, given), lam
 
-    def _mass(self, v, external, eta):
-        zero = np.zeros(self.nv)
-        bias = self.tree.inverse(v, zero, external, eta)
-        return np.transpose([self.tree.inverse(v, unit, external, eta) - bias
-                             for unit in np.eye(self.nv)]), bias
-
     def rows(self, v, eta=None):
         """Return A (m, nv), and A' v (m,) at q (+) eta."""
         eta = np.zeros(self.nv) if eta is None else eta
         poses, screws, twists, rates = self._motion(v, eta)
         result, gamma = [], []
-        for closure in self.model.closures:
+        for closure in self.closures:
             sides = [self._frame(*side, poses, twists, rates) for side in (
                 (closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b))]
             for kind in CLOSURE_TYPES[closure.type_name].rows:

@@ -79,11 +79,21 @@ class ComplexTree:
 
     def forward(self, v, tau, external=None, eta=None):
         """Return a (nv,) at q (+) eta."""
-        zero = np.zeros(self.nv)
-        bias = self.inverse(v, zero, external, eta)
-        mass = np.transpose([self.inverse(v, unit, external, eta) - bias
-                             for unit in np.eye(self.nv)])
-        return np.linalg.solve(mass, tau - bias)
+        return np.linalg.solve(
+            self.mass(eta), tau - self.inverse(v, np.zeros(self.nv), external, eta))
+
+    def mass(self, eta=None):
+        """Return M (nv, nv) at q (+) eta, a sum over the links' Jacobians."""
+        eta, jacobians = np.zeros(self.nv) if eta is None else eta, []
+        result = np.zeros((self.nv, self.nv), dtype=complex)
+        for i, parent in enumerate(self.table.parent):
+            jacobian = np.zeros((6, self.nv), dtype=complex)
+            if parent >= 0:
+                jacobian = adjoint(rigid_inverse(self.move(i, eta))) @ jacobians[parent]
+            jacobian[:, self.own(i)] = self.screws(i)
+            jacobians.append(jacobian)
+            result += jacobian.T @ self.inertia[i] @ jacobian
+        return result
 
     def own(self, i):
         """Return which coordinates move link i against its parent."""

@@ -29,7 +29,8 @@ from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.inputs import mask
-from liedyn_ros.dynamics.partial_derivatives.constrained import require_known, Rows
+from liedyn_ros.dynamics.partial_derivatives.closure_rows import StateRows
+from liedyn_ros.dynamics.partial_derivatives.constrained import require_known
 from liedyn_ros.dynamics.partial_derivatives.hybrid import hold, push
 
 DEPENDENT = 1e-10  # smallest singular value of what is solved for, of the largest
@@ -77,41 +78,78 @@ def constrained_hybrid_partial_derivatives(
     of their bodies. Raises what dynamics.hybrid raises, ModelError for constraint functions, and
     SingularError where what is prescribed breaks a loop, or constraints become dependent.
     """
-    require_known(dynamics)
-    n, m = dynamics.model.nv, dynamics.m
+    n = dynamics.model.nv
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
     known = mask('prescribed', prescribed, n)
-    found = dynamics.hybrid(q, v, known, a, tau, external=external)
-    require_solved(found)
-    tree, rows = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external), Rows(
+    found = regular_hybrid(dynamics, q, v, known, a, tau, external)
+    tree, rows = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external), StateRows(
         dynamics, q, v, found.a)
-    jacobian, free, f = dynamics.jacobian(q), ~known, int((~known).sum())
-    loose = jacobian[:, free]
-    matrix = np.zeros((f + 2 * m, 2 * f + m))  # of a_F, lam and mu
-    matrix[:f, :f], matrix[:f, f:f + m] = tree.by_a[np.ix_(free, free)], -loose.T
-    matrix[f:f + m, :f] = loose
-    matrix[f + m:, f:f + m], matrix[f + m:, f + m:] = np.eye(m), -loose
-    mu = np.zeros(n)
-    mu[free] = np.linalg.lstsq(loose, found.multipliers, rcond=DEPENDENT)[0]
-    forces = np.zeros((n, 3 * n))  # by q, v and what is given, a_F and lam being constant
-    forces[:, :2 * n] = np.hstack([tree.by_q, tree.by_v]) - rows.force_changes(found.multipliers)
-    forces[:, 2 * n:] = tree.by_a * known - np.diag(1.0 * free)
-    sides = np.zeros((f + 2 * m, 3 * n))
-    sides[:f] = -forces[free]
-    sides[f:f + m, :2 * n], sides[f:f + m, 2 * n:] = (
-        -rows.acceleration_changes(), -jacobian * known)
-    sides[f + m:, :n] = Rows(dynamics, q, np.zeros(n), mu).acceleration_changes()[:, :n]
-    solved = np.linalg.lstsq(matrix, sides, rcond=DEPENDENT)[0]
-    moved, pressed = np.zeros((n, 3 * n)), as_array('derivatives', solved[f:f + m], (m, 3 * n))
-    moved[free] = solved[:f]
-    needed = forces + tree.by_a @ moved - jacobian.T @ pressed
-    needed[free] = 0.0
+    sides = Sides(*(np.zeros((count, 3 * n)) for count in (n, dynamics.m, dynamics.m)))
+    sides.needs[:, :2 * n] = np.hstack([tree.by_q, tree.by_v]) - rows.force_changes(
+        found.multipliers)
+    sides.needs[:, 2 * n:] = tree.by_a * known - np.diag(1.0 * ~known)
+    sides.gaps[:, :2 * n] = -rows.acceleration_changes()
+    sides.gaps[:, 2 * n:] = -dynamics.jacobian(q) * known
+    mu = potential(dynamics, q, known, found.multipliers)
+    sides.leans[:, :n] = StateRows(dynamics, q, np.zeros(n), mu).acceleration_changes()[:, :n]
+    moved, needed, pressed = respond(dynamics, q, known, tree.by_a, sides)
     given = np.eye(n)
-    moved[known, 2 * n:], needed[free, 2 * n:] = given[known], given[free]
+    moved[known, 2 * n:], needed[~known, 2 * n:] = given[known], given[~known]
     a_by, tau_by, multipliers_by = (np.hsplit(x, 3) for x in (moved, needed, pressed))
     return ConstrainedHybridJacobians(
         found.a, found.tau, found.multipliers, a_by[0], a_by[1], a_by[2], tau_by[0], tau_by[1],
         tau_by[2], multipliers_by[0], multipliers_by[1], multipliers_by[2], known)
+
+
+class Sides(NamedTuple):
+    """
+    What columns (c) change of the equations, where the motion and the multipliers stay.
+
+    needs (nv, c): of the forces ID - A^T lam. gaps (m, c): -D(A a + A' v), which a_F must close.
+    leans (m, c): of A_F mu, mu (nv,) being potential's.
+    """
+
+    needs: Array
+    gaps: Array
+    leans: Array
+
+
+def regular_hybrid(dynamics: ConstrainedDynamics, q: Array, v: Array, known: NDArray[np.bool_],
+                   a: ArrayLike, tau: ArrayLike, external: ArrayLike | None
+                   ) -> ConstrainedSolution:
+    """Return the solution of hybrid dynamics where it has derivatives, or raise."""
+    require_known(dynamics)
+    found = dynamics.hybrid(q, v, known, a, tau, external=external)
+    require_solved(found)
+    return found
+
+
+def potential(dynamics: ConstrainedDynamics, q: Array, known: NDArray[np.bool_],
+              multipliers: Array) -> Array:
+    """Return mu (nv,), zero where accelerations are known, with A_F mu = lam."""
+    mu = np.zeros(len(known))
+    mu[~known] = np.linalg.lstsq(
+        dynamics.jacobian(q)[:, ~known], multipliers, rcond=DEPENDENT)[0]
+    return mu
+
+
+def respond(dynamics: ConstrainedDynamics, q: Array, known: NDArray[np.bool_], mass: Array,
+            sides: Sides) -> tuple[Array, Array, Array]:
+    """Return how a, tau (nv, c) and the multipliers (m, c) follow; zero where they are given."""
+    jacobian, free, (n, columns) = dynamics.jacobian(q), ~known, sides.needs.shape
+    f, m, loose = int(free.sum()), dynamics.m, jacobian[:, free]
+    matrix = np.zeros((f + 2 * m, 2 * f + m))  # of a_F, lam and mu
+    matrix[:f, :f], matrix[:f, f:f + m] = mass[np.ix_(free, free)], -loose.T
+    matrix[f:f + m, :f] = loose
+    matrix[f + m:, f:f + m], matrix[f + m:, f + m:] = np.eye(m), -loose
+    solved = np.linalg.lstsq(
+        matrix, np.vstack([-sides.needs[free], sides.gaps, sides.leans]), rcond=DEPENDENT)[0]
+    moved, pressed = np.zeros((n, columns)), as_array(
+        'derivatives', solved[f:f + m], (m, columns))
+    moved[free] = solved[:f]
+    needed = sides.needs + mass @ moved - jacobian.T @ pressed
+    needed[free] = 0.0
+    return moved, needed, pressed
 
 
 def require_solved(found: ConstrainedSolution) -> None:

@@ -29,8 +29,8 @@ from scipy.linalg import qr
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.inputs import mask
-from liedyn_ros.dynamics.partial_derivatives.constrained import (
-    refuse_rank, require_known, Rows)
+from liedyn_ros.dynamics.partial_derivatives.closure_rows import StateRows
+from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank, require_known
 
 
 class ConstrainedInverseJacobians(NamedTuple):
@@ -76,37 +76,68 @@ def constrained_inverse_partial_derivatives(
     of their bodies. Raises what dynamics.inverse raises, ModelError for constraint functions, and
     SingularError where fewer constraints are independent than elsewhere: there are no derivatives.
     """
-    require_known(dynamics)
     n = dynamics.model.nv
     q, v, a = dynamics.model.check_configuration(q), as_array('v', v, (n,)), as_array('a', a, (n,))
-    found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
-                             weights=weights, external=external)
-    driven = dynamics.model.actuated if actuated is None else mask('actuated', actuated, n)
-    tree = dynamics.tree.inverse.partial_derivatives(q, v, a, external)
-    matrix, kept = _matrix(dynamics, q, driven, redundancy, weights)
-    d, k = int(driven.sum()), len(kept)
-    sides = np.zeros((len(matrix), 1))
-    sides[d + k:, 0] = dynamics.tree.inverse(q, v, a, external) - np.where(driven, 0.0, found.tau)
-    mu = as_array('derivatives', np.linalg.solve(matrix, sides)[d + k:, 0], (n,))
-    sides = np.zeros((len(matrix), 5 * n))  # for q, v, a, tau and what the tree needs
-    sign = 1.0 if redundancy == LEAST_FORCE else -1.0
-    sides[d:d + k, :n] = sign * Rows(
-        dynamics, q, np.zeros(n), mu).acceleration_changes()[kept, :n]  # of A mu
-    sides[d + k:, :2 * n] = np.hstack([tree.by_q, tree.by_v]) - Rows(
+    system = InverseSystem(dynamics, q, v, a, tau, actuated, redundancy, weights, external)
+    tree, found = dynamics.tree.inverse.partial_derivatives(q, v, a, external), system.found
+    leans, needs = np.zeros((dynamics.m, 5 * n)), np.zeros((n, 5 * n))
+    leans[:, :n] = StateRows(
+        dynamics, q, np.zeros(n), system.mu).acceleration_changes()[:, :n]  # of A mu
+    needs[:, :2 * n] = np.hstack([tree.by_q, tree.by_v]) - StateRows(
         dynamics, q, v, a).force_changes(found.multipliers)
-    passive = np.diag(1.0 * ~driven)
-    sides[d + k:, 2 * n:] = np.hstack([tree.by_a, -passive, np.eye(n)])
-    solved = as_array('derivatives', np.linalg.solve(matrix, sides), (-1, 5 * n))
-    forces = np.zeros((n, 5 * n))
-    forces[:, 3 * n:4 * n] = passive
-    forces[driven] = solved[:d]
-    multipliers = solved[d:d + k]
-    if redundancy == LEAST_TORQUE and dynamics.m:
-        jacobian = dynamics.jacobian(q)
-        multipliers = np.linalg.pinv(jacobian.T, rcond=1e-9) @ jacobian[kept].T @ multipliers
+    passive = np.diag(1.0 * ~system.driven)
+    needs[:, 2 * n:] = np.hstack([tree.by_a, -passive, np.eye(n)])
+    forces, multipliers = system.respond(needs, leans)
+    forces[:, 3 * n:4 * n] += passive
     return ConstrainedInverseJacobians(
-        found.tau, found.multipliers, *np.hsplit(forces, 5), *np.hsplit(
-            multipliers.reshape(dynamics.m, 5 * n), 5))
+        found.tau, found.multipliers, *np.hsplit(forces, 5), *np.hsplit(multipliers, 5))
+
+
+class InverseSystem:
+    """
+    The linear system of (tau, lam, mu) at a motion, and its solution.
+
+    found is that of dynamics.inverse, whose arguments these are; mu (nv,) is that of the solution,
+    driven (nv,) says which joints are actuated. Raises what dynamics.inverse raises, ModelError or
+    SingularError.
+    """
+
+    def __init__(self, dynamics: ConstrainedDynamics, q: Array, v: Array, a: Array,
+                 tau: ArrayLike | None, actuated: ArrayLike | None, redundancy: str,
+                 weights: ArrayLike | None, external: ArrayLike | None) -> None:
+        """Solve it."""
+        require_known(dynamics)
+        self.found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
+                                      weights=weights, external=external)
+        n = dynamics.model.nv
+        self.driven = dynamics.model.actuated if actuated is None else mask(
+            'actuated', actuated, n)
+        self._jacobian, self._redundancy = dynamics.jacobian(q), redundancy
+        self._matrix, self._kept = _matrix(dynamics, q, self.driven, redundancy, weights)
+        need = dynamics.tree.inverse(q, v, a, external) - np.where(
+            self.driven, 0.0, self.found.tau)
+        sides = np.zeros(len(self._matrix))
+        sides[-n:] = need
+        self.mu = as_array('derivatives', np.linalg.solve(self._matrix, sides)[-n:], (n,))
+
+    def respond(self, needs: Array, leans: Array) -> tuple[Array, Array]:
+        """
+        Return how tau (nv, c) and the multipliers (m, c) follow; zero where tau is given.
+
+        needs (nv, c) are what columns change of ID - A^T lam, less what they change of the forces
+        given; leans (m, c) of A mu.
+        """
+        d, k, (n, columns) = int(self.driven.sum()), len(self._kept), needs.shape
+        sides = np.zeros((d + k + n, columns))
+        sides[d:d + k] = (1.0 if self._redundancy == LEAST_FORCE else -1.0) * leans[self._kept]
+        sides[d + k:] = needs
+        solved = as_array('derivatives', np.linalg.solve(self._matrix, sides), (-1, columns))
+        forces, multipliers = np.zeros((n, columns)), solved[d:d + k]
+        forces[self.driven] = solved[:d]
+        if self._redundancy == LEAST_TORQUE and len(self._jacobian):
+            rows = self._jacobian
+            multipliers = np.linalg.pinv(rows.T, rcond=1e-9) @ rows[self._kept].T @ multipliers
+        return forces, multipliers.reshape(len(self._jacobian), columns)
 
 
 def _matrix(dynamics: ConstrainedDynamics, q: Array, driven: NDArray[np.bool_], redundancy: str,

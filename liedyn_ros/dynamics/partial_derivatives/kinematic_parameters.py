@@ -48,7 +48,7 @@ class KinematicJacobians(NamedTuple):
     by_pitch: Array
 
 
-class _Change(NamedTuple):
+class Displacement(NamedTuple):
     """
     What some parameters (m) do to all that stands behind them: columns (6, m) in the ground.
 
@@ -63,10 +63,10 @@ class _Change(NamedTuple):
 def inverse_kinematic_jacobians(model: Model, q: Array, v: Array, a: Array,
                                 external: Array | None) -> KinematicJacobians:
     """Return those of inverse dynamics at a checked motion; external (B, 6) or None."""
-    return _Machine(model, q, v, a, external).jacobians()
+    return KinematicMachine(model, q, v, a, external).jacobians()
 
 
-class _Machine:
+class KinematicMachine:
     """A machine in motion, seen from the ground: twists, and sums over what each joint carries."""
 
     def __init__(self, model: Model, q: Array, v: Array, a: Array, external: Array | None
@@ -115,27 +115,43 @@ class _Machine:
             np.zeros((n, len(joints), 6)), np.zeros((n, len(joints), 3)),
             np.zeros((n, len(joints))))
         for j, joint in enumerate(joints):
-            carrier = self.link_of[joint.parent]
-            place = self.placed[joint.parent] @ joint.placement
-            before = self.locked(se3.adjoint(place), carrier)
-            by_placement = self.respond(j, before, own_moves=True)
-            result.by_placement[:, j] = by_placement
-            if not JOINT_TYPES[joint.type_name].has_axis:
-                continue
-            turned = se3.adjoint(self.placed[joint.child])[:, :3]
-            after = self.locked(turned, self.link_of[joint.child])
-            result.by_axis[:, j] = by_placement[:, :3] - self.respond(j, after, own_moves=False)
-            if joint.type_name == 'helical':
-                result.by_pitch[:, j] = self.of_pitch(j, joint, carrier)
+            before, after, pitch = self.displacements(j)
+            result.by_placement[:, j] = by_placement = self.respond(j, before, own_moves=True)
+            if after is not None:
+                result.by_axis[:, j] = by_placement[:, :3] - self.respond(
+                    j, after, own_moves=False)
+            if pitch is not None:
+                result.by_pitch[:, j] = self.respond(j, pitch, own_moves=True)[:, 0]
+                k = joint.v_slice.start
+                result.by_pitch[k, j] += self.along_axis(joint)[:, 0] @ self.wrench[j]
         return result
 
-    def locked(self, displacement: Array, carrier: int) -> _Change:
+    def displacements(self, j: int
+                      ) -> tuple[Displacement, Displacement | None, Displacement | None]:
+        """
+        Return what joint j does to what it carries, by its placement, axis and pitch.
+
+        An axis displaces by the first three columns of the placement less the second result, in
+        which the joint's own screws stay. Without an axis or a pitch the result is None.
+        """
+        joint = self.model.joint_list[j]
+        carrier = self.link_of[joint.parent]
+        place = self.placed[joint.parent] @ joint.placement
+        before, after, pitch = self.locked(se3.adjoint(place), carrier), None, None
+        if JOINT_TYPES[joint.type_name].has_axis:
+            turned = se3.adjoint(self.placed[joint.child])[:, :3]
+            after = self.locked(turned, self.link_of[joint.child])
+        if joint.type_name == 'helical':
+            pitch = self.of_pitch(joint, carrier)
+        return before, after, pitch
+
+    def locked(self, displacement: Array, carrier: int) -> Displacement:
         """Return what locked joints of some screws (6, m) behind a link do (13.27)."""
         ad_v, ad_a = se3.ad(self.twist[carrier]), se3.ad(self.acceleration[carrier])
         p = ad_v @ displacement
-        return _Change(displacement, p, ad_a @ displacement + ad_v @ p)
+        return Displacement(displacement, p, ad_a @ displacement + ad_v @ p)
 
-    def respond(self, j: int, x: _Change, own_moves: bool) -> Array:
+    def respond(self, j: int, x: Displacement, own_moves: bool) -> Array:
         """
         Return how tau (nv, m) varies where all that joint j carries is displaced (13.11).
 
@@ -153,20 +169,21 @@ class _Machine:
             result[place] = tree.screws[place] @ (self.inertia[i] @ x.q + self.change[i] @ x.p)
         return result
 
-    def of_pitch(self, j: int, joint: Joint, carrier: int) -> Array:
-        """Return how tau (nv,) varies with the pitch of a helical joint (13.26)."""
+    def of_pitch(self, joint: Joint, carrier: int) -> Displacement:
+        """Return what the pitch of a helical joint does to what it carries (13.26)."""
         k, link = joint.v_slice.start, self.link_of[joint.child]
-        axis = np.zeros((6, 1))  # S' is a translation along the axis, h' = S' q
-        axis[3:, 0] = self.placed[joint.child][:3, :3] @ joint.axis
+        axis = self.along_axis(joint)  # S' is a translation along the axis, h' = S' q
         position, rate = self.tree.q[joint.q_slice.start], axis * self.v[k]
         x = self.locked(position * axis, carrier)
-        ad_v = se3.ad(self.twist[carrier])
-        p = x.p + rate
-        x = _Change(x.displacement, p, x.q + ad_v @ rate + axis * self.a[k]
-                    + se3.ad(self.twist[link]) @ rate)
-        result = self.respond(j, x, own_moves=True)[:, 0]
-        result[k] += axis[:, 0] @ self.wrench[j]
-        return result
+        return Displacement(
+            x.displacement, x.p + rate, x.q + se3.ad(self.twist[carrier]) @ rate
+            + axis * self.a[k] + se3.ad(self.twist[link]) @ rate)
+
+    def along_axis(self, joint: Joint) -> Array:
+        """Return a unit translation (6, 1) along the axis of a joint."""
+        axis = np.zeros((6, 1))
+        axis[3:, 0] = self.placed[joint.child][:3, :3] @ joint.axis
+        return axis
 
 
 def held_wrench_jacobian(jacobians: Array, external: Array, at_body: bool) -> Array:

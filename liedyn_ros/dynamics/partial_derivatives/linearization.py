@@ -14,6 +14,8 @@
 
 """Linear models of a machine about a state, and along a motion (13.9)."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +28,7 @@ from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.chart import chart_rate
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import velocity_brackets
+from liedyn_ros.model import Model
 
 
 class LinearModel(NamedTuple):
@@ -68,10 +71,15 @@ def linearize(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     The state need not be at rest. Raises what dynamics.forward raises.
     """
     at = dynamics.forward.partial_derivatives(q, v, tau, external)
-    n = dynamics.model.nv
+    return of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
+
+
+def of_jacobians(model: Model, v: Array, by_q: Array, by_v: Array, by_tau: Array) -> LinearModel:
+    """Return the model whose accelerations have these Jacobians (13.48)."""
+    n = model.nv
     a, b = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n))
-    a[:n, :n], a[:n, n:] = -velocity_brackets(dynamics.model, np.asarray(v)), np.eye(n)
-    a[n:, :n], a[n:, n:], b[n:] = at.by_q, at.by_v, at.by_tau
+    a[:n, :n], a[:n, n:] = -velocity_brackets(model, v), np.eye(n)
+    a[n:, :n], a[n:, n:], b[n:] = by_q, by_v, by_tau
     return LinearModel(a, b)
 
 
@@ -82,16 +90,20 @@ def linearize_along(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLi
 
     q (K, nq), v and tau (K, nv), external (K, B, 6): a state a row. Raises what linearize raises.
     """
-    model = dynamics.model
-    q = as_array('q', q, (-1, model.nq))
-    v, tau = (as_array(name, x, (len(q), model.nv)) for name, x in (('v', v), ('tau', tau)))
+    return along(dynamics.model, partial(linearize, dynamics), q, v, tau, external)
+
+
+def along(model: Model, linearized: Callable[..., LinearModel], q: ArrayLike, v: ArrayLike,
+          tau: ArrayLike, external: ArrayLike | None) -> LinearModel:
+    """Return the models of linearized(q, v, tau, external) at all states of a trajectory."""
+    n, q = model.nv, as_array('q', q, (-1, model.nq))
+    v, tau = (as_array(name, x, (len(q), n)) for name, x in (('v', v), ('tau', tau)))
     if external is not None:
         external = as_array('external', external, (len(q), len(model.bodies), 6))
-    n = model.nv
     models = LinearModel(np.empty((len(q), 2 * n, 2 * n)), np.empty((len(q), 2 * n, n)))
     for k in range(len(q)):
-        models.A[k], models.B[k] = linearize(
-            dynamics, q[k], v[k], tau[k], None if external is None else external[k])
+        models.A[k], models.B[k] = linearized(
+            q[k], v[k], tau[k], None if external is None else external[k])
     return models
 
 
@@ -106,15 +118,25 @@ def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: A
     Raises what dynamics.forward raises, LimitError, or ConvergenceError where the step becomes too
     small.
     """
-    model, n = dynamics.model, dynamics.model.nv
+    def at(q: Array, v: Array, tau: Array) -> tuple[Array, LinearModel]:
+        return (dynamics.forward(q, v, tau, external),
+                linearize(dynamics, q, v, tau, external))
+
+    return follow(dynamics.model, at, q, v, dt, tau, tolerance)
+
+
+def follow(model: Model, at: Callable[[Array, Array, Array], tuple[Array, LinearModel]],
+           q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike, tolerance: float
+           ) -> tuple[Array, Array, LinearModel]:
+    """Return what transition does; at(q, v, tau) are accelerations and the continuous model."""
+    n = model.nv
     q, v = model.check_configuration(q), as_array('v', v, (n,))
     tau, dt = as_array('tau', tau, (n,)), as_positive('dt', dt)
     tolerance, size = as_positive('tolerance', tolerance), 2 * n
 
     def rate(_: float, state: Array) -> Array:
         x, now = state[:n], state[n:size]
-        linear = linearize(dynamics, model.integrate(q, x), now, tau, external)
-        acceleration = dynamics.forward(model.integrate(q, x), now, tau, external)
+        acceleration, linear = at(model.integrate(q, x), now, tau)
         matrix = linear.A @ state[size:].reshape(size, -1)
         matrix[:, size:] += linear.B
         return np.concatenate([chart_rate(model, x, now), acceleration, matrix.ravel()])

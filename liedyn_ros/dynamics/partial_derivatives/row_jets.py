@@ -30,7 +30,7 @@ from liedyn_ros.model.kernels import closure_kinds as kinds
 
 
 class Jet(NamedTuple):
-    """A vector (3,), its rate (3,), its changes (2 nv, 3) by q and v, and those of its rate."""
+    """A vector (3,), its rate (3,), its changes (c, 3) by what varies, and those of its rate."""
 
     value: Array
     rate: Array
@@ -38,12 +38,26 @@ class Jet(NamedTuple):
     both: Array
 
 
+class Changes(NamedTuple):
+    """What columns (c) change of a body (c, 6), spatially: displacement, twist, acceleration."""
+
+    moved: Array
+    turned: Array
+    driven: Array
+
+
 class Side(NamedTuple):
-    """A frame on a link: origin and axes, and the spatial motion of the link, a frame for each."""
+    """
+    A frame on a link: origin and axes, and what changes of the body that carries it.
+
+    moved (c, 6) is the displacement of the frame, which may have parameters of its own.
+    """
 
     origin: Jet
     axes: tuple[Jet, Jet, Jet]
     link: int
+    body: Changes
+    moved: Array
 
 
 def row_wrench(a: Side, b: Side, closure: Closure, kind: int) -> Jet:

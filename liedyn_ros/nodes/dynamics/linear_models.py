@@ -24,7 +24,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
-from liedyn_ros.dynamics.partial_derivatives.constrained import linearize_constrained
+from liedyn_ros.dynamics.partial_derivatives.constrained_linearization import (
+    constrained_transition, linearize_constrained)
 from liedyn_ros.dynamics.partial_derivatives.linearization import (
     linearize, LinearModel, transition)
 from liedyn_ros.nodes.dynamics.question import explain, Question
@@ -82,7 +83,11 @@ def _model(dynamics: Dynamics, solver: Solver, messages: TreeMessages,
     try:
         if isinstance(solver, LoopSolver):
             with solver.ready() as closed:
-                continuous, tau, a = _closed(request, closed, q, v, given, external)
+                tau, a = _closed_efforts(closed, q, v, given, external)
+                if request.follow_motion:
+                    return constrained_transition(
+                        closed, q, v, request.step, tau, external)[2], tau, a
+                continuous = linearize_constrained(closed, q, v, tau, external)
         else:
             tau = dynamics.inverse(q, v, zero, external) if given is None else given
             a = zero if given is None else dynamics.forward(q, v, tau, external)
@@ -96,15 +101,11 @@ def _model(dynamics: Dynamics, solver: Solver, messages: TreeMessages,
     return (continuous.discrete(request.step) if request.step else continuous), tau, a
 
 
-def _closed(request: Linearize.Request, dynamics: ConstrainedDynamics, q: Array, v: Array,
-            given: Array | None, external: Array | None) -> tuple[LinearModel, Array, Array]:
-    """Return the continuous model of a machine with closed loops, the efforts, accelerations."""
-    if request.follow_motion:
-        raise LimitError('follow_motion: expected False for a machine with closed loops, got True')
-    if given is None:
+def _closed_efforts(dynamics: ConstrainedDynamics, q: Array, v: Array, given: Array | None,
+                    external: Array | None) -> tuple[Array, Array]:
+    """Return the efforts at a machine with closed loops, and the accelerations they give."""
+    tau = given
+    if tau is None:
         still = complete_acceleration(dynamics, q, v, np.zeros(len(v)))
         tau = dynamics.inverse(q, v, still, external=external).tau
-    else:
-        tau = given
-    a = dynamics.forward(q, v, tau, external=external).a
-    return linearize_constrained(dynamics, q, v, tau, external), tau, a
+    return tau, dynamics.forward(q, v, tau, external=external).a

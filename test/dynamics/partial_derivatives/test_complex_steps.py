@@ -18,12 +18,13 @@ import numpy as np
 import pytest
 from support.complex_step import along, ComplexTree, hat
 from support.dynamics_cases import make_case
+from support.model_variants import exp, placed_turn, rebuilt, turned
 from support.tangents import difference
 
 from liedyn_ros.common.errors import ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import Regressor
-from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
+from liedyn_ros.model import JOINT_TYPES
 
 TOLERANCE = 1e-9  # of the largest entry
 
@@ -163,38 +164,6 @@ def test_placements(damped) -> None:
         tree.placement[link] = place
 
 
-def placed_turn(joint, link: int, model: Model):
-    """Return the rotation from a joint's frame to its first link's, by poses at zero."""
-    from support.link_kinematics import body_poses, unpack
-    table, neutral = model.link_table, model.neutral()
-    poses = body_poses(table, neutral)
-    parent = np.eye(4) if joint.parent is None else poses[model.body_index(joint.parent)]
-    chain, at = np.eye(4), link
-    while at >= 0:
-        chain, at = unpack(table.placement[at]) @ chain, table.parent[at]
-    return (np.linalg.inv(parent @ joint.placement) @ chain)[:3, :3]
-
-
-def rebuilt(model: Model, changed: str, **options) -> Model:
-    """Return the model with a joint that differs."""
-    builder = ModelBuilder(model.name, gravity=model.gravity)
-    for body in model.body_list:
-        builder.add_body(body.name, body.inertia)
-    for joint in model.joint_list:
-        spec = JOINT_TYPES[joint.type_name]
-        given = {'placement': joint.placement, 'damping': joint.damping,
-                 'friction': joint.friction}
-        if spec.has_axis:
-            given['axis'] = joint.axis
-        if spec.has_second_axis:
-            given['second_axis'] = joint.second_axis
-        if joint.type_name == 'helical':
-            given['pitch'] = joint.pitch
-        builder.add_joint(joint.name, joint.type_name, joint.parent, joint.child,
-                          **{**given, **(options if joint.name == changed else {})})
-    return builder.build()
-
-
 def test_axes_pitches_and_fixed_joints_beside_models_that_differ(damped) -> None:
     model, v, a, w = damped.model, damped.v, damped.a, damped.external
     got = damped.dynamics.inverse.partial_derivatives.by_kinematics(damped.q, v, a, w)
@@ -222,17 +191,6 @@ def test_axes_pitches_and_fixed_joints_beside_models_that_differ(damped) -> None
             wanted = difference(lambda s: changed(
                 joint, placement=joint.placement @ exp(s * x)))
             assert_same(got.by_placement[:, j] @ x, wanted)
-
-
-def turned(w, axis):
-    """Return an axis turned by a rotation vector."""
-    return exp(np.concatenate([w, np.zeros(3)]))[:3, :3] @ axis
-
-
-def exp(x):
-    """Return the exponential of a twist by scipy."""
-    from scipy.linalg import expm
-    return expm(hat(x))
 
 
 def test_forward_by_parameters(damped) -> None:

@@ -21,9 +21,10 @@ from support.complex_flow import transition_of
 from support.dynamics_cases import Case, make_case
 from support.loop_states import EVERY, state
 
-from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.partial_derivatives.constrained import linearize_constrained
+from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, projected_runge_kutta
+from liedyn_ros.dynamics.partial_derivatives.constrained_linearization import (
+    constrained_transition, linearize_constrained, linearize_constrained_along)
 from liedyn_ros.dynamics.partial_derivatives.linearization import (
     linearize, linearize_along, transition)
 
@@ -63,6 +64,24 @@ def test_at_rest_the_held_step_of_a_machine_with_loops_is_exact(name: str) -> No
     assert_same(step.A @ direction[:2 * n] + step.B @ direction[2 * n:],
                 transition_of(
                     dynamics.model, q, rest, tau, dt, direction, dissipation=False))
+
+
+@pytest.mark.parametrize('name', ('revolute', 'balls'))
+def test_transition_of_a_machine_with_loops_beside_a_complex_motion(name: str) -> None:
+    dynamics, q, v, tau, _, rng = state(EVERY[name])
+    model, dt, n = dynamics.model, 0.01, dynamics.model.nv
+    dynamics, v = ConstrainedDynamics(model, dissipation=False), 0.3 * v
+    end, speed, step = constrained_transition(dynamics, q, v, dt, tau[0], tolerance=1e-12)
+    direction = rng.normal(size=3 * n)
+    assert_same(step.A @ direction[:2 * n] + step.B @ direction[2 * n:],
+                transition_of(model, q, v, tau[0], dt, direction, dissipation=False))
+    by_steps = q, v
+    for _ in range(16):
+        by_steps = projected_runge_kutta.step(dynamics, *by_steps, dt / 16, tau[0])
+    np.testing.assert_allclose(model.difference(by_steps[0], end), 0.0, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(by_steps[1], speed, rtol=0.0, atol=1e-7)
+    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+        constrained_transition(dynamics, model.integrate(q, direction[:n]), v, dt, tau[0])
 
 
 def test_held_step_meets_the_transition_to_second_order(moving: Case) -> None:
@@ -127,6 +146,12 @@ def test_along_a_trajectory(moving: Case) -> None:
         np.testing.assert_allclose(mine, np.array(others), rtol=1e-12, atol=1e-12)
     with pytest.raises(ShapeError, match=r'^v: expected'):
         linearize_along(d, q, v[0], tau)
+    loops, q, v, tau, w, _ = state(EVERY['rod'])
+    got = linearize_constrained_along(loops, [q, q], [v, -v], tau, np.stack([w, -w]))
+    each = [linearize_constrained(loops, q, v, tau[0], w),
+            linearize_constrained(loops, q, -v, tau[1], -w)]
+    for mine, others in zip(got, zip(*each)):
+        np.testing.assert_array_equal(mine, np.array(others))
 
 
 def test_refusals(moving: Case) -> None:

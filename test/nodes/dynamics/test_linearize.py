@@ -25,7 +25,8 @@ from support.dynamics_bench import AERIAL, Motion, ServerBench, vector
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
-from liedyn_ros.dynamics.partial_derivatives.constrained import linearize_constrained
+from liedyn_ros.dynamics.partial_derivatives.constrained_linearization import (
+    constrained_transition, linearize_constrained)
 from liedyn_ros.dynamics.partial_derivatives.linearization import linearize, transition
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.dynamics.linear_models import MAX_STATES
@@ -120,11 +121,14 @@ def test_a_machine_with_closed_loops(bench):
     state, tree = TreeState(), TreeMessages(model)
     tree.to_state(q, rest, state)
     tau = dynamics.inverse(q, rest, rest).tau
-    found = server.call(Linearize, 'linearize', states=[state], step=0.01)
-    assert (found.success, found.message) == (True, '')
-    wanted = linearize_constrained(dynamics, q, rest, tau).discrete(0.01)
-    for ours, theirs in zip(matrices(found.models[0], model), wanted):
-        assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
+    for follow, wanted in (
+            (False, linearize_constrained(dynamics, q, rest, tau).discrete(0.01)),
+            (True, constrained_transition(dynamics, q, rest, 0.01, tau)[2])):
+        found = server.call(
+            Linearize, 'linearize', states=[state], step=0.01, follow_motion=follow)
+        assert (found.success, found.message) == (True, '')
+        for ours, theirs in zip(matrices(found.models[0], model), wanted):
+            assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
     state.positions[0] += 0.1
     found = server.call(Linearize, 'linearize', states=[state], step=0.01)
     assert 'states[0]: q: expected a state on the constraints' in found.message
