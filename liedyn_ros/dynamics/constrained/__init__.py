@@ -27,10 +27,11 @@ from liedyn_ros.dynamics.constrained.loop_tracker import (
 from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
 from liedyn_ros.dynamics.constrained.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
+from liedyn_ros.dynamics.constrained.taylor_numbers import taylor_series, TaylorNumber
 
 __all__ = [
     'assemble', 'assemblies', 'complete_acceleration', 'complete_trajectory', 'complete_velocity',
     'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions', 'ConstraintFunction',
     'Constraints', 'ConstraintStatus', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
     'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
-    'projected_runge_kutta']
+    'projected_runge_kutta', 'taylor_series', 'TaylorNumber']

@@ -36,8 +36,8 @@ class ConstrainedDynamics(Constraints):
     (order + 1, B, 6). In a batch each array has an axis of states first; it runs on all cores.
 
     States must be closed: assembly.assemble and assembly.project make them so. Each object works
-    in its own tables: use one per thread. functions are further constraints, for which order 0
-    alone is known.
+    in its own tables: use one per thread. functions are further constraints; those without
+    jacobian_series are known to order 0.
 
     All calls raise ShapeError, NotFiniteError, NotInGroupError, and LimitError for an order above
     30. They raise SingularError naming a coordinate that moves no inertia, and LiedynError for a

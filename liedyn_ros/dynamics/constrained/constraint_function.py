@@ -17,10 +17,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.dynamics.constrained.configuration_series import configuration_series
+from liedyn_ros.model.link_table import LinkTable
 
 
 @dataclass(frozen=True)
@@ -29,21 +32,32 @@ class ConstraintFunction:
     Constraints phi(q) = 0 that no closure or coupling describes, such as those of a cam.
 
     rows is their number k. residual(q) returns phi (k,). jacobian(q) returns its derivative
-    (k, nv) by velocities, exact off the constraint too: d/dt phi = jacobian v. bias(q, v) returns
-    Jdot v (k,), the part of the second derivative of phi without accelerations. A multiplier acts
-    with the generalised force jacobian^T lam. Raises LimitError for a number of rows below one.
+    (k, nv) by velocities, exact off the constraint too: d/dt phi = jacobian v. A multiplier acts
+    with the generalised force jacobian^T lam.
+
+    One of two tells how the Jacobian changes with time. bias(q, v) returns Jdot v (k,), the part
+    of the second derivative of phi without accelerations: it is enough for order 0.
+    jacobian_series(q) takes Taylor coefficients q (K + 1, nq), q^(j) / j!, and returns those of
+    the Jacobian (K + 1, k, nv): all orders then are known. `taylor_series(jacobian)` makes it of
+    a jacobian in plain arithmetic.
+
+    Raises LimitError for a number of rows below one, LiedynError without both.
     """
 
     name: str
     rows: int
     residual: Callable[[Array], ArrayLike]
     jacobian: Callable[[Array], ArrayLike]
-    bias: Callable[[Array, Array], ArrayLike]
+    bias: Callable[[Array, Array], ArrayLike] | None = None
+    jacobian_series: Callable[[Array], ArrayLike] | None = None
 
     def __post_init__(self) -> None:
-        """Check the number of rows."""
+        """Check what is given."""
         if self.rows < 1:
             raise LimitError(f'constraint {self.name}: expected one row or more, got {self.rows}')
+        if self.bias is None and self.jacobian_series is None:
+            raise LiedynError(f'constraint {self.name}: expected bias or jacobian_series, '
+                              'got neither')
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -57,6 +71,22 @@ class ConstraintFunction:
         return (as_array(f'{self.name}: residual(q)', self.residual(q), (self.rows,)),
                 as_array(f'{self.name}: jacobian(q)', self.jacobian(q), (self.rows, nv)))
 
-    def bias_at(self, q: Array, v: Array) -> Array:
+    def bias_at(self, table: LinkTable, q: Array, v: Array) -> Array:
         """Return the bias at a state; raises ShapeError or NotFiniteError."""
+        if self.bias is None:
+            bias: Array = self.series_along(table, q, v[None])[1] @ v
+            return bias
         return as_array(f'{self.name}: bias(q, v)', self.bias(q, v), (self.rows,))
+
+    def series_along(self, table: LinkTable, q: Array, rate: Array) -> Array:
+        """
+        Return coefficients (K + 1, k, nv) of the Jacobian, given those of v (K, nv).
+
+        They are those of zero changes for a function whose series is not known. Raises ShapeError
+        or NotFiniteError.
+        """
+        shape = len(rate) + 1, self.rows, table.nv
+        if self.jacobian_series is None:
+            return np.zeros(shape)
+        return as_array(f'{self.name}: jacobian_series(q)', self.jacobian_series(
+            configuration_series(table, q, rate)), shape)

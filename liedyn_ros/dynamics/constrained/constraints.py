@@ -28,11 +28,13 @@ from liedyn_ros.dynamics.constrained.data import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.position import residual
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.inputs import refuse
+from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import CLOSURE_TYPES, Model
 
 CLOSED = 1e-6  # residual of a state that counts as closed, rad or m
 
+_FACTORIALS = np.array([math.factorial(k) for k in range(MAX_ORDER + 1)], dtype=np.float64)
 _ROW_NAMES = ('moment_x', 'moment_y', 'moment_z', 'force_x', 'force_y', 'force_z', 'screw',
               'moment_cross', 'across_x', 'across_y', 'across_z', 'along_rod')
 
@@ -64,12 +66,20 @@ class Constraints:
         self._residual = BoundKernel(residual, self.data.machine, self.data.motion)
         return True
 
-    def write_functions(self, q: Array, v: Array) -> None:
-        """Write the rows and the bias of functions at a state into the tables."""
-        if self.functions:
-            self.data.write_functions(
-                np.concatenate([f.at(q, self.model.nv)[1] for f in self.functions]),
-                np.concatenate([f.bias_at(q, v) for f in self.functions]))
+    def write_functions(self, q: Array, v: Array) -> Array:
+        """Write rows and bias of functions at a state into the tables; return the residuals."""
+        table, at = self.model.link_table, [f.at(q, self.model.nv) for f in self.functions]
+        self.data.write_functions(
+            np.concatenate([rows for _, rows in at]),
+            np.concatenate([f.bias_at(table, q, v) for f in self.functions]))
+        return np.concatenate([residual for residual, _ in at])
+
+    def write_function_series(self, q: Array, motion: Array) -> None:
+        """Write how the rows of functions change, given v and its derivatives (K, nv)."""
+        rate = motion / _FACTORIALS[:len(motion), None]
+        table = self.model.link_table
+        self.data.write_function_series(np.concatenate(
+            [f.series_along(table, q, rate) for f in self.functions], axis=1))
 
     @cached_property
     def constraint_names(self) -> tuple[str, ...]:

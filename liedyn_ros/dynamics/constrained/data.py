@@ -71,7 +71,7 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'path_sign': _signs(paths, model.nv),
         'path_hull': _ints([end for columns, _ in paths for end in hull(columns)]),
         'coupling': coupling, 'coupling_offset': offset,
-        'coupling_bias': np.zeros(len(offset)),
+        'coupling_bias': np.zeros(len(offset)), 'functions': _ints([functions]),
         'support_start': _starts(supports), 'support': _joined(supports),
         'reach': _ints(sparsity.reach(supports)), 'span': _ints(spans(supports))}
 
@@ -102,6 +102,12 @@ class ConstrainedData:
         first = self.m - self._rows - len(bias)
         MACHINE.array(self.machine, 'coupling')[first:] = jacobian
         MACHINE.array(self.machine, 'coupling_bias')[first:] = bias
+
+    def write_function_series(self, jacobian: Array) -> None:
+        """Write Taylor coefficients (orders, k, nv) of these rows; there must be room."""
+        orders, count, nv = jacobian.shape
+        rows = MOTION.array(self.motion, 'jacobian')[1:orders, self.m - count:, :nv]
+        rows[:] = jacobian[1:]
 
     def make_room(self, order: int) -> None:
         """Make room for series to an order."""

@@ -14,9 +14,10 @@
 
 """What constrained forward, hybrid and inverse dynamics share: checks, and the kernel's runs."""
 
+from collections.abc import Callable
 from functools import cached_property, partial
 import math
-from typing import cast, NamedTuple, NoReturn, TypeGuard
+from typing import Any, cast, NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,6 +106,8 @@ class Solver:
         self.constraints, self.model = constraints, constraints.model
         self.everywhere = np.ones(self.model.nv, dtype=np.bool_)
         self.nowhere = np.zeros(self.model.nv, dtype=np.bool_)
+        self._unknown = [function.name for function in constraints.functions
+                         if function.jacobian_series is None]
         self._pool = BatchPool(partial(BatchTables, self.model, dissipation))
         self._bind()
 
@@ -126,12 +129,11 @@ class Solver:
         """
         Return a state, of a and tau what is read, and its results; the kernel checks all.
 
-        None where it has refused, where arrays are not as it takes them, or where wrenches or
-        functions are given: `states` and `run` find out what is wrong, or convert.
+        None where it has refused, or where arrays are not as it takes them: `states` and `run`
+        find out what is wrong, or convert.
         """
         known, nv = tau if a is None else a, self.model.nv
-        if (external is not None or self.constraints.functions or not _is_plain(known)
-                or not _is_plain(q) or q.shape != (self.model.nq,)
+        if (not _is_plain(known) or not _is_plain(q) or q.shape != (self.model.nq,)
                 or not _is_plain(v) or v.shape != (nv,) or known.shape[-1] != nv
                 or not known.size or known.ndim > 2):
             return None
@@ -140,16 +142,26 @@ class Solver:
         if rows > self.constraints.data.order + 1 or (tau is not None and tau is not known and (
                 not _is_plain(tau) or tau.shape != known.shape)):
             return None
+        pressed: Array = NO_WRENCHES
+        if external is not None:
+            wrenches = (len(self.model.bodies), 6)
+            if not _is_plain(external) or external.shape != (
+                    wrenches if single else (rows, *wrenches)):
+                return None
+            pressed = _series(external.reshape(rows, *wrenches))
+        if self.constraints.functions and (
+                (rows > 1 and self._unknown) or not np.isfinite(q).all()
+                or not np.isfinite(v).all()):
+            return None
         accelerations = (np.zeros((rows, nv)) if a is None
                          else _read(known, reads[0], self.everywhere))
         forces = (np.zeros((rows, nv)) if tau is None
                   else _read(cast(Array, tau), reads[1], self.everywhere))
         states = States(q, v, accelerations.reshape(rows, nv), forces.reshape(rows, nv),
-                        NO_WRENCHES, single)
+                        pressed, single)
         results = self._results((rows,), ())
-        limit = CLOSED if closed else math.inf
-        code = self._kernel.attempt(
-            limit, *task, NO_WRENCHES, q, v, states.a, states.tau, *results)
+        code = self._execute(self._kernel.attempt, task, (
+            pressed, q, v, states.a, states.tau, *results), closed)
         return (states, results) if code == solver.DONE else None
 
     def _results(self, rows: tuple[int, ...], shape: tuple[int, ...]) -> Results:
@@ -201,16 +213,37 @@ class Solver:
 
     def _run_one(self, task: Task, arrays: tuple[Array, ...], closed: bool, suffix: str) -> int:
         q, v, a = arrays[1:4]
-        if self.constraints.functions:  # which are Python's
-            if closed:
-                self.constraints.require_closed_state(q, v, suffix)
-            self.constraints.write_functions(q, v)
-            closed = False
         if self.constraints.make_room(len(a) - 1):
             self._bind()
-        code = int(self._kernel(CLOSED if closed else math.inf, *task, *arrays))
+        code = int(self._execute(self._kernel, task, arrays, closed))
         if code == solver.OPEN:
             self._refuse_open(q, v, suffix)
+        return code
+
+    def _execute(self, run: Callable[..., Any], task: Task, arrays: tuple[Array, ...],
+                 closed: bool) -> Any:
+        """
+        Run the kernel on a state, and return its code.
+
+        Functions, which are Python's, write how their rows change along the motion. Where that is
+        sought, it is known to the order below only: then an order is solved after the other.
+        """
+        limit = CLOSED if closed else math.inf
+        if not self.constraints.functions:
+            return run(limit, *task, *arrays)
+        external, q, v, a, tau, multipliers, wrenches, report = arrays
+        residual = self.constraints.write_functions(q, v)
+        if closed and not np.abs(residual).max() <= CLOSED:
+            return solver.OPEN
+        orders, code = len(a), None
+        for k in range(orders if task.kind == solver.HYBRID else 1):
+            rows = k + 1 if task.kind == solver.HYBRID else orders
+            if orders > 1:
+                self.constraints.write_function_series(q, np.vstack((v, a[:rows - 1])))
+            code = run(limit, *task, external, q, v, a[:rows], tau[:rows], multipliers[:rows],
+                       wrenches[:rows], report)
+            if code != solver.DONE:
+                break
         return code
 
     def _refuse_open(self, q: Array, v: Array, suffix: str) -> NoReturn:
@@ -267,14 +300,13 @@ class Solver:
                 or not rows.shape[-2]):
             raise ShapeError(f'{name}: expected shape {core}, or a row for each order of '
                              f'differentiation, got {array.shape}')
-        order, functions = rows.shape[-2] - 1, self.constraints.functions
+        order = rows.shape[-2] - 1
         if order > MAX_ORDER:
             raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {order}')
-        if order > 0 and functions:
+        if order > 0 and self._unknown:
             raise LimitError(
-                f'{name}: expected order 0 alone, as the derivatives of the constraint functions '
-                f'{[function.name for function in functions]} are not known beyond bias, '
-                f'got {order}')
+                f'{name}: expected order 0 alone, as the constraint functions {self._unknown} '
+                f'have no jacobian_series, got {order}')
         rows = rows.copy() if read is self.everywhere else np.where(read, rows, 0.0)
         return require_finite(name, rows), single
 
@@ -293,9 +325,18 @@ class Solver:
         if external is None:
             return np.zeros((*shape, 0, orders, 6))
         wrenches = as_array('external', external, (*(shape if single else rows), *core))
-        factorials = np.array([math.factorial(k) for k in range(orders)])
-        series = wrenches.reshape(*rows, *core) / factorials[:, None, None]
-        return np.ascontiguousarray(np.swapaxes(series, -3, -2))
+        return _series(wrenches.reshape(*rows, *core))
+
+
+def _series(wrenches: Array) -> Array:
+    """Return Taylor coefficients (..., B, orders, 6) of derivatives (..., orders, B, 6)."""
+    orders = wrenches.shape[-3]
+    if orders == 1:
+        return np.array(wrenches, order='C').reshape(
+            *wrenches.shape[:-3], wrenches.shape[-2], 1, 6)
+    factorials = np.array([math.factorial(k) for k in range(orders)])
+    return np.ascontiguousarray(
+        np.swapaxes(wrenches / factorials[:, None, None], -3, -2))
 
 
 def _is_plain(value: object) -> TypeGuard[Array]:

@@ -27,7 +27,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, Mobility)
-from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.nodes.dynamics.question import Question
 from liedyn_ros.ros.warm_up import start_warm_up
 
@@ -159,17 +159,23 @@ def _solved(solution: ConstrainedSolution) -> Solved:
     return Solved(solution.a, solution.tau, solution.wrenches, solution.status)
 
 
-def warm_up_loops() -> None:
-    """Compile the kernels of closed loops, or load them from the cache, on two bars and a rod."""
+def two_bars() -> ConstrainedDynamics:
+    """Return two bars that a rod connects, a machine to warm up with."""
     builder = ModelBuilder('two_bars')
     inertia = SpatialInertia(1.0, (0.5, 0.0, 0.0), np.eye(3))
     for bar, x in (('left', 0.0), ('right', 1.0)):
         builder.add_body(bar, inertia)
         builder.add_joint(f'{bar}_joint', 'revolute', None, bar, axis=(0.0, 1.0, 0.0),
-                          placement=np.array([[1, 0, 0, x], [0, 1, 0, 0], [0, 0, 1, 0],
-                                              [0, 0, 0, 1.0]]))
-    builder.add_closure('rod', 'rod', 'left', 'right', length=1.0)
-    dynamics = ConstrainedDynamics(builder.build())
+                          placement=pose([x, 0.0, 0.0]))
+    end = pose([0.0, 0.0, 1.0])
+    builder.add_closure('rod', 'rod', 'left', 'right', placement_a=end, placement_b=end,
+                        length=1.0)
+    return ConstrainedDynamics(builder.build())
+
+
+def warm_up_loops() -> None:
+    """Compile the kernels of closed loops, or load them from the cache."""
+    dynamics = two_bars()
     q, v = assemble(dynamics), np.zeros(2)
     dynamics.forward(q, v, v)
     dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)

@@ -30,6 +30,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.joints import GROUND
 from liedyn_ros.nodes.dynamics.parameters import named_values
+from liedyn_ros.nodes.dynamics.solvers import two_bars
 from liedyn_ros.ros.packed import JointReadings
 
 
@@ -148,6 +149,13 @@ class LoopedMachine:
             found.append(MultiDofMotion(
                 joint.name, joint.parent or GROUND, joint.child, parent_child, twist))
         return found
+
+
+def warm_up_tracking() -> None:
+    """Compile what completes samples, accelerations too, or load it from the cache."""
+    tracker = LoopTracker(two_bars(), ['left_joint'])
+    for _ in range(2):
+        tracker.update([0.0], [1.0], [0.0])
 
 
 def _configuration(model: Model, start: str) -> Array:

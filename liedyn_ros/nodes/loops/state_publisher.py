@@ -24,8 +24,7 @@ from std_msgs.msg import String
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
-from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
-from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample
+from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, warm_up_tracking
 from liedyn_ros.nodes.loops.outputs import LoopOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
@@ -47,7 +46,7 @@ class LoopStatePublisherNode(ManagedNode):
     published.
     """
 
-    warm_up = staticmethod(warm_up_loops)
+    warm_up = staticmethod(warm_up_tracking)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""

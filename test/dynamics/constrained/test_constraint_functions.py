@@ -142,6 +142,8 @@ def test_what_is_not_known_is_refused():
     dynamics, (q, v) = ConstrainedDynamics(bead(), functions=[CIRCLE]), state(0.8, 1.7)
     with pytest.raises(LimitError, match=r"tau: expected order 0 alone, .*\['circle'\].*, got 1"):
         dynamics.forward(q, v, np.zeros((2, 2)))
+    with pytest.raises(LiedynError, match='constraint plain: expected bias or jacobian_series'):
+        ConstraintFunction('plain', 1, CIRCLE.residual, CIRCLE.jacobian)
     with pytest.raises(LiedynError, match=r"expected a state on the constraints, got \['circle"):
         dynamics.forward(q + 0.1, v, np.zeros(2))
     with pytest.raises(LiedynError, match='expected closures and couplings alone'):

@@ -14,13 +14,15 @@
 
 """All joints from the measured ones: on the loops, on one branch, with their derivatives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.looped_machines import bar, bennett, five_bar, four_bar, planar_linkage
 
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, ShapeError
 from liedyn_ros.dynamics.constrained import (
-    assemblies, complete_trajectory, ConstrainedDynamics, LoopTracker)
+    assemblies, complete_trajectory, ConstrainedDynamics, ConstraintFunction, LoopTracker)
 from liedyn_ros.model import ModelBuilder
 
 CLOSED = 1e-11
@@ -161,6 +163,42 @@ def test_the_base_of_a_walking_robot_stays_where_it_is() -> None:
     np.testing.assert_allclose(found.v[:, 6:], fixed.v, atol=1e-9)
     np.testing.assert_allclose(found.a[:, 6:], fixed.a, atol=1e-7)
     assert not found.v[:, :6].any()
+
+
+@pytest.mark.parametrize('measured', [['hinge_0'], ['hinge_0', 'hinge_1']])
+def test_quality_and_motion_are_those_of_numpy(measured: list[str]) -> None:
+    looped = bennett()
+    dynamics, rng = ConstrainedDynamics(looped.model), np.random.default_rng(3)
+    crank = np.linspace(looped.q[0], looped.q[0] + 2.0, 7)[:, None]
+    trajectory = complete_trajectory(dynamics, crank, start=looped.q).q
+    tracker = LoopTracker(dynamics, measured, start=trajectory[0])
+    scale = 1.0 / np.linalg.norm(dynamics.jacobian(trajectory[0]), axis=1)
+    for q in trajectory:
+        rates = rng.normal(size=len(measured))
+        given = q[:len(measured)]
+        given.setflags(write=False)
+        state = tracker.update(given, rates)
+        rows = scale[:, None] * dynamics.jacobian(state.q)
+        sizes = np.linalg.svd(rows[:, len(measured):])[1]
+        assert state.quality == pytest.approx(sizes[-1] / sizes[0], rel=1e-6)
+        assert state.redundant == (len(measured) > 1)
+        free = np.linalg.svd(rows)[2][-1]  # the only motion
+        wanted = free * (free[:len(measured)] @ rates) / (free[:len(measured)]**2).sum()
+        np.testing.assert_allclose(state.v, wanted, atol=1e-9)
+
+
+def test_a_constraint_function_is_tracked_as_the_closure_that_it_is() -> None:
+    model = four_bar()
+    closed = ConstrainedDynamics(model)
+    start = assemblies(closed, held={'left_0_joint': 0.0})[0]
+    own = ConstraintFunction('loop', closed.m, closed.residual, closed.jacobian,
+                             lambda q, v: np.zeros(closed.m))
+    x, dx, _, _ = crank(40)
+    wanted, found = (complete_trajectory(dynamics, x, dx, start=start) for dynamics in (
+        closed, ConstrainedDynamics(replace(model, closures=()), functions=[own])))
+    for each, expected in zip(found, wanted):
+        if expected is not None:
+            np.testing.assert_allclose(each, expected, atol=1e-9)
 
 
 def test_what_is_refused() -> None:

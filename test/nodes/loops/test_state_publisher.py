@@ -24,8 +24,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
 from liedyn_ros.lie import SE3, se3, SO3
 from liedyn_ros.model import annotate, load_urdf, load_yaml
-from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.nodes.loops import multi_dof_joints
+from liedyn_ros.nodes.loops.machine import warm_up_tracking
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.ros.conversions import nanoseconds, stamp_of
 from liedyn_ros.ros.qos import LATCHED
@@ -41,7 +41,7 @@ AT, RATES = np.array([0.3, 0.2]), np.array([0.05, -0.07])
 @pytest.fixture(scope='module', autouse=True)
 def warm():
     """Compile the kernels, however long that takes, before anything is waited for."""
-    warm_up_loops()
+    warm_up_tracking()
 
 
 class LoopBench:

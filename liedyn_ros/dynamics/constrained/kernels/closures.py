@@ -119,9 +119,13 @@ def write_rates(machine, motion, k, factor, out):
         out[r] = factor * get(motion.residual, 0, r)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
-        total = machine.coupling_bias[r] if k == 1 else 0.0  # functions have no higher orders
+        total = machine.coupling_bias[r] if k == 1 else 0.0
         for j in range(len(machine.link)):
             total += machine.coupling[r, j] * motion.rate[k, j]
+        if k > 1 and r >= len(machine.coupling) - machine.functions[0]:
+            for h in range(1, k + 1):
+                for j in range(len(machine.link)):
+                    total += motion.jacobian[h, first + r, j] * motion.rate[k - h, j]
         out[first + r] = factor * total
 
 
@@ -130,7 +134,8 @@ def write_jacobian(machine, motion, k):
     """
     Write coefficient k of A (m, nv), rows and screws being known to order k (12.11).
 
-    What is off the paths of the closures was zero from the beginning.
+    What is off the paths of the closures was zero from the beginning. Rows of functions are
+    written above order zero before the kernel runs.
     """
     out, first = motion.jacobian[k], len(machine.row_kind)
     for c in range(len(machine.closure_kind)):
@@ -160,6 +165,16 @@ def subtract_closure_wrenches(machine, motion, k):
         (a, b), (m, f) = links_of(machine, c), get6(motion.pull, c, k)
         add6(motion.wrench, b, k, -1.0, m, f)
         add6(motion.wrench, a, k, 1.0, m, f)
+
+
+@kernel
+def subtract_function_forces(machine, motion, k, out):
+    """Subtract coefficient k of J^T lam of functions from forces (nv,), lam below order k."""
+    first = len(machine.row_kind)
+    for r in range(len(machine.coupling) - machine.functions[0], len(machine.coupling)):
+        for h in range(1, k + 1):
+            for j in range(len(machine.link)):
+                out[j] -= motion.jacobian[h, first + r, j] * motion.multiplier[first + r, k - h]
 
 
 @kernel

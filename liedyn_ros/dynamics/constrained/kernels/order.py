@@ -63,6 +63,8 @@ def advance(machine, motion, room, external, frames, pressed, k, out):
         closures.subtract_closure_wrenches(machine, motion, k)
     series.gather(machine, motion, k)
     series.write_joint_forces(machine, motion, k, out)
+    if pressed:
+        closures.subtract_function_forces(machine, motion, k, out)
 
 
 @kernel

@@ -100,6 +100,7 @@ def is_open(machine, motion, gamma, q, v, limit):
     Return whether a position or, beside its size, a velocity breaks the constraints.
 
     It uses what order.begin has written of both frames of each closure, and gamma (m,) as room.
+    Positions of a user's functions are not known here.
     """
     for c in range(len(machine.closure_kind)):
         _, r, p = relative(machine, motion, c)
@@ -109,7 +110,7 @@ def is_open(machine, motion, gamma, q, v, limit):
         for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
             if not abs(value(kind, machine.row_kind[row], r, p, size, turns)) <= limit:
                 return True
-    for row in range(len(machine.coupling)):
+    for row in range(len(machine.coupling) - machine.functions[0]):
         if not abs(coupling_residual(machine, row, q)) <= limit:
             return True
     closures.write_rates(machine, motion, START, 1.0, gamma)

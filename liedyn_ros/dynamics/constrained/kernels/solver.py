@@ -52,7 +52,7 @@ def solve(constants, series, by_row, by_column, space, closed, task, free, chose
     machine, motion = machine_of(constants), motion_of(series)
     room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
     if not (acceptable(machine, q) and finite(v) and finite(a.reshape(-1))
-            and finite(tau.reshape(-1))):
+            and finite(tau.reshape(-1)) and finite(external.reshape(-1))):
         return REFUSED
     frames = len(machine.frame_link) if len(external) else machine.moving_frames[0]
     examined = 2 * len(machine.closure_kind) if closed < math.inf else 0

@@ -37,7 +37,7 @@ RANK, QUALITY, DEFECT, CHOLESKY, REPORT_WIDTH = range(5)
 # Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
 # Frames are those on bodies b of the closures, those on bodies a, then those of the bodies. Rows
 # are the constraints of closures. The couplings follow as dense rows, then the functions of a
-# user, whose rows and bias are written at each state.
+# user, whose rows and bias are written at each state, and what follows into MOTION's jacobian.
 MACHINE = Bundle(
     'Machine',
     kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)
@@ -61,6 +61,7 @@ MACHINE = Bundle(
     path_hull=INTEGERS,  # (2 C,) first and last of them, in steps of LANES
     coupling=MATRIX, coupling_offset=VECTOR,  # (couplings, nv), (couplings,)
     coupling_bias=VECTOR,  # (couplings,) Jdot v, zero but for a user's functions
+    functions=INTEGERS,  # (1,) how many of the last couplings are rows of a user's functions
     support_start=INTEGERS,  # (m + 1,) into support
     support=INTEGERS,  # coordinates that a constraint involves, and their ancestors
     reach=INTEGERS,  # (2 nv,) first and last constraints that involve a coordinate
