@@ -17,13 +17,16 @@
 from pathlib import Path
 import re
 
-from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, LoopStatus, StewartStatus
+from liedyn_interfaces.msg import (
+    DynamicsAnswer, DynamicsQuery, JointMotion, LoopStatus, StewartStatus)
 from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
 
 from liedyn_ros.dynamics import constrained
 from liedyn_ros.nodes.dynamics.answers import CONSTRAINTS, REDUNDANCIES
+from liedyn_ros.nodes.loops.machine import JointNumbers
 from liedyn_ros.nodes.loops.outputs import FAULTS
 from liedyn_ros.stewart import Flag, Start, Status
 
@@ -93,6 +96,15 @@ def test_constants_of_the_query_are_those_that_the_server_knows():
 def test_constants_of_the_loop_status_are_its_faults():
     assert constants(LoopStatus) == {'COMPLETED': 0, 'SINGULAR': 1, 'OPEN': 2, 'REJECTED': 3}
     assert [status for _, status in FAULTS] == [1, 2, 3]
+
+
+def test_a_joint_motion_is_a_joint_state_with_accelerations():
+    fields = JointMotion.get_fields_and_field_types()
+    state = JointState.get_fields_and_field_types()
+    assert fields == {**state, 'acceleration': state['velocity']}
+    assert {*JointNumbers._fields} == {*fields} - {'header', 'name'}
+    motion = JointMotion(name=['knee'], position=[1.0], velocity=[2.0], acceleration=[3.0])
+    assert back_and_forth(motion) == motion
 
 
 def test_constants_of_the_answer_are_the_statuses_of_constraints():

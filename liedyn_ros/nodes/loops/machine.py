@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array, as_number
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
@@ -31,7 +31,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.joints import GROUND
 from liedyn_ros.nodes.dynamics.parameters import named_values
 from liedyn_ros.nodes.dynamics.solvers import two_bars
-from liedyn_ros.ros.packed import JointReadings
+from liedyn_ros.ros.packed import JointReadings, NOTHING
 
 
 class LoopSample(NamedTuple):
@@ -41,6 +41,20 @@ class LoopSample(NamedTuple):
     positions: Array
     velocities: Array | None
     efforts: Array | None
+    accelerations: Array | None = None
+
+
+class JointNumbers(NamedTuple):
+    """
+    Numbers of joints of one coordinate, as the fields of messages are called.
+
+    rad or m and their derivatives, N m or N. All but position are None where they are not known.
+    """
+
+    position: Array
+    velocity: Array | None
+    acceleration: Array | None
+    effort: Array | None
 
 
 class MultiDofMotion(NamedTuple):
@@ -90,12 +104,12 @@ class LoopedMachine:
         self._measured = [self.names.index(name) for name in self.measured]
         self._effort = np.array([math.nan if joint.actuated else 0.0 for joint in single])
 
-    def read(self, readings: JointReadings) -> LoopSample:
+    def read(self, readings: JointReadings, accelerations: Array = NOTHING) -> LoopSample:
         """
-        Return the measured joints of what a message says.
+        Return the measured joints of what a message says; accelerations are in its order.
 
         Raises NameSetError for names that are unknown, missing or repeated, ShapeError and
-        NotFiniteError.
+        NotFiniteError, and LiedynError for accelerations without velocities.
         """
         stamp_ns, names, positions, velocities, efforts = readings
         places = self._order.of(names)
@@ -104,18 +118,20 @@ class LoopedMachine:
             picked: Array = as_array(name, values, (len(names),))[places]
             return picked
 
+        if len(accelerations) and not len(velocities):
+            raise LiedynError('acceleration: expected velocity with it, got none')
         return LoopSample(
             stamp_ns, measured_of('position', positions),
             measured_of('velocity', velocities) if len(velocities) else None,
-            measured_of('effort', efforts) if len(efforts) else None)
+            measured_of('effort', efforts) if len(efforts) else None,
+            measured_of('acceleration', accelerations) if len(accelerations) else None)
 
     def joint_numbers(
             self, sample: LoopSample, state: LoopState
-    ) -> tuple[Array, Array | None, Array | None]:
+    ) -> JointNumbers:
         """
-        Return positions, velocities and efforts of the joints of one coordinate, as `names`.
+        Return the numbers of the joints of one coordinate, as `names`.
 
-        Positions are in rad or m. Velocities and efforts are None where the sample has none.
         Efforts of passive joints are 0, those of actuators that are not measured NaN.
         """
         q = state.q[self._q]
@@ -127,7 +143,9 @@ class LoopedMachine:
         if sample.efforts is not None:
             effort = self._effort.copy()
             effort[self._measured] = sample.efforts
-        return q, None if state.v is None else state.v[self._v], effort
+        return JointNumbers(
+            q, None if state.v is None else state.v[self._v],
+            None if state.a is None else state.a[self._v], effort)
 
     @property
     def has_multi_dof_joints(self) -> bool:

@@ -14,9 +14,12 @@
 
 """What loop_state_publisher publishes: states of all joints, and how they were found."""
 
+from itertools import chain
 import math
+from typing import Any
 
-from liedyn_interfaces.msg import LoopStatus
+from liedyn_interfaces.msg import JointMotion, LoopStatus
+from rclpy.lifecycle import LifecyclePublisher
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, SingularError
@@ -43,6 +46,7 @@ class LoopOutputs:
         """Open the publishers; frame_prefix is put before the frame ids of TF."""
         self._node, self._prefix = node, frame_prefix
         self._joints = node.open_publisher(JointState, 'joint_states')
+        self._motion = node.open_publisher(JointMotion, 'joint_motion')
         self._status = node.open_publisher(LoopStatus, '~/status')
         self._completed = PackedPublisher(
             self._status, LoopStatus(status=LoopStatus.COMPLETED), (*STAMP, *NUMBERS))
@@ -51,28 +55,35 @@ class LoopOutputs:
     def adopt(self, machine: LoopedMachine) -> None:
         """Prepare for the joints of a machine, in the state in which the node is."""
         self._machine = machine
-        self._packed: dict[tuple[bool, bool], PackedPublisher] = {}  # by what is known
+        self._packed: dict[tuple[str, ...], PackedPublisher] = {}  # by what is known
         if machine.has_multi_dof_joints and self._multi_dof is None:
             self._multi_dof = MultiDofJointOutputs(self._node, self._prefix)
             self._node.on_close(self._drop_multi_dof)
 
     def publish(self, sample: LoopSample, state: LoopState) -> None:
         """Publish the state of all joints at a sample."""
-        positions, velocities, efforts = self._machine.joint_numbers(sample, state)
-        known = velocities is not None, efforts is not None
-        if known not in self._packed:
-            parts = ('position', *(part for part, given in zip(('velocity', 'effort'), known)
-                                   if given))
-            names = self._machine.names
-            self._packed[known] = PackedPublisher(
-                self._joints, JointState(name=names, **{part: [0.0] * len(names)
-                                                        for part in parts}), (*STAMP, *parts))
-        self._packed[known].publish((
-            *divmod(sample.stamp_ns, SECOND), *positions.tolist(),
-            *(() if velocities is None else velocities.tolist()),
-            *(() if efforts is None else efforts.tolist())))
+        known = {part: values.tolist() for part, values in self._machine.joint_numbers(
+            sample, state)._asdict().items() if values is not None}
+        stamp, acceleration = divmod(sample.stamp_ns, SECOND), known.pop('acceleration', None)
+        self._send(self._joints, JointState, stamp, known)
+        if acceleration is not None:
+            self._send(self._motion, JointMotion, stamp, known | {'acceleration': acceleration})
         if self._multi_dof is not None:
             self._multi_dof.publish(self._machine, state, sample.stamp_ns)
+
+    @property
+    def wants_accelerations(self) -> bool:
+        """Return whether anyone subscribes to what has accelerations."""
+        return self._motion.handle.get_subscription_count() > 0
+
+    def _send(self, publisher: LifecyclePublisher, message_type: type[Any],
+              stamp: tuple[int, int], known: dict[str, list[float]]) -> None:
+        """Publish the numbers that are known of all joints."""
+        kind = tuple(known)
+        if kind not in self._packed:
+            self._packed[kind] = PackedPublisher(
+                publisher, message_type(name=self._machine.names, **known), (*STAMP, *kind))
+        self._packed[kind].publish((*stamp, *chain.from_iterable(known.values())))
 
     def complete(self, stamp_ns: int, quality: float, time_to_singularity: float, *, near: bool,
                  age: float, passed_over: int) -> None:

@@ -18,6 +18,8 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
+from liedyn_interfaces.msg import JointMotion
+import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -27,10 +29,11 @@ from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
 from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, warm_up_tracking
 from liedyn_ros.nodes.loops.outputs import LoopOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
+from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import JointStateReader
+from liedyn_ros.ros.packed import JointReadings, JointStateReader, NOTHING
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import LATCHED, sensor_data
 from liedyn_ros.ros.stream import Stream
@@ -63,8 +66,10 @@ class LoopStatePublisherNode(ManagedNode):
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
         self._stream = stream = Stream(self, self._publish_newest)
         StreamDiagnostics(self, stream, 'measured joints')
-        self._input = stream.subscribe(JointState, 'measured_joint_states', self._take,
-                                       sensor_data(self.parameters['queue_depth']), raw=True)
+        qos = sensor_data(self.parameters['queue_depth'])
+        self._input = stream.subscribe(
+            JointState, 'measured_joint_states', self._take, qos, raw=True)
+        stream.subscribe(JointMotion, 'measured_joint_motion', self._take_motion, qos)
         self.open_timer(SILENCE_RATE, self._look_for_silence)
         self.parameters_changed()
         stream.start()
@@ -119,15 +124,23 @@ class LoopStatePublisherNode(ManagedNode):
 
     def _take(self, raw: bytes) -> None:
         """Take one message; the newest good one of all that wait is completed."""
-        if not self.active:
-            return
+        if self.active:
+            self._read(self._reader.read(raw))
+
+    def _take_motion(self, message: JointMotion) -> None:
+        """Take one message with accelerations."""
+        if self.active:
+            self._read(JointReadings(nanoseconds(message.header.stamp), message.name, *map(
+                np.asarray, (message.position, message.velocity, message.effort))),
+                np.asarray(message.acceleration))
+
+    def _read(self, readings: JointReadings, accelerations: Array = NOTHING) -> None:
         self._taken += 1
-        readings = self._reader.read(raw)
         try:
             if self._machine is None:
                 raise LiedynError('expected a model, got none yet from the parameters model_file '
                                   'and robot_description and the topic robot_description')
-            sample = self._machine.read(readings)
+            sample = self._machine.read(readings, accelerations)
             self._gate.follows(sample.stamp_ns)
         except LiedynError as error:
             self._fault = readings.stamp_ns, error
@@ -154,7 +167,9 @@ class LoopStatePublisherNode(ManagedNode):
             self.complain(fault[1])
 
     def _complete(self, machine: LoopedMachine, sample: LoopSample, passed_over: int) -> None:
-        state = machine.tracker.update(sample.positions, sample.velocities, ahead=False)
+        accelerations = sample.accelerations if self._outputs.wants_accelerations else None
+        state = machine.tracker.update(
+            sample.positions, sample.velocities, accelerations, ahead=False)
         self._outputs.publish(sample, state)  # before all else
         self._gate.look()  # the status tells the age when published
         self._gate.accept()

@@ -14,7 +14,7 @@
 
 """All joints from the measured ones: outputs, warnings, bad input, where the model comes from."""
 
-from liedyn_interfaces.msg import LoopStatus
+from liedyn_interfaces.msg import JointMotion, LoopStatus
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState, MultiDOFJointState
@@ -122,6 +122,40 @@ def test_all_joints_come_out_on_the_loops(bench):
         assert effort == {'hip': 3.0, 'crank_joint': 4.0, 'knee': 0.0, 'rod_joint': 0.0}
         assert 0.02 < status.quality <= 1.0
         assert not status.near_singularity
+
+
+def test_accelerations_come_out_where_they_come_in(bench):
+    node, leg = LoopBench(bench).settle(AT), ConstrainedDynamics(annotate(load_urdf(URDF), LOOPS))
+    motions, motion = bench.collect(JointMotion, 'joint_motion'), JointMotion(
+        name=MEASURED[::-1], position=AT[::-1].tolist(), velocity=RATES[::-1].tolist(),
+        acceleration=[0.5, -0.3], effort=[4.0, 3.0])
+    publisher = bench.publisher(JointMotion, 'measured_joint_motion')
+
+    def send():
+        node.stamp_ns += PERIOD_NS
+        motion.header.stamp = stamp_of(node.stamp_ns)
+        publisher.publish(motion)
+
+    found = bench.until(lambda: motions and motions[-1], 'a joint motion', act=send)
+    q, v, a, effort = (listed(leg.model, found, getattr(found, part)) for part in (
+        'position', 'velocity', 'acceleration', 'effort'))
+    at = [leg.model.joint(name).vi for name in MEASURED]
+    for values, wanted in ((q, AT), (v, RATES), (a, [-0.3, 0.5]), (effort, [3.0, 4.0])):
+        np.testing.assert_allclose(values[at], wanted, atol=1e-12)
+    step = 1e-5  # along the motion, by central differences of closed configurations
+    ahead, behind = (complete_trajectory(leg, [
+        AT, AT + t * RATES + 0.5 * t * t * a[at]], start=q).q[1] for t in (step, -step))
+    np.testing.assert_allclose((ahead - behind) / (2.0 * step), v, atol=1e-6)
+    np.testing.assert_allclose((ahead - 2.0 * q + behind) / step**2, a, atol=1e-4)
+    state = bench.until(lambda: next(
+        (each for each in node.states if ns(each) == ns(found)), None), 'its joint state')
+    assert (list(state.position), list(state.effort)) == (list(found.position),
+                                                          list(found.effort))
+    motion.velocity = []
+    status = bench.until(lambda: next(
+        (each for each in node.statuses if each.status == LoopStatus.REJECTED), None),
+        'the refusal', act=send)
+    assert 'acceleration: expected velocity with it, got none' in status.message
 
 
 def test_topics_of_joints_of_several_degrees_of_freedom_are_open_only_for_such(bench):
