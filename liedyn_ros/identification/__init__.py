@@ -17,8 +17,9 @@
 from liedyn_ros.identification.base_parameters import base_parameters, BaseParameters
 from liedyn_ros.identification.consistency import (
     is_consistent, nearest_consistent, parameters_of, pseudo_inertia)
+from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressor import Regressor
 
 __all__ = [
-    'base_parameters', 'BaseParameters', 'is_consistent', 'nearest_consistent', 'parameters_of',
-    'pseudo_inertia', 'Regressor']
+    'base_parameters', 'BaseParameters', 'is_consistent', 'LoopRegressor', 'nearest_consistent',
+    'parameters_of', 'pseudo_inertia', 'Regressor']

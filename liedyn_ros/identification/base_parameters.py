@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import qr, solve_triangular
 
 from liedyn_ros.common.checks import Array, as_trailing
+from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressor import Regressor
 
 RANK_TOLERANCE = 1e-9  # of the largest pivot: what is below is rounding
@@ -58,20 +59,22 @@ class BaseParameters:
         return matrix[..., self.kept]
 
 
-def base_parameters(regressor: Regressor, rng: np.random.Generator) -> BaseParameters:
+def base_parameters(regressor: Regressor | LoopRegressor, rng: np.random.Generator
+                    ) -> BaseParameters:
     """
     Return the base parameters of the joint forces, from random states (6.24).
 
     The rank is the number of pivots of a column-pivoted QR above RANK_TOLERANCE of the largest.
-    Motions that a machine cannot make, for want of range or rate, may tell fewer apart.
+    Motions that a machine cannot make, for want of range or rate, may tell fewer apart. Loops tie
+    motions together, so that a machine with loops has fewer base parameters than its open tree.
     """
-    model, count = regressor.model, len(regressor.names)
-    if model.nv == 0 or count == 0:
+    count = len(regressor.names)
+    first = regressor.random_rows(rng)
+    if first.size == 0:
         nothing = np.arange(0)
         return BaseParameters(nothing, np.arange(count), np.zeros((0, count)), ())
-    rows = np.vstack([
-        regressor.torque(model.random(rng), *rng.normal(size=(2, model.nv)))
-        for _ in range(-(-_STATES * count // model.nv))])
+    rows = np.vstack([first, *(
+        regressor.random_rows(rng) for _ in range(_STATES * count // len(first)))])
     _, r, order = qr(rows, mode='economic', pivoting=True)
     pivots = np.abs(np.diag(r))
     rank = int((pivots > RANK_TOLERANCE * pivots[0]).sum()) if pivots[0] > 0.0 else 0

@@ -78,6 +78,10 @@ class Regressor:
             blocks.append(np.diag(a))
         return np.hstack(blocks)
 
+    def random_rows(self, rng: np.random.Generator) -> Array:
+        """Return torque (nv, P) at a random motion."""
+        return self.torque(self.model.random(rng), *rng.normal(size=(2, self.model.nv)))
+
     def acceleration(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                      external: ArrayLike | None = None) -> Array:
         """

@@ -1,0 +1,105 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The regressor of machines with closed loops: P^T tau = (P^T Y) pi, with A P = 0."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import null_space, qr
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import ConvergenceError, ModelError
+from liedyn_ros.dynamics.constrained import assemble, complete_acceleration, ConstrainedDynamics
+from liedyn_ros.dynamics.inputs import mask
+from liedyn_ros.identification.regressor import Regressor
+from liedyn_ros.model import Model
+
+RANK_TOLERANCE = 1e-8  # of the largest singular value, as mobility counts
+STARTS = 100  # random configurations from which an assembly is sought
+
+
+class LoopRegressor:
+    """
+    The regressor of a model with closures and couplings, without the forces in its closures.
+
+    All coordinates move as some independent ones do: v = P v_i. So P^T A^T lam = 0, and the forces
+    P^T tau (f,) are linear in the parameters of the tree. Where joints besides the independent
+    ones bear no force, P^T tau are the forces of these. independent (nv,) tells which; by default
+    they are the actuated ones.
+
+    tree is the Regressor of the open tree, which also has the rows of energies and momentum;
+    parameters and names are its own. Methods raise what those of ConstrainedDynamics raise, and
+    ModelError where the independent coordinates do not decide the motion or break a loop. Each
+    object works in its own tables: use one per thread.
+    """
+
+    def __init__(self, model: Model, *, independent: ArrayLike | None = None,
+                 dissipation: bool = False, rotor_inertia: bool = False) -> None:
+        """Take the tree's parameters."""
+        self.model = model
+        self.tree = Regressor(model, dissipation=dissipation, rotor_inertia=rotor_inertia)
+        self.names, self.parameters = self.tree.names, self.tree.parameters
+        self.independent: NDArray[np.bool_] = (
+            model.actuated if independent is None else mask('independent', independent, model.nv))
+        self._dynamics = ConstrainedDynamics(model, dissipation=False)
+
+    def motions(self, q: ArrayLike) -> Array:
+        """Return P (nv, f): the rates of all coordinates at unit rates of independent ones."""
+        rows, given = self._dynamics.jacobian(q), self.independent
+        passive = np.flatnonzero(~given)
+        left, sizes, right = np.linalg.svd(rows[:, passive], full_matrices=False)
+        rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+        result = np.eye(self.model.nv)[:, given]
+        follow = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
+        result[passive] = -follow @ rows[:, given]
+        broken = np.abs(rows @ result).max(initial=0.0) > 1e-6 * np.abs(rows).max(initial=1.0)
+        if rank < len(passive) or broken:
+            names = [name for name, known in zip(self.model.coordinate_names, given) if known]
+            what = 'break a loop' if broken else f'leave {len(passive) - rank} freedom'
+            raise ModelError(f'independent: expected coordinates that decide the motion, got '
+                             f'{names}, which {what}')
+        return result
+
+    def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return P^T Y (f, P) at a motion of all coordinates on the constraints."""
+        self._dynamics.require_closed(q, v)
+        return self.motions(q).T @ self.tree.torque(q, v, a)
+
+    def project(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Return P^T tau (f,) of the forces of all joints (nv,): what torque is of parameters."""
+        return self.motions(q).T @ as_array('tau', tau, (self.model.nv,))
+
+    def random_rows(self, rng: np.random.Generator) -> Array:
+        """
+        Return rows (f, P) of the regressor at a random motion, in some basis of the free motions.
+
+        Raises ConvergenceError where no random configuration leads to an assembly.
+        """
+        q = self._random_assembly(rng)
+        rows = self._dynamics.jacobian(q)
+        basis, known = null_space(rows, rcond=RANK_TOLERANCE), np.ones(self.model.nv, dtype=bool)
+        if len(rows):
+            order = qr(rows, mode='r', pivoting=True)[1]
+            known[order[:self.model.nv - basis.shape[1]]] = False
+        v = basis @ rng.normal(size=basis.shape[1])
+        a = complete_acceleration(self._dynamics, q, v, rng.normal(size=len(v)), known)
+        return basis.T @ self.tree.torque(q, v, a)
+
+    def _random_assembly(self, rng: np.random.Generator) -> Array:
+        for _ in range(STARTS - 1):
+            try:
+                return assemble(self._dynamics, self.model.random(rng), attempts=1)
+            except ConvergenceError:
+                continue  # few starts of some machines lead to an assembly
+        return assemble(self._dynamics, attempts=STARTS)
