@@ -26,16 +26,17 @@ class Constants:
     The constants of a model in one table (kernels.tables) that nothing changes.
 
     Threads, and any number of Data, share it. Without dissipation, damping and Coulomb friction
-    are zero. view is read-only; kernels are given table itself, the same memory, as numba takes
-    longer to call with an array that is marked as read-only.
+    are zero. All that has a mass in it is mass_unit times the number in SI units. view is
+    read-only; kernels are given table itself, the same memory, as numba takes longer to call with
+    an array that is marked as read-only.
     """
 
     table: Array
     view: Array
 
-    def __init__(self, model: Model, dissipation: bool = True) -> None:
+    def __init__(self, model: Model, dissipation: bool = True, mass_unit: float = 1.0) -> None:
         """Lay out the table of a model."""
-        self.model, self.dissipation = model, dissipation
+        self.model, self.dissipation, self._mass_unit = model, dissipation, mass_unit
         links, bodies = model.link_table, len(model.bodies)
         self.links, self.rows = links.N + 1, links.N + 1 + links.nv  # rows of data
         self.table = np.zeros((self.rows + bodies, tables.MODEL_WIDTH))
@@ -49,19 +50,19 @@ class Constants:
         whole[link, tables.QI] = links.qi
         whole[link, tables.VI] = links.vi
         self.table[link, tables.PLACEMENT:tables.PLACEMENT + 12] = links.placement
-        self.table[link, tables.INERTIA:tables.INERTIA + 10] = links.inertia
+        self.table[link, tables.INERTIA:tables.INERTIA + 10] = mass_unit * links.inertia
         self.table[link, tables.PITCH] = links.pitch
         if dissipation:
-            self.table[self.links:self.rows, tables.DAMPING] = links.damping
-            self.table[self.links:self.rows, tables.FRICTION] = links.friction
+            self.table[self.links:self.rows, tables.DAMPING] = mass_unit * links.damping
+            self.table[self.links:self.rows, tables.FRICTION] = mass_unit * links.friction
         whole[body, tables.CARRIER] = links.body_link + 1
         self.table[body, tables.PLACEMENT:tables.PLACEMENT + 12] = links.body_placement
         self.view = self.table.view()
         self.view.setflags(write=False)
 
-    def __reduce__(self) -> tuple[type['Constants'], tuple[Model, bool]]:
+    def __reduce__(self) -> tuple[type['Constants'], tuple[Model, bool, float]]:
         """Copy, or pickle, by laying them out again."""
-        return Constants, (self.model, self.dissipation)
+        return Constants, (self.model, self.dissipation, self._mass_unit)
 
     @property
     def damping(self) -> Array:

@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.hybrid import Hybrid
 from liedyn_ros.dynamics.inputs import output, require_own_memory, stop
 from liedyn_ros.dynamics.kernels.aba import DONE, forward
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardPartialDerivatives
-from liedyn_ros.dynamics.time_derivatives.errors import ForwardOrders
+from liedyn_ros.dynamics.time_derivatives.errors import ForwardOrders, NO_DIGIT
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid as hybrid_series
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
@@ -68,12 +68,12 @@ class Forward(Algorithm):
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None, out: Array | None = None,
-                         data: Data | None = None) -> Array:
+                         data: Data | None = None, *, max_error: float = NO_DIGIT) -> Array:
         """
         Return a and its time derivatives to order r (r + 1, nv): inverse.time_derivatives undone.
 
-        tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for r > 30. High orders lose
-        digits, which estimate_error tells.
+        tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for r > 30, and for the first
+        order whose estimated error exceeds max_error, as Hybrid.time_derivatives does.
         """
         if type(tau) is not np.ndarray or tau.ndim != 2 or not 0 < len(tau) <= self._order + 1:
             order = order_of_rows('tau', tau, 0)
@@ -83,9 +83,10 @@ class Forward(Algorithm):
         a = np.empty(shape) if out is None else output(out, shape)
         kernel = self._for_order(order, hybrid_series, True, data)
         wrenches = self._no_wrench_rows if external is None else external
-        if kernel.attempt(q, v, self._none, a, tau, wrenches) == DONE:
-            return a
-        self._hybrid.solve(kernel, q, v, self._none, a, tau, external, out)
+        if kernel.attempt(q, v, self._none, a, tau, wrenches) != DONE:
+            q, v, tau, wrenches = self._hybrid.solve(
+                kernel, q, v, self._none, a, tau, external, out)
+        self._hybrid.require_digits(q, v, self._none, a, tau, wrenches, max_error)
         return a
 
     def estimate_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike,
@@ -120,6 +121,8 @@ class Forward(Algorithm):
         return self._hybrid.batch(q, v, self._none, tau, tau, external)[0]
 
     def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                               external: ArrayLike | None = None) -> Array:
+                               external: ArrayLike | None = None, *,
+                               max_error: float = NO_DIGIT) -> Array:
         """Return a (K, r + 1, nv) of tau (K, r + 1, nv), external (K, r + 1, B, 6)."""
-        return self._hybrid.batch_time_derivatives(q, v, self._none, tau, tau, external)[0]
+        return self._hybrid.batch_time_derivatives(
+            q, v, self._none, tau, tau, external, max_error=max_error)[0]

@@ -17,6 +17,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +33,7 @@ from liedyn_ros.dynamics.kernels import aba
 from liedyn_ros.dynamics.names import Names
 from liedyn_ros.dynamics.partial_derivatives.hybrid import hybrid_jacobians, HybridJacobians
 from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
-from liedyn_ros.dynamics.time_derivatives.errors import HybridOrders, with_error
+from liedyn_ros.dynamics.time_derivatives.errors import HybridOrders, NO_DIGIT, with_error
 from liedyn_ros.dynamics.time_derivatives.estimate import ErrorEstimator
 from liedyn_ros.dynamics.time_derivatives.kernels import aba as aba_series
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -74,13 +75,15 @@ class Hybrid(Algorithm):
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
                          tau: ArrayLike, external: ArrayLike | None = None,
-                         data: Data | None = None) -> tuple[Array, Array]:
+                         data: Data | None = None, *, max_error: float = NO_DIGIT
+                         ) -> tuple[Array, Array]:
         """
         Return a and tau with their time derivatives to order r, each (r + 1, nv).
 
         a and tau are (r + 1, nv), read where they are given, as prescribed says of every order;
-        external is (r + 1, B, 6). Raises LimitError for r > 30. High orders lose digits, which
-        estimate_error tells.
+        external is (r + 1, B, 6). Raises LimitError for r > 30, and for the first order whose
+        estimated error exceeds max_error: high orders lose digits. The estimate takes twice as
+        long as the orders; with max_error=math.inf there is none.
         """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
         shape = order + 1, self._nv
@@ -89,7 +92,8 @@ class Hybrid(Algorithm):
         kernel = self._for_order(order, aba_series.hybrid, True, data)
         wrenches = self._no_wrench_rows if external is None else external
         if kernel.attempt(q, v, which, a, tau, wrenches) != aba.DONE:
-            self.solve(kernel, q, v, which, a, tau, external, None)
+            q, v, tau, wrenches = self.solve(kernel, q, v, which, a, tau, external, None)
+        self.require_digits(q, v, which, a, tau, wrenches, max_error)
         return a, tau
 
     def estimate_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
@@ -99,7 +103,7 @@ class Hybrid(Algorithm):
 
         An error is relative to the largest entry of a or of tau in an order. The estimate is 0.2
         to 10 times the error, or more where errors cancel by chance; with_error finds the error
-        itself. It takes 0.1 ms for seven bodies, six to eight times as long as time_derivatives.
+        itself. It takes twice as long as the orders.
         """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
         shape = order + 1, self._nv
@@ -123,7 +127,7 @@ class Hybrid(Algorithm):
         times as long as time_derivatives: 0.06 s for seven bodies to order 5.
         """
         which = self._mask(prescribed)
-        found = self.time_derivatives(q, v, which, a, tau, external)
+        found = self.time_derivatives(q, v, which, a, tau, external, max_error=math.inf)
         wrenches = self._wrench_rows(external, len(found[0]) - 1)
         return with_error(self._constants, self._position(q), self._rate('v', v), which, found,
                           wrenches, extended, max_error)
@@ -150,20 +154,33 @@ class Hybrid(Algorithm):
         return a, tau
 
     def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
-                               a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None
-                               ) -> tuple[Array, Array]:
+                               a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
+                               *, max_error: float = NO_DIGIT) -> tuple[Array, Array]:
         """Return a and tau (K, r + 1, nv) of v (K, nv), external (K, r + 1, B, 6)."""
         q, order = self._states(q), order_of_rows('a', a, 1)
         shape = len(q), order + 1, self._nv
         v = borrowed('v', v, shape[::2])
         a, tau = copied('a', a, shape), copied('tau', tau, shape)
-        wrenches = self._wrenches_of(external, len(q), order + 1)
-        self._run_batch(q, v, self._mask(prescribed), a, tau, wrenches)
+        wrenches, which = self._wrenches_of(external, len(q), order + 1), self._mask(prescribed)
+        self._run_batch(q, v, which, a, tau, wrenches)
+        if order > 0 and max_error != math.inf:
+            self._estimator.require_batch_digits(q, v, which, a, tau, wrenches, max_error)
         return a, tau
 
+    def require_digits(self, q: Any, v: Any, which: NDArray[np.bool_], a: Array, tau: Any,
+                       wrenches: Any, max_error: float) -> None:
+        """Raise LimitError for the first order that is too wrong, of arrays that kernels took."""
+        if len(a) > 1 and max_error != math.inf:
+            self._estimator.require_digits(q, v, which, a, tau, wrenches, max_error)
+
     def solve(self, kernel: BoundKernel, q: ArrayLike, v: ArrayLike, which: NDArray[np.bool_],
-              a: Array, tau: ArrayLike, external: ArrayLike | None, out: Array | None) -> None:
-        """Complete a (r + 1, nv) and tau in their place, checked; forward dynamics runs it too."""
+              a: Array, tau: ArrayLike, external: ArrayLike | None, out: Array | None
+              ) -> tuple[Array, Array, Array, Array]:
+        """
+        Complete a (r + 1, nv) and tau in their place, checked; forward dynamics runs it too.
+
+        Return q, v, tau and wrenches as kernels take them.
+        """
         q, v = self._position(q), self._rate('v', v)
         tau = time_derivatives_of('tau', tau, a.shape)
         wrenches = self._wrench_rows(external, len(a) - 1)
@@ -171,6 +188,7 @@ class Hybrid(Algorithm):
         if code != aba.DONE:
             require_own_memory(out, q=q, v=v, tau=tau, **applied(wrenches))
             stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
+        return q, v, tau, wrenches
 
     def _mask(self, prescribed: Prescribed) -> NDArray[np.bool_]:
         if isinstance(prescribed, (list, tuple)) and all(isinstance(x, str) for x in prescribed):

@@ -14,7 +14,6 @@
 
 """Leg values of every form by scipy's root finders: none of the package's formulas is used."""
 
-from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import brentq, root
@@ -67,14 +66,14 @@ def crank_angle(form, tip):
 
     def excess(angle):
         return np.linalg.norm(tip - pin(angle)) - form.rod
-    found = []
     grid = np.linspace(-np.pi, np.pi, 721)
-    for low, high in pairwise(grid):
-        if excess(low) * excess(high) < 0.0:
-            angle = brentq(excess, low, high, xtol=1e-15, rtol=1e-15)
-            ahead = pin(angle + 1e-6) - pin(angle - 1e-6)
-            if ((tip - pin(angle)) @ ahead > 0.0) == form.pushes:
-                found.append(angle)
+    pins = form.radius * (np.outer(np.cos(grid), form.zero) + np.outer(np.sin(grid), side))
+    signs, found = np.linalg.norm(tip - pins, axis=1) > form.rod, []
+    for k in np.flatnonzero(signs[1:] != signs[:-1]):
+        angle = brentq(excess, grid[k], grid[k + 1], xtol=1e-15, rtol=1e-15)
+        ahead = pin(angle + 1e-6) - pin(angle - 1e-6)
+        if ((tip - pin(angle)) @ ahead > 0.0) == form.pushes:
+            found.append(angle)
     assert len(found) == 1
     return found[0]
 

@@ -73,12 +73,13 @@ def with_error(constants: Constants, q: Array, v: Array, prescribed: NDArray[np.
     return HybridOrders(a, tau, error)
 
 
-def require_digits(error: Array, max_error: float, advice: str = '') -> None:
+def require_digits(error: Array, max_error: float, advice: str = '', state: str = '') -> None:
     """Raise LimitError for the first order whose relative error exceeds a limit."""
     lost = np.flatnonzero(~(error <= max_error))
     if len(lost):
-        raise LimitError(f'order {lost[0]}: expected a relative error of {max_error:g} at most, '
-                         f'got {error[lost[0]]:.2g}; lower the order{advice}')
+        raise LimitError(
+            f'{state}order {lost[0]}: expected a relative error of {max_error:g} at most, got '
+            f'{error[lost[0]]:.2g}; lower the order{advice}')
 
 
 def _true(constants: Constants, q: Array, v: Array, prescribed: NDArray[np.bool_],

@@ -11,7 +11,6 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-
 """
 An estimate of what rounding leaves of each order of forward and hybrid dynamics.
 
@@ -21,29 +20,36 @@ much as either is wrong. The estimate is 0.2 to 10 times the error, or more wher
 cancel by chance.
 """
 
+from functools import partial
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.data import Data
-from liedyn_ros.dynamics.kernels import tables
 from liedyn_ros.dynamics.kernels.aba import DONE
+from liedyn_ros.dynamics.time_derivatives.errors import require_digits
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid
+from liedyn_ros.dynamics.time_derivatives.kernels.estimate import compare, SMALL
+from liedyn_ros.jit.bound_kernel import BoundKernel
 
 UNITS = 3.0, 5.0  # kg; no powers of two, which round as 1 does
-SMALL = 1e-6  # of order zero, or of 1 in SI units: rounding of numbers that are smaller is none
+ADVICE = ', ask for with_error(..., extended=True), or set max_error'
 
 
 class ErrorEstimator:
-    """Solves the equations of one model in other units of mass; for one thread at a time."""
+    """Solves the equations of one model in other units of mass; threads may share it."""
 
     def __init__(self, constants: Constants) -> None:
         """Lay out a table for each unit."""
-        self._data = Data(constants)
-        self._tables = [_in_unit(constants, unit) for unit in UNITS]
+        self._constants = [
+            Constants(constants.model, constants.dissipation, unit) for unit in UNITS]
+        self._data, self._order = Data(constants), -1
+        self._kernels: list[BoundKernel] = []
+        self._lanes = [BatchPool(partial(LaneTables, other)) for other in self._constants]
 
     def error(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array, tau: Array,
               external: Array) -> Array:
@@ -52,29 +58,58 @@ class ErrorEstimator:
 
         It is relative to the largest entry; inf where another unit finds no solution.
         """
-        error, room = np.zeros(len(a)), self._data.room(len(a) - 1)
-        for unit, table in zip(UNITS, self._tables):
+        return self._compare(q, v, prescribed, a, tau, external)[0]
+
+    def require_digits(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array,
+                       tau: Array, external: Array, max_error: float) -> None:
+        """Raise LimitError for the first order whose error exceeds a limit."""
+        error, largest = self._compare(q, v, prescribed, a, tau, external)
+        if not largest <= max_error:
+            require_digits(error, max_error, ADVICE)
+
+    def _compare(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array, tau: Array,
+                 external: Array) -> tuple[Array, float]:
+        """Return the error of each order, and the largest."""
+        error, largest = np.zeros(len(a)), 0.0
+        for unit, solve in zip(UNITS, self._for_order(len(a) - 1)):
             other_a, other_tau = a.copy(), unit * tau
-            if hybrid(table, self._data.table, room, q, v, prescribed, other_a, other_tau,
-                      unit * external) != DONE:
-                return np.full(len(a), math.inf)
+            loads = unit * external if len(external) else external
+            if solve(q, v, prescribed, other_a, other_tau, loads) != DONE:
+                return np.full(len(a), math.inf), math.inf
+            largest = compare(a, tau, other_a, other_tau, unit, error)
+        return error, largest
+
+    def _for_order(self, order: int) -> list[BoundKernel]:
+        """Return the kernel bound to the tables of each unit, with room for an order."""
+        if order > self._order:
+            self._kernels = [
+                BoundKernel(hybrid, other.table, self._data.table, self._data.room(order))
+                for other in self._constants]
+            self._order = order
+        return self._kernels
+
+    def require_batch_digits(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array,
+                             tau: Array, external: Array, max_error: float) -> None:
+        """Raise LimitError for the first order of the first state (K, ...) that exceeds it."""
+        error: Array = np.zeros(a.shape[:2])
+        for unit, lanes in zip(UNITS, self._lanes):
+            other_a, other_tau = a.copy(), unit * tau
+
+            def task(tables: LaneTables, *arrays: Array) -> tuple[int, int]:
+                return tables.hybrid(prescribed, *arrays)
+
+            state, code = lanes.run(task, (q, v, other_a, other_tau, unit * external))
+            if code != DONE:
+                error[state] = math.inf
             error = np.maximum(error, np.maximum(
                 _difference(a, other_a), _difference(tau, other_tau / unit)))
-        return error
-
-
-def _in_unit(constants: Constants, unit: float) -> Array:
-    """Return the table of constants with all that has a mass in it multiplied."""
-    table, rows = constants.table.copy(), slice(constants.links, constants.rows)
-    table[1:constants.links, tables.INERTIA:tables.INERTIA + 10] *= unit
-    table[rows, tables.DAMPING] *= unit
-    table[rows, tables.FRICTION] *= unit
-    return table
+        lost = np.flatnonzero(~(error <= max_error).all(axis=1))
+        if len(lost):
+            require_digits(error[lost[0]], max_error, ADVICE, f'[{lost[0]}], ')
 
 
 def _difference(x: Array, y: Array) -> Array:
-    """Return the largest difference of each row over the largest entry."""
-    if not x.size:
-        return np.zeros(len(x))
-    largest = np.abs(x).max(axis=1)
-    return np.abs(x - y).max(axis=1) / np.maximum(largest, SMALL * max(1.0, largest[0]))
+    """Return the largest difference of each row over the largest entry (K, r + 1)."""
+    largest = np.abs(x).max(axis=2, initial=0.0)
+    smallest = SMALL * np.maximum(1.0, largest[:, :1])
+    return np.asarray(np.abs(x - y).max(axis=2, initial=0.0) / np.maximum(largest, smallest))

@@ -17,6 +17,8 @@
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
+import math
 from threading import Lock
 from typing import NamedTuple, Protocol
 
@@ -81,13 +83,15 @@ class TreeSolver:
         if x.tau.ndim == 1:
             a = self._dynamics.forward(x.q, x.v, x.tau, x.external)
         else:
-            a = self._dynamics.forward.time_derivatives(x.q, x.v, x.tau, x.external)
+            a = self._dynamics.forward.time_derivatives(
+                x.q, x.v, x.tau, x.external, max_error=math.inf)
         return self._with_errors(x, a, x.tau)
 
     def hybrid(self, x: Question) -> Solved:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
-        solve = (self._dynamics.hybrid if x.a.ndim == 1
-                 else self._dynamics.hybrid.time_derivatives)
+        hybrid = self._dynamics.hybrid
+        solve = (hybrid if x.a.ndim == 1
+                 else partial(hybrid.time_derivatives, max_error=math.inf))
         return self._with_errors(x, *solve(x.q, x.v, x.prescribed, x.a, x.tau, x.external))
 
     def _with_errors(self, x: Question, a: Array, tau: Array) -> Solved:

@@ -16,6 +16,7 @@
 
 from collections.abc import Callable
 from importlib.util import find_spec
+import math
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -108,7 +109,8 @@ class Curves:
         tau = dynamics.inverse.time_derivatives(q, v, a)
         calls: dict[str, Callable[[], Any]] = {
             'inverse': lambda: dynamics.inverse.time_derivatives(q, v, a),
-            'forward': lambda: dynamics.forward.time_derivatives(q, v, tau)}
+            'forward': lambda: dynamics.forward.time_derivatives(
+                q, v, tau, max_error=math.inf)}
         given = {'inverse': motion, 'forward': np.vstack([motion[:1], tau])}
         for name, still in self._casadi.items():
             if still:

@@ -14,6 +14,11 @@
 
 """The errors of each order of forward and hybrid dynamics, and extended precision."""
 
+from collections.abc import Callable
+from functools import partial
+import math
+import re
+
 import numpy as np
 import pytest
 from support import forward_witness
@@ -74,7 +79,8 @@ def test_errors_are_those_of_sixty_digits(name: str) -> None:
     tau = dynamics.inverse.time_derivatives(q, v, rng.normal(size=(order + 1, model.nv)))
     true = forward_witness.forward(model, q, v, tau)
     found = dynamics.forward.with_error(q, v, tau)
-    np.testing.assert_array_equal(found.a, dynamics.forward.time_derivatives(q, v, tau))
+    np.testing.assert_array_equal(
+        found.a, dynamics.forward.time_derivatives(q, v, tau, max_error=math.inf))
     np.testing.assert_allclose(found.error, true_error(found.a, true), rtol=1e-6)
     if name == 'equal links, free base':
         assert found.error[0] < 1e-11 and found.error[order] > 1e-4
@@ -110,6 +116,35 @@ def test_orders_without_a_digit_are_refused(seed: int) -> None:
     exact = dynamics.forward.with_error(q, v, tau, extended=True, max_error=2e-16)
     again = dynamics.inverse.time_derivatives(q, v, exact.a)
     np.testing.assert_allclose(again, tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+
+
+def test_no_call_returns_an_order_without_a_digit() -> None:
+    model, rng = chain(10), np.random.default_rng(3)
+    d, q, v = Dynamics(model), model.random(rng), rng.normal(size=model.nv)
+    tau = d.inverse.time_derivatives(q, v, rng.normal(size=(11, model.nv)))
+    a = d.forward.time_derivatives(q, v, tau, max_error=math.inf)
+    error = d.forward.estimate_error(q, v, tau, a)
+    lost, worse = (int(np.argmax(error > limit)) for limit in (0.1, 1e-6))
+    assert 3 < worse < lost < 10
+    none = np.zeros(model.nv, dtype=bool)
+
+    def calls(rows: Array) -> list[tuple[str, Callable[..., object]]]:
+        """Return every form that is given these rows, by the state that it complains of."""
+        both = np.stack([q, q]), np.stack([v, v])
+        states = np.stack([rows, rows])
+        return [('', partial(d.forward.time_derivatives, q, v, rows)),
+                ('', partial(d.forward.time_derivatives, q.tolist(), v.tolist(), rows.tolist())),
+                ('', partial(d.hybrid.time_derivatives, q, v, none, rows, rows)),
+                ('[0], ', partial(d.forward.batch_time_derivatives, *both, states)),
+                ('[0], ', partial(d.hybrid.batch_time_derivatives, *both, none, states, states))]
+
+    for order, limit, more in ((lost, '0.1', {}), (worse, '1e-06', {'max_error': 1e-6})):
+        for state, call in calls(tau):
+            with pytest.raises(LimitError, match=re.escape(
+                    f'{state}order {order}: expected a relative error of {limit} at most, got')):
+                call(**more)
+        for _, call in calls(tau[:order]):
+            call(**more)
 
 
 def test_numbers_are_zero_where_they_are_zero() -> None:

@@ -48,7 +48,18 @@ def moving_frame(name: str):
 
 
 def is_zero(expression) -> bool:
-    return all(sympy.simplify(entry) == 0 for entry in sympy.Matrix(expression))
+    return all(without_sines(entry) == 0 for entry in sympy.Matrix(expression))
+
+
+def without_sines(entry):
+    """Return a polynomial in sines and cosines, no sine of it with a power above 1."""
+    entry, s, c = sympy.expand(entry.doit()), *sympy.symbols('s c')
+    for angle in {sine.args[0] for sine in entry.atoms(sympy.sin)}:
+        sine, cosine = sympy.sin(angle), sympy.cos(angle)
+        numbered = sympy.Poly(entry.subs({sine: s, cosine: c}), s)
+        left = sympy.rem(numbered, sympy.Poly(s**2 + c**2 - 1, s))
+        entry = sympy.expand(left.as_expr().subs({s: sine, c: cosine}))
+    return entry
 
 
 def test_a_point_of_a_body_is_accelerated_by_the_tensor() -> None:

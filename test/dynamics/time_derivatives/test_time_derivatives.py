@@ -14,6 +14,8 @@
 
 """Derivatives of the dynamics: mechanics with 200 digits, the way there and back, order zero."""
 
+import math
+
 import numpy as np
 import pytest
 from support.dynamics_cases import Case, make_case, TREES
@@ -66,10 +68,12 @@ def test_forward_and_hybrid_undo_inverse(case: Case, dissipation: bool) -> None:
     d, (v, a) = case.dynamics, (motion[0], motion[1:])
     tau = d.inverse.time_derivatives(case.q, v, a, external)
     tolerance = 1e-11 * np.abs(tau).max(axis=1, keepdims=True)
-    assert (np.abs(d.forward.time_derivatives(case.q, v, tau, external) - a) <= tolerance).all()
+    found = d.forward.time_derivatives(case.q, v, tau, external, max_error=math.inf)
+    assert (np.abs(found - a) <= tolerance).all()
     for given in (np.zeros(len(v), bool), np.ones(len(v), bool), case.rng.random(len(v)) < 0.5):
         got = d.hybrid.time_derivatives(case.q, v, given, np.where(given, a, np.nan),
-                                        np.where(given, np.nan, tau), external)
+                                        np.where(given, np.nan, tau), external,
+                                        max_error=math.inf)
         np.testing.assert_array_equal(got[0][:, given], a[:, given])
         np.testing.assert_array_equal(got[1][:, ~given], tau[:, ~given])
         assert (np.abs(got[0] - a) <= tolerance).all()

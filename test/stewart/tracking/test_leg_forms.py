@@ -25,7 +25,7 @@ from liedyn_ros.stewart import (
     Flag, leg_ends, leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator,
     PoseTracker, SmoothTrajectory, Start, Strut)
 
-SAMPLES = 400
+SAMPLES = 200
 PERIOD_NS = 1_000_000
 
 
