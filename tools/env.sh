@@ -42,8 +42,8 @@ else
     COLCON_CURRENT_PREFIX=$_venv/overlay/install . "$_venv/overlay/install/local_setup.sh"
   fi
   export PYTHONPATH=$_root${PYTHONPATH:+:$PYTHONPATH}
-  # Python keeps what it compiles in the environment: a node starts in half the time of one that
-  # compiles its modules at each start, and the sources stay free of __pycache__.
+  # Python keeps what it compiles in the environment. A node that compiles its modules at each
+  # start takes twice as long; and the sources stay free of __pycache__.
   export PYTHONPYCACHEPREFIX=$_venv/bytecode
   unset PYTHONDONTWRITEBYTECODE
 fi

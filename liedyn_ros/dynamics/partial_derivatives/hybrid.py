@@ -47,8 +47,8 @@ class HybridJacobians(NamedTuple):
         """
         Return how a and tau (nv, ...) vary with parameters.
 
-        forces (nv, ...) are the derivatives of inverse dynamics by them: a Regressor's torque at
-        a, or what inverse.partial_derivatives has by gravity, by wrenches and by kinematics.
+        forces (nv, ...) are the derivatives of inverse dynamics by them. A Regressor has them as
+        torque at a, inverse.partial_derivatives by gravity, by wrenches and by kinematics.
         """
         return (push(self.prescribed, self.a_by_given, forces),
                 hold(self.prescribed, self.tau_by_given, forces))
