@@ -33,7 +33,7 @@ from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
 from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
-    inverse_rate_jacobians, InverseRateJacobians)
+    InverseRateJacobians, RateTables)
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 
@@ -79,6 +79,7 @@ class InversePartialDerivatives:
         self._product = BoundKernel(inverse_product, *bodies)
         self._transposed = BoundKernel(inverse_product_transposed, *bodies)
         self._second = BoundKernel(inverse_second, *frames, tables.variations)
+        self._series = RateTables(constants)
         self._no_wrenches, n = np.empty((0, 6)), self._nv
         self._shapes, self._rates = ((n, n), (n, n), (n, n), (n, 3)), ((n,), (n,), (n,))
 
@@ -146,7 +147,7 @@ class InversePartialDerivatives:
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                          external: ArrayLike | None = None) -> InverseRateJacobians:
         """
-        Return the Jacobians of tau and of its time derivatives to order r, O(n^2 r^2).
+        Return the Jacobians of tau and of its time derivatives to order r, O(n depth r^2).
 
         a (r + 1, nv) is the acceleration and its derivatives; external is (r + 1, B, 6).
         """
@@ -155,7 +156,7 @@ class InversePartialDerivatives:
         a = as_array('a', a, (order + 1, self._nv))
         if external is not None:
             external = as_array('external', external, (order + 1, self._bodies, 6))
-        return inverse_rate_jacobians(self._model, q, v, a, external, self._constants.damping)
+        return self._series.jacobians(q, v, a, external)
 
     def by_external(self, q: ArrayLike) -> Array:
         """Return the derivatives (nv, B, 6) of tau by the wrenches on bodies, -J_b^T (13.29)."""

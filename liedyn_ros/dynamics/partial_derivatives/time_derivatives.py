@@ -20,13 +20,15 @@ derivatives of the Jacobians of order zero (13.34). At spherical and free joints
 does not commute with the motion: factors Gamma of brackets appear (13.33).
 """
 
-from math import comb
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.partial_derivatives.rates import JacobianRates
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.partial_derivatives.kernels.rate_jacobians import (
+    COLUMN_SERIES_WIDTH, inverse_rate_jacobians, SERIES_WIDTH)
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels import kinds
@@ -59,28 +61,42 @@ class ForwardRateJacobians(NamedTuple):
     by_tau: Array
 
 
-def inverse_rate_jacobians(model: Model, q: Array, v: Array, a: Array, external: Array | None,
-                           damping: Array) -> InverseRateJacobians:
-    """Return the partial derivatives of a checked motion, a (r + 1, nv)."""
-    order, motion = len(a) - 1, np.vstack([v[None], a])
-    rates = JacobianRates(model, q, motion, external)
-    rates.by_v[0] += np.diag(damping)
-    gamma = _brackets_of_displacements(model, motion)
-    result = InverseRateJacobians(
-        np.zeros((order + 1, model.nv, model.nv)), np.zeros((order + 1, model.nv, model.nv)),
-        np.zeros((order + 1, order + 1, model.nv, model.nv)))
-    direct = {1: rates.by_v, 2: rates.by_a}  # f_m: by v^(m-1)
-    for k in range(order + 1):
-        for i in range(k + 1):
-            choose, turned = comb(k, i), rates.by_q[k - i]
-            result.by_q[k] += choose * turned @ gamma[i][0]
-            for j in range(1, k + 3):
-                term = result.by_v[k] if j == 1 else result.by_a[k, j - 2]
-                if j <= i:
-                    term += choose * turned @ gamma[i][j]
-                if j - i in direct:
-                    term += choose * direct[j - i][k - i]
-    return result
+class RateTables:
+    """Room for the kernel of one model; it grows with the order, and belongs to nobody after."""
+
+    def __init__(self, constants: Constants) -> None:
+        """Make no room yet."""
+        self._constants, self._rows = constants, 0
+
+    def jacobians(self, q: Array, v: Array, a: Array, external: Array | None
+                  ) -> InverseRateJacobians:
+        """
+        Return the partial derivatives at a checked motion, a (r + 1, nv).
+
+        Raises NotFiniteError where a number overflows.
+        """
+        rows, n = a.shape
+        self._make_room(rows)
+        motion = np.vstack([v, a])
+        wrenches = np.empty((rows, 0, 6)) if external is None else np.ascontiguousarray(external)
+        result = InverseRateJacobians(
+            np.empty((rows, n, n)), np.empty((rows, n, n)), np.zeros((rows, rows, n, n)))
+        inverse_rate_jacobians(
+            self._constants.table, self._links, self._columns, self._raw, self._gamma,
+            self._factorial, np.array(q), motion, wrenches, *result)
+        for name, each in zip(result._fields, result):
+            as_array(name, each, each.shape)
+        return result
+
+    def _make_room(self, rows: int) -> None:
+        if rows <= self._rows:
+            return
+        count, n = self._constants.links, self._constants.model.nv
+        self._rows = rows
+        self._links = np.zeros(((rows + 1) * count, SERIES_WIDTH))
+        self._columns = np.zeros(((rows + 1) * n, COLUMN_SERIES_WIDTH))
+        self._raw, self._gamma = np.zeros((3, rows, n, n)), np.zeros((rows, rows, 6, 6))
+        self._factorial = np.array([float(factorial(k)) for k in range(rows + 2)])
 
 
 def forward_rate_jacobians(a: Array, at: InverseRateJacobians) -> ForwardRateJacobians:
@@ -98,20 +114,6 @@ def forward_rate_jacobians(a: Array, at: InverseRateJacobians) -> ForwardRateJac
             tau -= at.by_a[k, i] @ by_tau[i]
         by_q[k], by_v[k], by_tau[k] = inverse @ q, inverse @ v, inverse @ tau
     return ForwardRateJacobians(a, by_q, by_v, by_tau)
-
-
-def _brackets_of_displacements(model: Model, motion: Array) -> list[list[Array]]:
-    """Return Gamma_ij (nv, nv), 0 <= j <= i: eta^(i) by eta and by v^(j-1) (13.33)."""
-    size, rows = model.nv, len(motion)
-    brackets = [velocity_brackets(model, rate) for rate in motion]
-    gamma = [[np.eye(size)]]
-    for i in range(rows - 1):
-        row = [np.eye(size) * (j == i + 1) for j in range(i + 2)]
-        for j in range(i + 1):
-            for n in range(i + 1 - j):
-                row[j] = row[j] - comb(i, n) * brackets[n] @ gamma[i - n][j]
-        gamma.append(row)
-    return gamma
 
 
 def velocity_brackets(model: Model, v: Array) -> Array:

@@ -1,0 +1,350 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The Jacobians of inverse dynamics along a motion, as Taylor series in time (13.36).
+
+All is (13.6) to (13.11) with a series for each quantity, in one frame that all links share. There
+the rates of screws and inertias are brackets with the twist of their link, so that no transport
+is differentiated. Coefficient m of link i stands in row m count + i of links, count being that of
+links with the ground; that of coordinate k in row m nv + k of columns.
+"""
+
+from liedyn_ros.dynamics.kernels import joints, rigid, symmetric
+from liedyn_ros.dynamics.kernels.tables import (
+    add3, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS,
+    load3, load9, PARENT, PITCH, VI)
+from liedyn_ros.dynamics.kernels.wrenches import on_link
+from liedyn_ros.dynamics.partial_derivatives.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.kernels.motion import place_ground
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+    ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, P, POSITION, Q, R, ROTATION, S,
+    store_pair, TWIST)
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels import kinds
+
+# Further columns of links: the momentum, and room for the wrench on a body.
+MOMENTUM, PRESSED, SERIES_WIDTH = LINK_WIDTH, LINK_WIDTH + 6, LINK_WIDTH + 12
+# Further columns of coordinates, of (13.11): I Q + B P, U, Z, G and the moment K.
+OWN, CARRIED, Z, G, K, COLUMN_SERIES_WIDTH = 24, 30, 36, 42, 48, 51
+
+
+@kernel
+def inverse_rate_jacobians(model, links, columns, raw, gamma, factorial, q, motion, external,
+                           by_q, by_v, by_a):
+    """
+    Write the partial derivatives of tau, tau', ..., of as many rows as by_q has.
+
+    motion (rows + 1, nv) is v and its derivatives, external (rows, B, 6) those of wrenches, or
+    empty. raw (3, rows, nv, nv) and gamma (rows, rows, 6, 6), or larger, are room.
+    """
+    rows, count = len(by_q), get_int(model, 0, LINKS)
+    place(model, links, columns, q)
+    move(model, links, columns, factorial, motion, rows)
+    for i in range(1, count):
+        push(links, i, count, rows)
+    for b in range(external.shape[1]):
+        i = get_int(model, body_row(model, b), CARRIER)
+        if i > 0:
+            press(model, links, factorial, b, i, count, external, rows)
+    raw[:] = 0.0
+    for i in range(count - 1, 0, -1):
+        first = get_int(model, i, VI)
+        for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
+            load_column(links, columns, i, count, k, motion.shape[1], rows)
+            fill(model, columns, i, k, factorial, motion.shape[1], rows, raw)
+        parent = get_int(model, i, PARENT)
+        if parent > 0:  # (13.10)
+            for m in range(rows):
+                for c in range(FORCE, LINK_WIDTH):
+                    links[m * count + parent, c] += links[m * count + i, c]
+    for k in range(motion.shape[1]):  # (13.13)
+        raw[1, 0, k, k] += get(model, coordinate_row(model, k), DAMPING)
+    for i in range(1, count):
+        combine(model, i, raw, gamma, factorial, motion, by_q, by_v, by_a)
+
+
+@kernel
+def place(model, links, columns, q):
+    """Write poses, screws and inertias."""
+    place_ground(model, links, q)
+    for i in range(1, get_int(model, 0, LINKS)):
+        parent, kind = get_int(model, i, PARENT), get_int(model, i, KIND)
+        r, p = joints.pose(model, i, q)
+        r, p = se3.compose(load9(links, parent, ROTATION), load3(links, parent, POSITION), r, p)
+        for c in range(9):
+            links[i, ROTATION + c] = r[c]
+        for c in range(3):
+            links[i, POSITION + c] = p[c]
+        for k in range(joints.degrees(kind)):
+            w, v = joints.screw(kind, get(model, i, PITCH), k)
+            w, v = se3.adjoint(r, p, w, v)
+            store_pair(columns, get_int(model, i, VI) + k, S, w, v)
+        rigid.store(links, i, INERTIA, rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA)))
+
+
+@kernel
+def move(model, links, columns, factorial, motion, rows):
+    """Write screws, twists and accelerations, and the columns P, Q and R (13.6)."""
+    count, nv = get_int(model, 0, LINKS), motion.shape[1]
+    for m in range(rows + 1):
+        store_pair(links, m * count, TWIST, vec3.ZERO, vec3.ZERO)
+        for i in range(1, count):
+            w, v = load_pair(links, m * count + get_int(model, i, PARENT), TWIST)
+            first = get_int(model, i, VI)
+            for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
+                for n in range(m + 1):
+                    sw, sv = load_pair(columns, (m - n) * nv + k, S)
+                    rate = motion[n, k] / factorial[n]
+                    w, v = vec3.axpy(rate, sw, w), vec3.axpy(rate, sv, v)
+            store_pair(links, m * count + i, TWIST, w, v)
+            for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
+                if m < rows:  # s' = ad_V s (7.2)
+                    w, v = bracket(links, i, count, TWIST, columns, k, nv, S, m)
+                    scale = 1.0 / (m + 1)
+                    store_pair(columns, (m + 1) * nv + k, S, vec3.scale(scale, w),
+                               vec3.scale(scale, v))
+    for m in range(rows):
+        for i in range(count):
+            w, v = load_pair(links, (m + 1) * count + i, TWIST)
+            w, v = vec3.scale(m + 1.0, w), vec3.scale(m + 1.0, v)
+            if m == 0:
+                v = vec3.sub(v, load3(model, 0, GRAVITY))  # (3.0)
+            store_pair(links, m * count + i, ACCELERATION, w, v)
+        for i in range(1, count):
+            first, parent = get_int(model, i, VI), get_int(model, i, PARENT)
+            for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
+                p = bracket(links, parent, count, TWIST, columns, k, nv, S, m)
+                store_pair(columns, m * nv + k, P, p[0], p[1])
+                x = bracket(links, parent, count, TWIST, columns, k, nv, P, m)
+                y = bracket(links, parent, count, ACCELERATION, columns, k, nv, S, m)
+                store_pair(columns, m * nv + k, Q, vec3.add(x[0], y[0]), vec3.add(x[1], y[1]))
+                x = bracket(links, i, count, TWIST, columns, k, nv, S, m)
+                store_pair(columns, m * nv + k, R, vec3.add(x[0], p[0]), vec3.add(x[1], p[1]))
+
+
+@kernel
+def bracket(links, i, count, at, columns, k, nv, column, m):
+    """Return coefficient m of the bracket of a twist of link i and a column of coordinate k."""
+    w, v = vec3.ZERO, vec3.ZERO
+    for n in range(m + 1):
+        x, y = load_pair(links, n * count + i, at), load_pair(columns, (m - n) * nv + k, column)
+        dw, dv = se3.ad(x[0], x[1], y[0], y[1])
+        w, v = vec3.add(w, dw), vec3.add(v, dv)
+    return w, v
+
+
+@kernel
+def push(links, i, count, rows):
+    """Write inertia, momentum, wrench and B of a link (13.9)."""
+    for m in range(rows):
+        row = m * count + i
+        pm, pf, fm, ff = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
+        for c in range(CHANGE, LINK_WIDTH):
+            links[row, c] = 0.0
+        for n in range(m + 1):
+            body, (w, v) = rigid.load(links, (m - n) * count + i, INERTIA), load_pair(
+                links, n * count + i, TWIST)
+            x = rigid.apply(body, w, v)
+            pm, pf = vec3.add(pm, x[0]), vec3.add(pf, x[1])
+            dw, dv = load_pair(links, n * count + i, ACCELERATION)
+            x = rigid.apply(body, dw, dv)
+            fm, ff = vec3.add(fm, x[0]), vec3.add(ff, x[1])
+            t, b = change.of_rigid(body, w, v)
+            change.add(links, row, CHANGE, t, b)
+        store_pair(links, row, MOMENTUM, pm, pf)
+        for n in range(m + 1):
+            (w, v), (pm, pf) = load_pair(links, n * count + i, TWIST), load_pair(
+                links, (m - n) * count + i, MOMENTUM)
+            x = se3.ad_dual(w, v, pm, pf)
+            fm, ff = vec3.sub(fm, x[0]), vec3.sub(ff, x[1])
+        store_pair(links, row, FORCE, fm, ff)
+        if m + 1 < rows:
+            turn(links, i, count, m)
+
+
+@kernel
+def turn(links, i, count, m):
+    """Write coefficient m + 1 of the inertia of a link: -(I ad_V + ad_V^T I) (Ali 61)."""
+    h, j, scale = vec3.ZERO, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.0 / (m + 1)
+    for n in range(m + 1):
+        mass, x, y = rigid.load(links, (m - n) * count + i, INERTIA)
+        w, v = load_pair(links, n * count + i, TWIST)
+        h = vec3.add(h, vec3.axpy(mass, v, vec3.cross(w, x)))
+        # [w] J - J [w], and -[h] [v] - [v] [h] = 2 h.v 1 - h v^T - v h^T
+        a, b, c = (vec3.cross(w, (y[0], y[1], y[2])), vec3.cross(w, (y[1], y[3], y[4])),
+                   vec3.cross(w, (y[2], y[4], y[5])))
+        d = 2.0 * vec3.dot(x, v)
+        j = symmetric.add(j, (
+            2.0 * a[0] + d - 2.0 * x[0] * v[0], a[1] + b[0] - x[0] * v[1] - x[1] * v[0],
+            a[2] + c[0] - x[0] * v[2] - x[2] * v[0], 2.0 * b[1] + d - 2.0 * x[1] * v[1],
+            b[2] + c[1] - x[1] * v[2] - x[2] * v[1], 2.0 * c[2] + d - 2.0 * x[2] * v[2]))
+    rigid.store(links, (m + 1) * count + i, INERTIA, (
+        0.0, vec3.scale(scale, h), (scale * j[0], scale * j[1], scale * j[2], scale * j[3],
+                                    scale * j[4], scale * j[5])))
+
+
+@kernel
+def press(model, links, factorial, b, i, count, external, rows):
+    """Subtract the wrench on a body, whose series is in the frame of the body, from a link's."""
+    for first in range(rows):  # a coefficient that the body carries turns with it: y' = -ad_V^T y
+        y = on_link(model, b, external[first])
+        y = se3.adjoint_inverse_dual(
+            load9(links, i, ROTATION), load3(links, i, POSITION), y[0], y[1])
+        scale = -1.0 / factorial[first]
+        store_pair(links, i, PRESSED, vec3.scale(scale, y[0]), vec3.scale(scale, y[1]))
+        for m in range(rows - first):
+            y = load_pair(links, m * count + i, PRESSED)
+            add3(links, (first + m) * count + i, FORCE, y[0])
+            add3(links, (first + m) * count + i, FORCE + 3, y[1])
+            scale = -1.0 / (m + 1)
+            f, g = vec3.ZERO, vec3.ZERO
+            for n in range(m + 1):
+                (w, v), y = load_pair(links, n * count + i, TWIST), load_pair(
+                    links, (m - n) * count + i, PRESSED)
+                x = se3.ad_dual(w, v, y[0], y[1])
+                f, g = vec3.axpy(scale, x[0], f), vec3.axpy(scale, x[1], g)
+            if m + 1 < rows:
+                store_pair(links, (m + 1) * count + i, PRESSED, f, g)
+
+
+@kernel
+def load_column(links, columns, i, count, k, nv, rows):
+    """Write what coordinate k of link i presses on all that it carries (13.11)."""
+    for m in range(rows):
+        row = m * nv + k
+        om, of, zm, zf = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
+        gm, gf, um, uf, km = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
+        for n in range(m + 1):
+            there, here = n * count + i, (m - n) * nv + k
+            body, (t, b) = rigid.load(links, there, INERTIA), change.load(links, there, CHANGE)
+            (sw, sv), (pw, _) = load_pair(columns, here, S), load_pair(columns, here, P)
+            (qw, qv), (rw, rv) = load_pair(columns, here, Q), load_pair(columns, here, R)
+            x, y = rigid.apply(body, qw, qv), change.apply(t, b, pw)
+            om, of = vec3.add(om, vec3.add(x[0], y[0])), vec3.add(of, vec3.add(x[1], y[1]))
+            x, y = rigid.apply(body, rw, rv), change.apply(t, b, sw)
+            zm, zf = vec3.add(zm, vec3.add(x[0], y[0])), vec3.add(zf, vec3.add(x[1], y[1]))
+            x, (fm, ff) = rigid.apply(body, sw, sv), load_pair(links, there, FORCE)
+            gm, gf = vec3.add(gm, x[0]), vec3.add(gf, x[1])
+            x = se3.ad_dual(sw, sv, fm, ff)  # N(F) S
+            um, uf = vec3.sub(um, x[0]), vec3.sub(uf, x[1])
+            km = vec3.add(km, change.apply_t(t, b, sw, sv))
+        store_pair(columns, row, OWN, om, of)
+        store_pair(columns, row, CARRIED, vec3.add(om, um), vec3.add(of, uf))
+        store_pair(columns, row, Z, zm, zf)
+        store_pair(columns, row, G, gm, gf)
+        for c in range(3):
+            columns[row, K + c] = km[c]
+
+
+@kernel
+def fill(model, columns, i, k, factorial, nv, rows, raw):
+    """Write rows and columns of coordinate k of link i, with those before it (13.11)."""
+    own = i
+    while i > 0:
+        first = get_int(model, i, VI)
+        for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
+            for m in range(rows):
+                by_q, by_v, by_a, after_q, after_v = 0.0, 0.0, 0.0, 0.0, 0.0
+                for n in range(m + 1):
+                    x, y = n * nv + j, (m - n) * nv + k
+                    by_q += dot(columns, x, S, y, OWN if i == own else CARRIED)
+                    by_v += dot(columns, x, S, y, Z)
+                    by_a += dot(columns, x, S, y, G)
+                    if i != own:
+                        moment = load3(columns, y, K)
+                        after_q += (dot(columns, x, Q, y, G)
+                                    + vec3.dot(moment, load3(columns, x, P)))
+                        after_v += (dot(columns, x, R, y, G)
+                                    + vec3.dot(moment, load3(columns, x, S)))
+                scale = factorial[m]
+                raw[0, m, j, k], raw[1, m, j, k] = scale * by_q, scale * by_v
+                raw[2, m, j, k] = scale * by_a
+                if i != own:
+                    raw[0, m, k, j], raw[1, m, k, j] = scale * after_q, scale * after_v
+                    raw[2, m, k, j] = scale * by_a
+        i = get_int(model, i, PARENT)
+
+
+@kernel
+def dot(columns, x, at_x, y, at_y):
+    """Return the product of six columns of two rows."""
+    a, b = load_pair(columns, x, at_x)
+    c, d = load_pair(columns, y, at_y)
+    return vec3.dot(a, c) + vec3.dot(b, d)
+
+
+@kernel
+def combine(model, i, raw, gamma, factorial, motion, by_q, by_v, by_a):
+    """Write the columns of link i: sums of derivatives of the Jacobians of order zero (13.34)."""
+    first, size = get_int(model, i, VI), joints.degrees(get_int(model, i, KIND))
+    bend(get_int(model, i, KIND), gamma, factorial, motion, first, len(by_q))
+    for k in range(len(by_q)):
+        for a in range(raw.shape[2]):
+            for c in range(size):
+                by_q[k, a, first + c] = turned(raw, gamma, factorial, k, 0, a, first, c, size)
+                for j in range(1, k + 3):
+                    total = turned(raw, gamma, factorial, k, j, a, first, c, size)
+                    for m in range(1, 3):  # by v^(m-1): j - i = m
+                        n = j - m
+                        if 0 <= n <= k:
+                            total += choose(factorial, k, n) * raw[m, k - n, a, first + c]
+                    if j == 1:
+                        by_v[k, a, first + c] = total
+                    else:
+                        by_a[k, j - 2, a, first + c] = total
+
+
+@kernel
+def turned(raw, gamma, factorial, k, j, a, first, c, size):
+    """Return the part of (13.34) by displacements that follow from v^(j-1), from q for j = 0."""
+    if size == 1:  # Gamma is the identity
+        return choose(factorial, k, j) * raw[0, k - j, a, first] if j <= k else 0.0
+    total = 0.0
+    for n in range(j, k + 1):
+        for e in range(size):
+            total += choose(factorial, k, n) * raw[0, k - n, a, first + e] * gamma[n, j, e, c]
+    return total
+
+
+@kernel
+def choose(factorial, k, n):
+    """Return the binomial coefficient."""
+    return factorial[k] / (factorial[n] * factorial[k - n])
+
+
+@kernel
+def bend(kind, gamma, factorial, motion, first, rows):
+    """Write Gamma_nj of a spherical or free joint: eta^(n) by eta and by v^(j-1) (13.33)."""
+    if kind != kinds.SPHERICAL and kind != kinds.FREE:
+        return
+    size = joints.degrees(kind)
+    for j in range(rows):
+        for c in range(size):
+            for n in range(j, rows):
+                for e in range(6):
+                    gamma[n, j, e, c] = 1.0 if n == j and e == c else 0.0
+                for a in range(n - j):
+                    w, v = load3(motion, a, first), vec3.ZERO
+                    if kind == kinds.FREE:
+                        v = load3(motion, a, first + 3)
+                    x = gamma[n - 1 - a, j]
+                    dw, dv = se3.ad(w, v, (x[0, c], x[1, c], x[2, c]),
+                                    (x[3, c], x[4, c], x[5, c]))
+                    scale = choose(factorial, n - 1, a)
+                    for e in range(3):
+                        gamma[n, j, e, c] -= scale * dw[e]
+                        gamma[n, j, 3 + e, c] -= scale * dv[e]
