@@ -127,8 +127,8 @@ def adjoint_dual(pose: ArrayLike) -> Array:
 def ad(twist: ArrayLike) -> Array:
     """Return ad_V = [[w] 0; [v] [w]] (..., 6, 6): the matrix of the bracket of twists."""
     twist = as_trailing('twist', twist, (6,))
-    return _block_triangular(
-        np.concatenate([so3.hat(twist[..., :3]), so3.hat(twist[..., 3:])], axis=-2))
+    halves = so3.hat(twist.reshape(*twist.shape[:-1], 2, 3))  # [w] and [v]
+    return _block_triangular(halves.reshape(*twist.shape, 3))
 
 
 def ad_dual(twist: ArrayLike) -> Array:

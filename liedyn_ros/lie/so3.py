@@ -52,9 +52,10 @@ def require_rotation(name: str, rotation: ArrayLike) -> Array:
 def hat(w: ArrayLike) -> Array:
     """Return [w] (..., 3, 3), the matrix with [w] x = w x x."""
     w = as_trailing('w', w, (3,))
-    x, y, z = np.moveaxis(w, -1, 0)
-    zero = np.zeros_like(x)
-    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape((*w.shape, 3))
+    flat = np.zeros((*w.shape[:-1], 9))  # row by row
+    flat[..., 7], flat[..., 2], flat[..., 3] = w[..., 0], w[..., 1], w[..., 2]
+    flat[..., 5], flat[..., 6], flat[..., 1] = -flat[..., 7], -flat[..., 2], -flat[..., 3]
+    return flat.reshape((*w.shape, 3))
 
 
 def vee(matrix: ArrayLike) -> Array:
