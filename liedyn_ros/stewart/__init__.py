@@ -23,8 +23,10 @@ from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, Assem
 from liedyn_ros.stewart.certificate.path import PathProof, PathProver
 from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
 from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
-from liedyn_ros.stewart.dynamics.closed_loop_model import model_state, platform_model
-from liedyn_ros.stewart.dynamics.dynamics import Energy, StewartDynamics, StewartMotion
+from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
+from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
+from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
+from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
 from liedyn_ros.stewart.flags import Flag
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading

@@ -49,7 +49,7 @@ def answers_about(machine: Model | StewartGeometry, *, dissipation: bool, hold_c
 
 class PlatformAnswers(DynamicsAnswers):
     """
-    Fills in the answers about a platform on six struts.
+    Fills in the answers about a platform on six legs.
 
     A query that names no joints is about the platform and its legs alone. Its base is the
     platform; the joints of efforts and accelerations are the legs, in the order of the geometry. A

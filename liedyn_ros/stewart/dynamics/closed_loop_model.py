@@ -15,77 +15,86 @@
 """The platform as a model with closed loops, for algorithms that take any machine."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
-from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.stewart.platform.forms import Crank, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart
 
+_X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 _VERTICAL = 0.99  # of a first axis; the second is then sought across the x axis of the base
 
 
 def platform_model(geometry: StewartGeometry) -> Model:
     """
-    Return a free platform, legs of universal and prismatic joints, and six spherical closures.
+    Return a free platform, legs of universal and driven joints, and six spherical closures.
 
-    The prismatic joints have the names of the legs and are driven; at zero they have no length.
-    Other names are platform, LEG_cylinder, LEG_rod, LEG_base for the universal joint and LEG_tip
-    for the closure. Raises GeometryError for a geometry without masses or with other legs.
+    The driven joints have the names of the legs: the prismatic joint of a strut, without length
+    at zero, that of the carriage on a rail, or the revolute joint of a crank. Other names are
+    platform, LEG_cylinder (LEG_carriage, LEG_crank), LEG_rod, LEG_base for the universal joint and
+    LEG_tip for the closure. Raises GeometryError for a geometry without masses, or with joints
+    whose axes do not meet.
     """
     masses = geometry.masses
-    if masses is None or not geometry.plain:
-        raise GeometryError(f'{geometry.name}: expected struts with masses, got '
-                            f'{"no masses" if masses is None else "legs of another form"}')
+    if masses is None:
+        raise GeometryError(f'{geometry.name}: expected masses, got none; docs/conventions.md '
+                            'shows the key masses of a geometry file')
     builder = ModelBuilder(geometry.name, gravity=masses.gravity)
     builder.add_body('platform', masses.spatial_inertia())
     builder.add_joint('platform_joint', 'free', None, 'platform', actuated=False)
-    for name, base, tip, (least, most), leg in zip(
-            geometry.leg_names, geometry.base_joints, geometry.platform_joints,
+    for name, form, base, tip, (least, most), leg in zip(
+            geometry.leg_names, geometry.forms, geometry.base_joints, geometry.platform_joints,
             geometry.length_limits, masses.legs):
-        cylinder, rod = f'{name}_cylinder', f'{name}_rod'
-        builder.add_body(cylinder, _inertia(leg.cylinder, 1.0))
-        builder.add_joint(
-            f'{name}_base', 'universal', None, cylinder, axis=[1.0, 0.0, 0.0],
-            second_axis=[0.0, 1.0, 0.0], placement=_pose(_axes(leg), base), actuated=False)
-        builder.add_body(rod, _inertia(leg.rod, -1.0))
-        builder.add_joint(name, 'prismatic', cylinder, rod, axis=[0.0, 0.0, 1.0],
-                          limits={'lower': least, 'upper': most})
-        builder.add_closure(f'{name}_tip', 'spherical', rod, 'platform',
+        limits = {'lower': least, 'upper': most}
+        if isinstance(form, Strut):
+            length = _add_strut(builder, name, base, limits, leg)
+        elif isinstance(form, Rail | Crank):
+            length = _add_driven_rod(builder, name, form, base, limits, leg)
+        else:
+            raise GeometryError(f'{geometry.name}: {name}: expected joints whose axes meet, as '
+                                'masses of what is between two axes are not known, got offsets')
+        builder.add_closure(f'{name}_tip', 'spherical', f'{name}_rod', 'platform',
+                            placement_a=_pose(np.eye(3), np.array([0.0, 0.0, length])),
                             placement_b=_pose(np.eye(3), tip))
     return builder.build()
 
 
-def model_state(geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike
-                ) -> tuple[Array, Array]:
-    """
-    Return q (25,) and v (24,) of platform_model at a pose and a body twist (12.39).
-
-    Raises ShapeError, NotFiniteError, NotInGroupError, or GeometryError without masses.
-    """
-    if geometry.masses is None:
-        raise GeometryError(f'{geometry.name}: expected masses, got none')
-    pose = se3.require_pose('pose_base_platform', pose_base_platform)
-    twist = as_array('twist', twist, (6,))
-    rotation, position = pose[:3, :3], pose[:3, 3]
-    q, v = [*position, *so3.to_quaternion(rotation)], [*twist]
-    for base, tip, leg in zip(
-            geometry.base_joints, geometry.platform_joints, geometry.masses.legs):
-        axes = _axes(leg)
-        along = axes.T @ (rotation @ tip + position - base)
-        speed = axes.T @ (rotation @ (twist[3:] + np.cross(twist[:3], tip)))
-        length = float(np.linalg.norm(along))
-        x, y, z = along / length
-        across, rate = np.hypot(y, z), float(speed @ along / length)
-        q += [np.arctan2(-y, z), np.arctan2(x, across), length]
-        v += [(y * speed[2] - z * speed[1]) / (length * across**2),
-              (speed[0] - x * rate) / (length * across), rate]
-    return np.array(q), np.array(v)
+def _add_strut(builder: ModelBuilder, name: str, base: Array, limits: dict[str, float],
+               leg: LegMasses) -> float:
+    """Add cylinder and rod; return how far the tip is from the rod's frame."""
+    cylinder, rod = f'{name}_cylinder', f'{name}_rod'
+    builder.add_body(cylinder, _inertia(leg.cylinder, leg.cylinder.center))
+    builder.add_joint(f'{name}_base', 'universal', None, cylinder, axis=_X, second_axis=_Y,
+                      placement=_pose(universal_axes(leg), base), actuated=False)
+    builder.add_body(rod, _inertia(leg.rod, -leg.rod.center))
+    builder.add_joint(name, 'prismatic', cylinder, rod, axis=_Z, limits=limits)
+    return 0.0
 
 
-def _axes(leg: LegMasses) -> Array:
+def _add_driven_rod(builder: ModelBuilder, name: str, form: Rail | Crank, base: Array,
+                    limits: dict[str, float], leg: LegMasses) -> float:
+    """Add a carriage or a crank, and the rod on it; return the rod's length."""
+    driven, rod = f'{name}_{form.driven}', f'{name}_rod'
+    if isinstance(form, Rail):
+        builder.add_body(driven, _inertia(leg.cylinder, 0.0))
+        builder.add_joint(name, 'prismatic', None, driven, axis=form.direction,
+                          placement=_pose(np.eye(3), base), limits=limits)
+        place = _pose(universal_axes(leg), np.zeros(3))
+    else:
+        along = np.array(form.zero)
+        builder.add_body(driven, _inertia(leg.cylinder, leg.cylinder.center, along))
+        builder.add_joint(name, 'revolute', None, driven, axis=form.axis,
+                          placement=_pose(np.eye(3), base), limits=limits)
+        place = _pose(universal_axes(leg), form.radius * along)
+    builder.add_body(rod, _inertia(leg.rod, form.rod - leg.rod.center))
+    builder.add_joint(f'{name}_base', 'universal', driven, rod, axis=_X, second_axis=_Y,
+                      placement=place, actuated=False)
+    return form.rod
+
+
+def universal_axes(leg: LegMasses) -> Array:
     """Return first and second axis of a universal joint, and a leg's direction at zero."""
     first = np.array(leg.base_axis)
     up = np.array([0.0, 0.0, 1.0] if abs(first[2]) < _VERTICAL else [1.0, 0.0, 0.0])
@@ -100,8 +109,12 @@ def _pose(rotation: Array, position: Array) -> Array:
     return pose
 
 
-def _inertia(part: LegPart, side: float) -> SpatialInertia | None:
+def _inertia(part: LegPart, center: float, axis: Array | None = None) -> SpatialInertia | None:
+    """Return the inertia of a slender part along an axis, z by default, its centre on it."""
     if part.mass == 0.0:
         return None
-    return SpatialInertia(part.mass, [0.0, 0.0, side * part.center], np.diag(
-        [part.transverse, part.transverse, part.axial]))
+    axis = np.array(_Z) if axis is None else axis
+    along = np.outer(axis, axis)
+    # A part may be a thin line; what is impossible LegPart has refused.
+    return SpatialInertia(part.mass, center * axis, part.transverse * (np.eye(3) - along)
+                          + part.axial * along, physical=False)

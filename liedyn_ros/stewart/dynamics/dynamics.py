@@ -14,8 +14,6 @@
 
 """Leg forces of a platform's motion, and its motion under leg forces, in closed form."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,45 +21,31 @@ from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, SingularError
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import se3
+from liedyn_ros.stewart.dynamics.closed_loop_platform import ClosedLoopPlatform
 from liedyn_ros.stewart.dynamics.kernels import platform
+from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.masses import LegMasses, PlatformMasses
 
 MAX_ORDER = 30
 
 
-class Energy(NamedTuple):
-    """Kinetic and potential energy of platform and legs, J; the latter up to a constant."""
-
-    kinetic: float
-    potential: float
-
-
-class StewartMotion(NamedTuple):
-    """
-    Accelerations of the body twist, leg forces and second derivatives of the leg lengths.
-
-    Each is (6,), or (order + 1, 6) with time derivatives; N, and m/s^2 for the lengths.
-    """
-
-    acceleration: Array
-    forces: Array
-    stretch: Array
-
-
 class StewartDynamics:
     """
-    The dynamics M_x V' + h = J^T F + F_ext of a platform on six struts (12.39) to (12.43).
+    The dynamics M_x V' + h = J^T F + F_ext of a platform on six legs (12.39) to (12.43).
 
     V is the body twist (w, v), rad/s and m/s, and V' its derivative by components. F are the drive
     forces along the legs, N, in the geometry's leg order. They are positive where they push the
-    platform away. Methods take V' or F as one row (6,), or as (order + 1, 6), with a row for each
+    platform away. Those of rails are forces on the carriages, along the rails; those of cranks are
+    torques, N m. Methods take V' or F as one row (6,), or as (order + 1, 6), with a row for each
     time derivative to order 30. They return as many rows. external (6,), or as many rows, is a
     wrench (moment, force), N m and N, on the platform in its frame.
 
-    The geometry must have masses and struts alone. Each object works in its own tables: use one
-    per thread. Raises GeometryError. The methods raise ShapeError, NotFiniteError,
-    NotInGroupError, LimitError for too high an order, and SingularError.
+    Struts have closed form. A platform with rails or cranks is computed as a machine with closed
+    loops; joints whose axes do not meet are refused. The geometry must have masses. Each object
+    works in its own tables: use one per thread. Raises GeometryError. The methods raise
+    ShapeError, NotFiniteError, NotInGroupError, LimitError for too high an order or where a rod
+    does not reach, and SingularError.
     """
 
     def __init__(self, geometry: StewartGeometry) -> None:
@@ -69,10 +53,8 @@ class StewartDynamics:
         if geometry.masses is None:
             raise GeometryError(f'{geometry.name}: expected masses, got none; '
                                 'docs/conventions.md shows the key masses of a geometry file')
-        if not geometry.plain:
-            raise GeometryError(f'{geometry.name}: expected legs that are struts between joints '
-                                'whose axes meet, got others')
         self.geometry = geometry
+        self._loops = None if geometry.plain else ClosedLoopPlatform(geometry)
         self._constants = _constants(geometry.masses, geometry.characteristic_length)
         self._legs = np.array([_leg(masses, base, tip) for masses, base, tip in zip(
             geometry.masses.legs, geometry.base_joints, geometry.platform_joints)])
@@ -84,6 +66,9 @@ class StewartDynamics:
                 external: ArrayLike | None = None) -> StewartMotion:
         """Return the leg forces of a motion; SingularError where J is singular."""
         a = self._rows('acceleration', acceleration)
+        if self._loops is not None:
+            return _motion(acceleration, *self._loops.inverse(
+                pose_base_platform, twist, a, self._wrenches(external, a)))
         forces, stretch = np.empty(a.shape), np.empty(a.shape)
         self._run(platform.INVERSE, pose_base_platform, twist, a, forces, external, stretch)
         return _motion(acceleration, a, forces, stretch)
@@ -92,17 +77,24 @@ class StewartDynamics:
                 external: ArrayLike | None = None) -> StewartMotion:
         """Return the motion under leg forces; SingularError for a massless platform."""
         given = self._rows('forces', forces)
+        if self._loops is not None:
+            return _motion(forces, *self._loops.forward(
+                pose_base_platform, twist, given, self._wrenches(external, given)))
         a, stretch = np.empty(given.shape), np.empty(given.shape)
         self._run(platform.FORWARD, pose_base_platform, twist, a, given, external, stretch)
         return _motion(forces, a, given, stretch)
 
     def mass_matrix(self, pose_base_platform: ArrayLike) -> Array:
         """Return M_x (6, 6), the inertia of platform and legs that the body twist moves."""
+        if self._loops is not None:
+            return self._loops.mass_matrix(pose_base_platform)
         self._examine(pose_base_platform, np.zeros(6))
         return self._matrix.copy()
 
     def energy(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
         """Return the energy; its rate is F . Ldot + F_ext . V (12.44)."""
+        if self._loops is not None:
+            return self._loops.energy(pose_base_platform, twist)
         return self._examine(pose_base_platform, twist)
 
     def _examine(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
@@ -112,7 +104,7 @@ class StewartDynamics:
 
     def _run(self, task: int, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array,
              forces: Array, external: ArrayLike | None, stretch: Array) -> None:
-        pressed = self._nothing if external is None else self._outside(external, a)
+        pressed = self._wrenches(external, a)
         code = self._kernel.attempt(
             task, pose_base_platform, twist, a, forces, pressed, stretch)
         if code == platform.DONE:
@@ -135,7 +127,9 @@ class StewartDynamics:
                 'expected numbers whose results are finite, and no leg along the first axis of '
                 f'its universal joint, got twist {twist!r} at\n{pose}')
 
-    def _outside(self, external: ArrayLike, a: Array) -> Array:
+    def _wrenches(self, external: ArrayLike | None, a: Array) -> Array:
+        if external is None:
+            return self._nothing
         array = as_numbers('external', external)
         if array.shape != a.shape and (array.shape, len(a)) != ((6,), 1):
             raise ShapeError(f'external: expected shape {a.shape}, got {array.shape}')

@@ -16,7 +16,8 @@
 The forms of a leg: what its drive moves, and where its joints lie.
 
 A leg of every form has one value, which its drive sets and its sensor reads. It is the length of a
-strut (m), the position of a carriage on its rail (m), or the angle of a crank (rad).
+strut (m), the position of a carriage on its rail (m), or the angle of a crank (rad). `driven` is
+what a geometry file calls the part at the base, which may have a mass.
 """
 
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ class Strut:
 
     kind: ClassVar[int] = kernels.STRUT
     unit: ClassVar[str] = 'm'
+    driven: ClassVar[str] = 'cylinder'
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class OffsetStrut:
 
     kind: ClassVar[int] = kernels.OFFSET
     unit: ClassVar[str] = 'm'
+    driven: ClassVar[str] = 'cylinder'
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -83,6 +86,7 @@ class Rail:
 
     kind: ClassVar[int] = kernels.RAIL
     unit: ClassVar[str] = 'm'
+    driven: ClassVar[str] = 'carriage'
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -109,6 +113,7 @@ class Crank:
 
     kind: ClassVar[int] = kernels.CRANK
     unit: ClassVar[str] = 'rad'
+    driven: ClassVar[str] = 'crank'
 
     def __post_init__(self) -> None:
         """Check the parts."""

@@ -301,7 +301,8 @@ def _described(root: Node) -> StewartGeometry:
     root.finish()
     return StewartGeometry(
         names, base, platform, limits, name.text(), cones['base_cone'], cones['platform_cone'],
-        diameter.number(), tuple(forms), None if masses is None else read_masses(masses, names))
+        diameter.number(), tuple(forms), None if masses is None else read_masses(
+            masses, names, [form.driven for form in forms]))
 
 
 def _form(leg: Node) -> tuple[LegForm, list[float]]:

@@ -28,7 +28,7 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 @dataclass(frozen=True)
 class LegPart:
     """
-    The cylinder or the rod of a leg: slender, alike in all directions across it.
+    A part of a leg, such as its rod: slender, alike in all directions across it.
 
     mass: kg. center: m, of mass, from the joint that the part hangs on, towards the other end.
     transverse, axial: kg m^2, about the centre of mass. Raises GeometryError.
@@ -58,8 +58,10 @@ class LegMasses:
     """
     A leg: cylinder on a universal joint at the base, rod on a spherical joint at the platform.
 
-    base_axis: (3,), the first axis of the universal joint, fixed to the base, base frame; only
-    the axial inertia feels it. Raises GeometryError.
+    Of a rail, cylinder is the carriage; of a crank, the crank with its rotor, whose centre is that
+    far from the motor's axis. Their rods hang on the platform joint as well, and end in the
+    universal joint. base_axis: (3,), the first axis of that, fixed to the base, the carriage, or
+    the crank at angle 0, base frame; only the axial inertia feels it. Raises GeometryError.
     """
 
     cylinder: LegPart = LegPart()
@@ -107,8 +109,12 @@ class PlatformMasses:
             self.mass, self.center_of_mass, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def read_masses(node: Node, leg_names: Sequence[str]) -> PlatformMasses:
-    """Return what the key `masses` of a geometry file holds; see docs/conventions.md."""
+def read_masses(node: Node, leg_names: Sequence[str], driven: Sequence[str]) -> PlatformMasses:
+    """
+    Return what the key `masses` of a geometry file holds; see docs/conventions.md.
+
+    driven: what the part at the base of each leg is called.
+    """
     platform = node.take('platform')
     inertia = platform.take('inertia')
     moments = [inertia.take(key).number() for key in ('xx', 'yy', 'zz')]
@@ -120,16 +126,16 @@ def read_masses(node: Node, leg_names: Sequence[str]) -> PlatformMasses:
     every, each = node.take('leg', {}), dict(node.take('legs', {}).items())
     if unknown := [name for name in each if name not in leg_names]:
         node.take('legs').fail(f'names of {list(leg_names)}', str(unknown))
-    legs = tuple(_leg(each.get(name, every)) for name in leg_names)
+    legs = tuple(_leg(each.get(name, every), part) for name, part in zip(leg_names, driven))
     node.finish()
     with node.context():
         return PlatformMasses(mass, tuple(moments), tuple(center), legs,
                               tuple(gravity.numbers(3)))
 
 
-def _leg(node: Node) -> LegMasses:
+def _leg(node: Node, driven: str) -> LegMasses:
     axis = node.take('base_axis', [1.0, 0.0, 0.0]).numbers(3)
-    cylinder, rod = (_part(node.take(name, {})) for name in ('cylinder', 'rod'))
+    cylinder, rod = (_part(node.take(name, {})) for name in (driven, 'rod'))
     node.finish()
     with node.context():
         return LegMasses(cylinder, rod, tuple(axis))

@@ -18,7 +18,11 @@ import numpy as np
 import pytest
 from support.looped_machines import four_bar, random_looped
 
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
+from liedyn_ros.model import Model, pose
+from liedyn_ros.stewart import model_state, platform_model, StewartGeometry
 
 pin = pytest.importorskip('pinocchio')
 pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
@@ -45,10 +49,22 @@ def constraint(twin, closure, reference):
 def test_accelerations_and_forces(closures: tuple[str, ...], floating: bool,
                                   grounded: bool) -> None:
     looped = random_looped(80, closures, 10, KINDS, floating=floating, grounded=grounded)
-    model = looped.model
-    dynamics, rng = ConstrainedDynamics(model, dissipation=False), np.random.default_rng(9)
-    q, v = project(dynamics, looped.q, rng.normal(size=model.nv))
-    tau = rng.normal(size=model.nv)
+    model, rng = looped.model, np.random.default_rng(9)
+    q, v = project(ConstrainedDynamics(model), looped.q, rng.normal(size=model.nv))
+    compare(model, q, v, rng.normal(size=model.nv))
+
+
+@pytest.mark.parametrize(('form', 'height'), [('hexaglide', 0.55), ('cranks', 0.24)])
+def test_platforms_on_rails_and_cranks(form: str, height: float) -> None:
+    geometry = StewartGeometry.from_yaml(config_file(f'stewart_{form}.yaml'))
+    model, rng = platform_model(geometry), np.random.default_rng(2)
+    q, v = model_state(geometry, pose([0.01, 0.0, height]), rng.normal(size=6))
+    compare(model, q, v, np.where(model.actuated, rng.normal(size=model.nv), 0.0))
+
+
+def compare(model: Model, q: Array, v: Array, tau: Array) -> None:
+    """Require the same accelerations of both."""
+    dynamics = ConstrainedDynamics(model, dissipation=False)
     solution = dynamics.forward(q, v, tau)
     twin = pinocchio_twin.to_pinocchio(model)
     data = twin.model.createData()

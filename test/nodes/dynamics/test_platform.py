@@ -95,6 +95,23 @@ def test_leg_forces_of_a_motion_and_the_motion_under_leg_forces(bench):
         [from_twist(a.base) for a in answer.accelerations], expected.acceleration, rtol=1e-9)
 
 
+def test_a_platform_on_rails_is_answered_as_one_on_struts(bench):
+    server, x = ready(bench)
+    assert server.configure(model_file='stewart_hexaglide.yaml').successful
+    x.geometry = StewartGeometry.from_yaml(config_file('stewart_hexaglide.yaml'))
+    x.moved = x.moved._replace(rotation=np.eye(3), position=np.array([0.02, 0.01, 0.55]))
+    dynamics, external = StewartDynamics(x.geometry), np.zeros((3, 6))
+    external[0] = x.external
+    answer = server.ask('inverse_dynamics', x.query(accelerations=True))
+    assert (answer.success, answer.message) == (True, '')
+    expected = dynamics.inverse(x.moved.pose, x.moved.twist, x.a, external=external)
+    np.testing.assert_allclose([e.joints for e in answer.efforts], expected.forces, rtol=1e-9)
+    answer = server.ask('forward_dynamics', x.query(efforts=True))
+    expected = dynamics.forward(x.moved.pose, x.moved.twist, x.forces, external=external)
+    np.testing.assert_allclose(
+        [from_twist(a.base) for a in answer.accelerations], expected.acceleration, rtol=1e-9)
+
+
 def test_a_query_that_names_all_joints_is_that_of_closed_loops(bench):
     server, x = ready(bench)
     model = platform_model(x.geometry)

@@ -1,0 +1,39 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the dynamics of a platform return."""
+
+from typing import NamedTuple
+
+from liedyn_ros.common.checks import Array
+
+
+class Energy(NamedTuple):
+    """Kinetic and potential energy of platform and legs, J; the latter up to a constant."""
+
+    kinetic: float
+    potential: float
+
+
+class StewartMotion(NamedTuple):
+    """
+    Accelerations of the body twist, drive forces and second derivatives of the legs' values.
+
+    Each is (6,), or (order + 1, 6) with time derivatives. Forces are in N, of cranks N m; values
+    are lengths or positions in m, of cranks angles in rad.
+    """
+
+    acceleration: Array
+    forces: Array
+    stretch: Array
