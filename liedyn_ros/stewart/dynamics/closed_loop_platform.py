@@ -42,9 +42,9 @@ class ClosedLoopPlatform:
         self._platform = np.arange(model.nv) < 6
         self._body = model.body_index('platform')
 
-    def inverse(self, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array, external: Array
-                ) -> tuple[Array, Array, Array]:
-        """Return accelerations, drive forces, and second derivatives of the legs' values."""
+    def inverse(self, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array, forces: Array,
+                stretch: Array, external: Array) -> None:
+        """Write drive forces and second derivatives of the legs' values."""
         require_finite('acceleration', a)
         q, v = self._state(pose_base_platform, twist)
         given = self._rows(a, slice(0, 6))
@@ -53,16 +53,16 @@ class ClosedLoopPlatform:
             raise SingularError('pose_base_platform: expected legs that follow the platform, got '
                                 f'a singular pose\n{np.asarray(pose_base_platform)}')
         found = self._dynamics.inverse(q, v, moved.a, external=self._wrenches(external, a))
-        return a, found.tau[:, self._legs], moved.a[:, self._legs]
+        forces[:], stretch[:] = found.tau[:, self._legs], moved.a[:, self._legs]
 
-    def forward(self, pose_base_platform: ArrayLike, twist: ArrayLike, forces: Array,
-                external: Array) -> tuple[Array, Array, Array]:
-        """Return accelerations, drive forces, and second derivatives of the legs' values."""
+    def forward(self, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array, forces: Array,
+                stretch: Array, external: Array) -> None:
+        """Write accelerations and second derivatives of the legs' values."""
         require_finite('forces', forces)
         q, v = self._state(pose_base_platform, twist)
         found = self._dynamics.forward(q, v, self._rows(forces, self._legs),
-                                       external=self._wrenches(external, forces))
-        return found.a[:, :6], forces, found.a[:, self._legs]
+                                       external=self._wrenches(external, a))
+        a[:], stretch[:] = found.a[:, :6], found.a[:, self._legs]
 
     def mass_matrix(self, pose_base_platform: ArrayLike) -> Array:
         """Return M_x (6, 6): N^T M N, as the platform moves all by N (12.22)."""

@@ -65,24 +65,14 @@ class StewartDynamics:
     def inverse(self, pose_base_platform: ArrayLike, twist: ArrayLike, acceleration: ArrayLike, *,
                 external: ArrayLike | None = None) -> StewartMotion:
         """Return the leg forces of a motion; SingularError where J is singular."""
-        a = self._rows('acceleration', acceleration)
-        if self._loops is not None:
-            return _motion(acceleration, *self._loops.inverse(
-                pose_base_platform, twist, a, self._wrenches(external, a)))
-        forces, stretch = np.empty(a.shape), np.empty(a.shape)
-        self._run(platform.INVERSE, pose_base_platform, twist, a, forces, external, stretch)
-        return _motion(acceleration, a, forces, stretch)
+        return self._solve(platform.INVERSE, 'acceleration', acceleration, pose_base_platform,
+                           twist, external)
 
     def forward(self, pose_base_platform: ArrayLike, twist: ArrayLike, forces: ArrayLike, *,
                 external: ArrayLike | None = None) -> StewartMotion:
         """Return the motion under leg forces; SingularError for a massless platform."""
-        given = self._rows('forces', forces)
-        if self._loops is not None:
-            return _motion(forces, *self._loops.forward(
-                pose_base_platform, twist, given, self._wrenches(external, given)))
-        a, stretch = np.empty(given.shape), np.empty(given.shape)
-        self._run(platform.FORWARD, pose_base_platform, twist, a, given, external, stretch)
-        return _motion(forces, a, given, stretch)
+        return self._solve(
+            platform.FORWARD, 'forces', forces, pose_base_platform, twist, external)
 
     def mass_matrix(self, pose_base_platform: ArrayLike) -> Array:
         """Return M_x (6, 6), the inertia of platform and legs that the body twist moves."""
@@ -99,12 +89,27 @@ class StewartDynamics:
 
     def _examine(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
         a, out, stretch = np.zeros((3, 1, 6))
-        self._run(platform.MASS_MATRIX, pose_base_platform, twist, a, out, None, stretch)
+        self._run(platform.MASS_MATRIX, pose_base_platform, twist, a, out, stretch, None)
         return Energy(*out[0, :2].tolist())
 
+    def _solve(self, task: int, name: str, given: ArrayLike, pose_base_platform: ArrayLike,
+               twist: ArrayLike, external: ArrayLike | None) -> StewartMotion:
+        known = as_numbers(name, given).copy()
+        self._check_orders(name, known.shape)
+        found, stretch = np.empty(known.shape), np.empty(known.shape)
+        a, forces = (known, found) if task == platform.INVERSE else (found, known)
+        rows = (a, forces, stretch) if known.ndim == 2 else (a[None], forces[None], stretch[None])
+        if self._loops is None:
+            self._run(task, pose_base_platform, twist, *rows, external)
+        elif task == platform.INVERSE:
+            self._loops.inverse(pose_base_platform, twist, *rows, self._wrenches(external, a))
+        else:
+            self._loops.forward(pose_base_platform, twist, *rows, self._wrenches(external, a))
+        return StewartMotion(a, forces, stretch)
+
     def _run(self, task: int, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array,
-             forces: Array, external: ArrayLike | None, stretch: Array) -> None:
-        pressed = self._wrenches(external, a)
+             forces: Array, stretch: Array, external: ArrayLike | None) -> None:
+        pressed = self._nothing if external is None else self._wrenches(external, a)
         code = self._kernel.attempt(
             task, pose_base_platform, twist, a, forces, pressed, stretch)
         if code == platform.DONE:
@@ -135,28 +140,22 @@ class StewartDynamics:
             raise ShapeError(f'external: expected shape {a.shape}, got {array.shape}')
         return np.array(array.reshape(a.shape))
 
-    def _rows(self, name: str, value: ArrayLike) -> Array:
-        """Return a copy (orders, 6), with room for as many."""
-        array = as_numbers(name, value)
-        if array.ndim not in (1, 2) or array.shape[-1] != 6 or not len(array):
+    def _check_orders(self, name: str, shape: tuple[int, ...]) -> None:
+        """Refuse another shape than that of motions or forces, and have room for its orders."""
+        if shape == (6,):
+            return
+        if len(shape) != 2 or shape[1] != 6 or not shape[0]:
             raise ShapeError(f'{name}: expected shape (6,), or a row for each order of '
-                             f'differentiation, got {array.shape}')
-        orders = array.size // 6
-        if orders > MAX_ORDER + 1:
-            raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {orders - 1}')
-        if orders > self._series.shape[1] - 1:
-            self._make_room(orders - 1)
-        return array.reshape(orders, 6).copy()
+                             f'differentiation, got {shape}')
+        if shape[0] > MAX_ORDER + 1:
+            raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {shape[0] - 1}')
+        if shape[0] > self._series.shape[1] - 1:
+            self._make_room(shape[0] - 1)
 
     def _make_room(self, order: int) -> None:
         self._series = np.zeros((platform.ROWS, order + 2))
         self._kernel = BoundKernel(
             platform.solve, self._constants, self._legs, self._series, self._matrix, self._pivots)
-
-
-def _motion(like: ArrayLike, a: Array, forces: Array, stretch: Array) -> StewartMotion:
-    row = 0 if np.ndim(like) == 1 else slice(None)
-    return StewartMotion(a[row], forces[row], stretch[row])
 
 
 def _constants(masses: PlatformMasses, size: float) -> Array:
