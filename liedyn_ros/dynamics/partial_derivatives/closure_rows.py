@@ -23,6 +23,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.partial_derivatives.function_rows import FunctionRows
 from liedyn_ros.dynamics.partial_derivatives.rates import bracket
 from liedyn_ros.dynamics.partial_derivatives.row_jets import Changes, Jet, row_wrench, Side
 from liedyn_ros.dynamics.screw_tree import LinkMotion, ScrewTree, unpacked
@@ -117,10 +118,11 @@ class ClosureRows:
 
 
 class StateRows(ClosureRows):
-    """The rows, and how they vary with q and v: 2 nv columns."""
+    """The rows of closures and of functions, and how they vary with q and v: 2 nv columns."""
 
     def __init__(self, dynamics: ConstrainedDynamics, q: Array, v: Array, a: Array) -> None:
-        """Find what q and v change of each link, spatially (13.8)."""
+        """Find what q and v change of each link, spatially (13.8); raises as FunctionRows does."""
+        self._functions, self._state = FunctionRows(dynamics, q), (v, a)
         tree = ScrewTree(dynamics.model, q)
         motion, s = LinkMotion(tree, v, a), tree.screws
         parent = dynamics.model.link_table.parent[tree.link]  # -1, the ground, is the last row
@@ -141,12 +143,20 @@ class StateRows(ClosureRows):
         """Return those of the link that carries the body."""
         return self._changes[link]
 
+    def acceleration_changes(self) -> Array:
+        """Return D(A a + Adot v) (m, 2 nv)."""
+        result = super().acceleration_changes()
+        result[self._m - self._functions.count:] = self._functions.acceleration_changes(
+            *self._state)
+        return result
+
     def force_changes(self, multipliers: Array) -> Array:
         """Return D(A^T lam) (nv, 2 nv) with the multipliers as they are."""
-        tree, n = self._tree, self._model.nv
+        tree, n, own = self._tree, self._model.nv, self._m - self._functions.count
         result = np.zeros((n, 2 * n))
         for a, b, wrench, change in self.pressed(multipliers):
             sign = self._signs(a, b)[:, None]
             result += sign * (tree.screws @ change.T)
             result[:, :n] += sign * (tree.screw_derivatives @ wrench).T
+        result[:, :n] += self._functions.force_changes(multipliers[own:])
         return result

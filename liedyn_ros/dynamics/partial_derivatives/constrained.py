@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import ModelError, SingularError
+from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.partial_derivatives.closure_rows import StateRows
@@ -69,8 +69,9 @@ def constrained_partial_derivatives(
     Return accelerations, multipliers and their derivatives at a state on the constraints.
 
     Arrays and closed are those of dynamics.forward; external (B, 6) stay the same in the frames of
-    their bodies. Raises what dynamics.forward raises, ModelError for constraint functions, and
-    SingularError where fewer constraints are independent than elsewhere: there are no derivatives.
+    their bodies. Raises what dynamics.forward raises, ModelError for functions without
+    jacobian_series, and SingularError where fewer constraints are independent than elsewhere:
+    there are no derivatives.
     """
     model, n = dynamics.model, dynamics.model.nv
     q, v = model.check_configuration(q), as_array('v', v, (n,))
@@ -90,7 +91,6 @@ def constrained_partial_derivatives(
 def regular_forward(dynamics: ConstrainedDynamics, q: Array, v: Array, tau: Array,
                     external: ArrayLike | None, closed: bool = True) -> ConstrainedSolution:
     """Return the solution of forward dynamics where it has derivatives, or raise."""
-    require_known(dynamics)
     found = dynamics.forward(q, v, tau, external=external, closed=closed)
     if found.status is ConstraintStatus.SINGULAR:
         refuse_rank(dynamics, found.rank)
@@ -109,13 +109,6 @@ def respond(dynamics: ConstrainedDynamics, q: Array, mass: Array, rank: int, for
     presses = jacobian[kept].T @ solved[n:]
     return solved[:n], as_array('derivatives', np.linalg.pinv(
         jacobian.T, rcond=1e-9) @ presses, (dynamics.m, columns))
-
-
-def require_known(dynamics: ConstrainedDynamics) -> None:
-    """Raise ModelError for constraint functions, whose derivatives are not known."""
-    if dynamics.functions:
-        raise ModelError('functions: expected closures and couplings alone, whose derivatives are '
-                         f'known, got {[function.name for function in dynamics.functions]}')
 
 
 def refuse_rank(dynamics: ConstrainedDynamics, rank: int) -> NoReturn:

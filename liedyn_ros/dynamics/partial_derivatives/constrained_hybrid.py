@@ -30,7 +30,6 @@ from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.inputs import mask
 from liedyn_ros.dynamics.partial_derivatives.closure_rows import StateRows
-from liedyn_ros.dynamics.partial_derivatives.constrained import require_known
 from liedyn_ros.dynamics.partial_derivatives.hybrid import hold, push
 
 DEPENDENT = 1e-10  # smallest singular value of what is solved for, of the largest
@@ -75,8 +74,9 @@ def constrained_hybrid_partial_derivatives(
     Return a, tau, multipliers and their derivatives at a motion on the constraints.
 
     Arguments are those of dynamics.hybrid at order 0; external (B, 6) stay the same in the frames
-    of their bodies. Raises what dynamics.hybrid raises, ModelError for constraint functions, and
-    SingularError where what is prescribed breaks a loop, or constraints become dependent.
+    of their bodies. Raises what dynamics.hybrid raises, ModelError for functions without
+    jacobian_series, and SingularError where what is prescribed breaks a loop, or constraints
+    become dependent.
     """
     n = dynamics.model.nv
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
@@ -118,7 +118,6 @@ def regular_hybrid(dynamics: ConstrainedDynamics, q: Array, v: Array, known: NDA
                    a: ArrayLike, tau: ArrayLike, external: ArrayLike | None
                    ) -> ConstrainedSolution:
     """Return the solution of hybrid dynamics where it has derivatives, or raise."""
-    require_known(dynamics)
     found = dynamics.hybrid(q, v, known, a, tau, external=external)
     require_solved(found)
     return found

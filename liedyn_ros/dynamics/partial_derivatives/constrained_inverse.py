@@ -30,7 +30,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.inputs import mask
 from liedyn_ros.dynamics.partial_derivatives.closure_rows import StateRows
-from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank, require_known
+from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank
 
 
 class ConstrainedInverseJacobians(NamedTuple):
@@ -73,8 +73,9 @@ def constrained_inverse_partial_derivatives(
     Return joint forces, multipliers and their derivatives at a motion on the constraints.
 
     Arguments are those of dynamics.inverse at order 0; external (B, 6) stay the same in the frames
-    of their bodies. Raises what dynamics.inverse raises, ModelError for constraint functions, and
-    SingularError where fewer constraints are independent than elsewhere: there are no derivatives.
+    of their bodies. Raises what dynamics.inverse raises, ModelError for functions without
+    jacobian_series, and SingularError where fewer constraints are independent than elsewhere:
+    there are no derivatives.
     """
     n = dynamics.model.nv
     q, v, a = dynamics.model.check_configuration(q), as_array('v', v, (n,)), as_array('a', a, (n,))
@@ -106,7 +107,6 @@ class InverseSystem:
                  tau: ArrayLike | None, actuated: ArrayLike | None, redundancy: str,
                  weights: ArrayLike | None, external: ArrayLike | None) -> None:
         """Solve it."""
-        require_known(dynamics)
         self.found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
                                       weights=weights, external=external)
         n = dynamics.model.nv

@@ -17,6 +17,7 @@ Partial derivatives of machines with closed loops by their kinematic parameters 
 
 A parameter displaces the bodies behind it, as a locked joint there would, and with them the frames
 of closures: rows vary as with a displacement of the state. The equations are the same ones.
+Constraint functions are of the coordinates alone, and do not vary.
 """
 
 from typing import NamedTuple
@@ -158,10 +159,8 @@ def kinematic_gaps(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike) ->
     Return by how much kinematic parameters open the constraints of a closed state.
 
     A displacement dq with A dq = -position dp closes them again: the derivative of an assembly,
-    as calibration of a machine with closed loops takes it. Raises LiedynError for an open state,
-    and ModelError for constraint functions.
+    as calibration of a machine with closed loops takes it. Raises LiedynError for an open state.
     """
-    forward.require_known(dynamics)
     dynamics.require_closed(q, v)
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (dynamics.model.nv,))
     rows = ParameterRows(dynamics, q, v, np.zeros_like(v))

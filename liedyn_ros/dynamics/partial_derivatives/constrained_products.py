@@ -25,12 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintStatus, LEAST_TORQUE)
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver import Task
 from liedyn_ros.dynamics.inputs import borrowed, copied, mask
-from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank, require_known
+from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import require_solved
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import VARIATION_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_products import (
@@ -205,7 +206,9 @@ def _hybrid(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribe
 
 def _begin(dynamics: ConstrainedDynamics) -> None:
     """Refuse functions, and find the mobility, which works in the tables that factors stay in."""
-    require_known(dynamics)
+    if dynamics.functions:
+        raise ModelError('functions: expected closures and couplings alone, of which products are '
+                         f'known, got {[function.name for function in dynamics.functions]}')
     _ = dynamics.mobility
 
 

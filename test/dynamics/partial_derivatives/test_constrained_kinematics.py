@@ -26,9 +26,9 @@ from support.loop_states import EVERY, REDUNDANT, state
 from support.model_variants import placed_turn, rebuilt, turned
 from support.tangents import difference
 
-from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import (
-    ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, LEAST_TORQUE)
+    ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE)
 from liedyn_ros.dynamics.partial_derivatives.constrained_kinematics import (
     constrained_by_kinematics, constrained_hybrid_by_kinematics,
     constrained_inverse_by_kinematics, kinematic_gaps)
@@ -207,13 +207,6 @@ def test_calibration_follows_an_assembly() -> None:
 
 
 def test_refusals() -> None:
-    dynamics, q, v, tau, _, rng = state(EVERY['revolute'])
+    dynamics, q, v, _, _, rng = state(EVERY['revolute'])
     with pytest.raises(LiedynError, match='expected a state on the constraints'):
         kinematic_gaps(dynamics, dynamics.model.integrate(q, rng.normal(size=len(v))), v)
-    function = ConstraintFunction(
-        'wall', 1, lambda at: [0.0], lambda at: np.zeros((1, len(v))), lambda at, rate: [0.0])
-    other = ConstrainedDynamics(dynamics.model, functions=[function])
-    for call in (lambda: kinematic_gaps(other, q, v),
-                 lambda: constrained_by_kinematics(other, q, v, tau[0])):
-        with pytest.raises(ModelError, match=r'^functions: expected closures and couplings'):
-            call()
