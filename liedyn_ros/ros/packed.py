@@ -44,7 +44,6 @@ STAMP = 'header.stamp.sec', 'header.stamp.nanosec'  # fields of PackedMessage
 READ_STAMP = struct.Struct('<iI').unpack_from
 READ_COUNT = struct.Struct('<I').unpack_from
 MAX_KNOWN = 4  # kinds of JointStates that are read without being deserialised
-NOTHING = np.empty(0)
 
 
 class PackedMessage:
@@ -104,7 +103,11 @@ class PackedPublisher:
 
 
 class JointReadings(NamedTuple):
-    """The names and numbers of a JointState, and its time (ns); what it leaves out is empty."""
+    """
+    The names and numbers of a JointState, and its time (ns); what it leaves out is empty.
+
+    The arrays are those of the reader, until it reads the next message.
+    """
 
     stamp_ns: int
     names: Sequence[str]
@@ -148,12 +151,17 @@ class PackedJointState:
     def __init__(self, names: list[str], raw: bytes, constant: Sequence[tuple[int, bytes]],
                  places: Sequence[tuple[int, int]]) -> None:
         """Take one message, what is constant and where, and places of numbers; see `of`."""
-        self.names, self._size, self._places = names, len(raw), tuple(places)
-        self._end = places[0][0]
+        self.names, self._size, self._end = names, len(raw), places[0][0]
         self._head = raw[AFTER_STAMP:self._end]  # the usual header bytes, padding included
         self._constant = tuple((slice(at, at + len(part)), part) for at, part in constant)
         self._tail = tuple((place, part) for place, part in self._constant
                            if not AFTER_STAMP <= place.start < self._end)
+        # CDR aligns numbers to the end of its header, 4 bytes: a copy that begins at 4 has them
+        # where numpy has its own.
+        room = np.empty((len(raw) + 11) // 8)
+        self._copy = room.view(np.uint8).data[4:4 + len(raw)]
+        self._positions, self._velocities, self._efforts = (
+            room[(at + 4) // 8:][:count] for at, count in places)
 
     @classmethod
     def of(cls, raw: bytes) -> 'PackedJointState | None':
@@ -182,19 +190,17 @@ class PackedJointState:
         return kind if kind.agrees_with(raw) else None
 
     def read(self, raw: bytes) -> JointReadings | None:
-        """Return the numbers of a message, without a copy; None for another kind."""
+        """Return the numbers of a message until the next; None for another kind."""
         if len(raw) != self._size:
             return None
         for place, part in (self._tail if raw[AFTER_STAMP:self._end] == self._head
                             else self._constant):
             if raw[place] != part:
                 return None
+        self._copy[:] = raw
         sec, nanosec = READ_STAMP(raw, 4)
-        positions, velocities, efforts = [
-            np.frombuffer(raw, '<f8', count, at) if count else NOTHING
-            for at, count in self._places]
-        return JointReadings(
-            sec * SECOND + nanosec, self.names, positions, velocities, efforts)
+        return JointReadings(sec * SECOND + nanosec, self.names, self._positions,
+                             self._velocities, self._efforts)
 
     def agrees_with(self, raw: bytes) -> bool:
         """Return whether the middleware reads the same from a message."""

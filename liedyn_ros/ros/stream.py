@@ -50,6 +50,37 @@ class _Aside(CallbackGroup):
         pass
 
 
+class _Source:
+    """A subscription of a stream: what takes a message, and what is given it."""
+
+    def __init__(self, subscription: Subscription, callback: Callable[[Any], None],
+                 newest_only: bool) -> None:
+        self.subscription, self.handle = subscription, subscription.handle
+        self.message_type, self.raw = subscription.msg_type, subscription.raw
+        self.take, self.callback = self.handle.take_message, callback
+        self.newest_only = newest_only
+        self.lost = 0  # by gaps in the publishers' counts
+        self._counts: dict[Any, int] = {}  # of the last message of each publisher
+
+    def count_lost(self, info: Any) -> Any:
+        """
+        Count what is missing between two messages of one publisher, where it counts them.
+
+        Returns what tells the publisher apart.
+        """
+        publisher, counts = info.get('publisher_gid'), self._counts
+        key = publisher and publisher['data']
+        count = info.get('publication_sequence_number')
+        if count is not None:
+            last = counts.pop(key, count)
+            if count > last + 1:
+                self.lost += count - last - 1
+            if len(counts) >= MAX_PUBLISHERS:
+                del counts[next(iter(counts))]  # the one not heard for longest
+            counts[key] = count
+        return key
+
+
 class Stream:
     """
     Serves subscriptions, services, clients and timers beside the executor.
@@ -70,15 +101,12 @@ class Stream:
         """Take the node that owns the stream; `start` follows what is opened."""
         self._node, self._end_of_batch = node, end_of_batch
         self._lock: AbstractContextManager[Any] = node.lock if guarded else nullcontext()
-        self._streams: list[tuple[Subscription, Callable[[Any], None]]] = []
-        self._newest_only: set[Subscription] = set()
+        self._sources: list[_Source] = []
         self._services: list[Service] = []
         self._clients: list[Client] = []
         self._timers: list[tuple[Timer, Callable[[], None]]] = []
         self._group, self._ended = _Aside(), False
         self.taken = self.passed_over = 0  # messages of all subscriptions
-        self.lost = 0  # by gaps in their publishers' counts
-        self._counts: dict[Any, int] = {}  # of the last message of each publisher
         self._wake = rclpy_implementation.GuardCondition(node.context.handle)
         self._thread = Thread(target=self._run, name=f'{node.get_name()}_{name}', daemon=True)
 
@@ -93,9 +121,7 @@ class Stream:
         """
         subscription = self._node.open_subscription(
             message_type, topic, callback, qos, callback_group=self._group, raw=raw)
-        self._streams.append((subscription, callback))
-        if newest_only:
-            self._newest_only.add(subscription)
+        self._sources.append(_Source(subscription, callback, newest_only))
         return subscription
 
     def open_service(
@@ -118,6 +144,11 @@ class Stream:
         self._timers.append((timer, callback))
         return timer
 
+    @property
+    def lost(self) -> int:
+        """Return how many messages are missing by gaps in their publishers' counts."""
+        return sum(source.lost for source in self._sources)
+
     def start(self) -> None:
         """Start the thread; it ends when the node closes what it opened."""
         self._node.on_close(self._close)
@@ -132,7 +163,7 @@ class Stream:
         handle, look = self._node.context.handle, 0.0
         with until_shutdown(self._node.context), handle:
             waiting = rclpy_implementation.WaitSet(
-                len(self._streams), 1, len(self._timers), len(self._clients),
+                len(self._sources), 1, len(self._timers), len(self._clients),
                 len(self._services), 0, handle)
             while not self._ended and handle.ok():
                 try:
@@ -148,8 +179,8 @@ class Stream:
 
     def _wait(self, waiting: Any) -> None:
         waiting.clear_entities()
-        for subscription, _ in self._streams:
-            waiting.add_subscription(subscription.handle)
+        for source in self._sources:
+            waiting.add_subscription(source.handle)
         for timer, _ in self._timers:
             waiting.add_timer(timer.handle)
         for client in self._clients:
@@ -179,23 +210,21 @@ class Stream:
     def _take_all(self) -> list[tuple[Callable[[Any], None], Any]]:
         """Take what waits, message by message of each subscription in turn."""
         taken: list[tuple[Callable[[Any], None], Any]] = []
-        newest: dict[Any, tuple[Callable[[Any], None], Any]] = {}  # by publisher
-        left, count = self._streams, 0
+        newest: dict[Any, tuple[Callable[[Any], None], Any]] = {}  # by source and publisher
+        left, count = self._sources, 0
         while left and count < MAX_BATCH:
             still = []
-            for stream in left:
-                subscription, callback = stream
-                message = subscription.handle.take_message(
-                    subscription.msg_type, subscription.raw)
+            for source in left:
+                message = source.take(source.message_type, source.raw)
                 if message is not None:
                     count += 1
-                    still.append(stream)
-                    publisher = self._count_lost(subscription, message[1])
-                    if subscription in self._newest_only:
-                        newest.pop(publisher, None)  # the newest comes last
-                        newest[publisher] = callback, message[0]
+                    still.append(source)
+                    publisher = source.count_lost(message[1])
+                    if source.newest_only:
+                        newest.pop((source, publisher), None)  # the newest comes last
+                        newest[source, publisher] = source.callback, message[0]
                     else:
-                        taken.append((callback, message[0]))
+                        taken.append((source.callback, message[0]))
             left = still
         taken.extend(newest.values())
         self.taken += count
@@ -217,8 +246,8 @@ class Stream:
         An executor that waited for them would wake at each message: the middleware has one
         condition for data and events of a subscription.
         """
-        events = [event for subscription, _ in self._streams
-                  for event in subscription.event_handlers]
+        events = [event for source in self._sources
+                  for event in source.subscription.event_handlers]
         if not events:
             return
         waiting = rclpy_implementation.WaitSet(
@@ -230,23 +259,6 @@ class Stream:
         for event in events:
             if event.is_ready(waiting):
                 self._call(event.callback, event.take_data())
-
-    def _count_lost(self, subscription: Subscription, info: Any) -> Any:
-        """
-        Count what is missing between two messages of one publisher, where it counts them.
-
-        Returns what tells the publisher apart, of all subscriptions.
-        """
-        publisher = info.get('publisher_gid')
-        key = subscription, publisher and publisher['data']
-        count = info.get('publication_sequence_number')
-        if count is not None:
-            last = self._counts.pop(key, count)
-            self.lost += max(0, count - last - 1)
-            if len(self._counts) >= MAX_PUBLISHERS:
-                del self._counts[next(iter(self._counts))]  # the one not heard for longest
-            self._counts[key] = count
-        return key
 
     def _call(self, function: Callable[..., None], *arguments: Any) -> None:
         try:

@@ -50,7 +50,8 @@ class StewartPoseNode(ManagedNode):
     Leg lengths in; pose, twist, status, markers and TF out.
 
     Leg lengths are read in their own thread. All that wait are tracked, and the newest is
-    published; services, timers and parameters run in the executor beside that.
+    published. Timers and slow services have a thread each; other services and parameters run in
+    the executor.
     """
 
     warm_up = staticmethod(warm_up_tracking)
@@ -90,10 +91,7 @@ class StewartPoseNode(ManagedNode):
             self, platform, method, config.singularity_warning,
             certifier_of(parameters, platform.geometry), self._start_over)
         self._open_slow_services(platform)
-        self._paced = {
-            'marker_rate': self.open_timer(0.0, self._draw),
-            'diagnostics_rate': self.open_timer(0.0, self._report)}
-        self.open_timer(SILENCE_RATE, self._look_for_silence)
+        self._open_timers()
         self.parameters_changed()
         self._stream.start()
 
@@ -249,6 +247,15 @@ class StewartPoseNode(ManagedNode):
             self, platform,
             MotionEstimator(platform.geometry, self.parameters['leg_rate_noise']),
             lambda: self._tracker.last)
+
+    def _open_timers(self) -> None:
+        """Open timers on a stream: at each, the executor would look at all of its services."""
+        stream = Stream(self, name='timers', guarded=False)
+        self._paced = {
+            'marker_rate': stream.open_timer(0.0, self._draw),
+            'diagnostics_rate': stream.open_timer(0.0, self._report)}
+        stream.open_timer(SILENCE_RATE, self._look_for_silence)
+        stream.start()
 
     def _open_slow_services(self, platform: Platform) -> None:
         stream = Stream(self, name='slow_services', guarded=False)

@@ -48,7 +48,7 @@ def warm_up_tracking() -> None:
             tracked = tracker.update(1_000_000 * k, lengths, rates, reading)
             estimator.of(tracked)
         estimator.predict(tracked, 1e-3)
-    PlatformMeter(geometry).measure(home)
+    PlatformMeter(geometry).measure(home).exceeded_limits()
     AssemblyModeSolver(geometry).solve(lengths)
     PoseCertifier(geometry).certify(home, lengths)
     PathProver(geometry).prove([home, home])

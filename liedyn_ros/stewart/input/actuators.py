@@ -24,6 +24,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.common.name_order import NameOrder
+from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import legs as kernels
 
@@ -47,6 +48,7 @@ class LegActuators:
     offsets: Array
     ignore_others: bool = False
     _order: NameOrder = field(init=False, repr=False, compare=False)
+    _kernel: BoundKernel = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -62,6 +64,7 @@ class LegActuators:
             self, 'offsets', checks.as_array('actuator offsets', self.offsets, (6,)))
         object.__setattr__(self, '_order', NameOrder(
             'actuator names', self.names, ignore_others=self.ignore_others))
+        object.__setattr__(self, '_kernel', BoundKernel(kernels.of_positions, scales))
 
     @classmethod
     def of_lengths(cls, geometry: StewartGeometry) -> 'LegActuators':
@@ -95,12 +98,12 @@ class LegActuators:
 
     def _in_leg_order(
             self, what: str, names: Sequence[str], values: ArrayLike, offsets: Array) -> Array:
-        numbers = np.asarray(values, dtype=float)
+        numbers, legs = np.asarray(values, dtype=float), np.empty(6)
         if numbers.shape != (len(names),):
             checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,
                             (len(names),))
         order = self._order.of(names)
-        legs: Array = numbers.take(order)
-        if not kernels.of_positions(legs, self.scales, offsets):
+        if not (self._kernel.attempt(offsets, order, len(names), numbers, legs)
+                or self._kernel(offsets, order, len(names), numbers.copy(), legs)):
             checks.require_finite(f'actuator {what} in leg order', numbers[order])
         return legs

@@ -52,12 +52,13 @@ class PlatformState:
     each; it holds Python's lock and leaves nothing in the meter that another reads.
     """
 
+    __slots__ = '_kept', '_margins', '_meter', 'pose', 'signed_value', 'slope', 'values'
+
     def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:
         """Take what a kernel or a solve wrote for a pose; else use `PlatformMeter.measure`."""
-        self._meter, self._values = meter, values
-        self._margins: Margins | None = None
+        self._meter, self.pose, self.values = meter, pose, values
+        self._margins: Array | None = None
         self._kept = True
-        self.pose = pose
         self.signed_value, self.slope = values[kernels.VALUE:].tolist()
 
     @property
@@ -77,12 +78,12 @@ class PlatformState:
 
         Its parts are in rad and characteristic lengths.
         """
-        return self._values[kernels.NULL:kernels.LEFT]
+        return self.values[kernels.NULL:kernels.LEFT]
 
     @property
     def jacobian(self) -> Array:
         """Return J = dL/d(body twist), (6, 6); columns: angular (m/rad), then linear (1)."""
-        return self._values[:kernels.INVERSE].reshape(6, 6) * self._meter.units
+        return self.values[:kernels.INVERSE].reshape(6, 6) * self._meter.units
 
     @property
     def inverse(self) -> Array:
@@ -92,14 +93,14 @@ class PlatformState:
         Raises SingularError where J is singular to rounding.
         """
         self._require_inverse()
-        return (self._values[kernels.INVERSE:kernels.NULL].reshape(6, 6)
+        return (self.values[kernels.INVERSE:kernels.NULL].reshape(6, 6)
                 / self._meter.units[:, None])
 
     def twist(self, rates: Array) -> Array:
         """Return the twist of the body (6,), rad/s and m/s, of leg rates (6,), m/s."""
         self._require_inverse()
         twist = np.empty(6)
-        kernels.twist(self._values, self._meter.characteristic_length, rates, twist)
+        kernels.twist(self.values, self._meter.characteristic_length, rates, twist)
         return twist
 
     def _require_inverse(self) -> None:
@@ -110,20 +111,25 @@ class PlatformState:
     @property
     def margins(self) -> Margins:
         """Return what is left of the platform's limits, negative where one is exceeded."""
-        if self._margins is None:
-            self._margins, self._kept = self._meter.margins_at(self.pose)
-        return self._margins
+        margins = self._margins
+        if margins is None:
+            margins, least = self._meter.margins_at(self.pose)
+            self.keep_margins(margins, least)
+        return Margins(margins)
+
+    def keep_margins(self, margins: Array, least: float) -> None:
+        """Take the margins (33,) and the least of them, where a kernel has measured them."""
+        self._margins, self._kept = margins, least >= 0.0
 
     @property
     def flags(self) -> Flag:
         """Return NEAR_SINGULARITY, NEAR_DEAD_CENTRE and the flags of limits that are exceeded."""
-        flags, meter, margins = NONE, self._meter, self.margins
-        if abs(self.signed_value) <= meter.singularity_warning:
-            flags = Flag.NEAR_SINGULARITY
+        meter, near = self._meter, abs(self.signed_value) <= self._meter.singularity_warning
+        if self._margins is not None and self._kept and not (near or meter.driven):
+            return NONE  # as nearly always, and quick to see
+        margins, flags = self.margins, Flag.NEAR_SINGULARITY if near else NONE
         if meter.driven and min(meter.transmissions(self.pose)) <= meter.singularity_warning:
             flags |= Flag.NEAR_DEAD_CENTRE
-        if self._kept:
-            return flags
         for part, flag in ((margins.travel, Flag.LEG_TRAVEL),
                            (margins.joint_angles, Flag.JOINT_ANGLE),
                            (margins.clearance, Flag.LEG_CLEARANCE)):
@@ -158,9 +164,9 @@ class PlatformMeter:
         self.singularity_warning = singularity_warning
         self.characteristic_length = geometry.characteristic_length
         self.units = np.array([self.characteristic_length] * 3 + [1.0] * 3)  # of a twist
-        self._joints = geometry.table()
+        joints = geometry.table()
         self._scaled_joints = geometry.table(self.characteristic_length)
-        self._limits = limits_of(geometry)
+        self.tables = joints, limits_of(geometry)  # of the kernels of limits
         self.leg_names = geometry.leg_names
         self.driven = geometry.driven
         self._work = np.empty(kernels.WORK)
@@ -173,11 +179,10 @@ class PlatformMeter:
             self._scaled_joints, self.characteristic_length, pose, values, self._work)
         return PlatformState(self, pose, values)
 
-    def margins_at(self, pose: Array) -> tuple[Margins, bool]:
-        """Return what is left of the limits at a pose (4, 4), m, and whether all are kept."""
+    def margins_at(self, pose: Array) -> tuple[Array, float]:
+        """Return what is left of the limits (33,) at a pose (4, 4), m, and the least of it."""
         values = np.empty(limit_kernels.COUNT)
-        least = limit_kernels.margins(self._joints, self._limits, pose, values)
-        return Margins(values), least >= 0.0
+        return values, limit_kernels.margins(*self.tables, pose, values)
 
     def transmissions(self, pose: Array) -> list[float]:
         """
@@ -187,14 +192,14 @@ class PlatformMeter:
         (4, 4), m.
         """
         cosines = np.empty(6)
-        forms.transmissions(self._joints, pose, cosines)
+        forms.transmissions(self.tables[0], pose, cosines)
         return cosines.tolist()
 
     def margins(self, poses_base_platform: ArrayLike) -> Margins:
         """Return what is left at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""
         poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
         values = np.empty((len(poses), limit_kernels.COUNT))
-        limit_kernels.margins_batch(self._joints, self._limits, poses, values)
+        limit_kernels.margins_batch(*self.tables, poses, values)
         return Margins(values)
 
     def signed_values(self, poses_base_platform: ArrayLike) -> Array:

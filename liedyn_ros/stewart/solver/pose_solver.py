@@ -43,6 +43,7 @@ class Status(IntEnum):
 
 
 STATUSES = tuple(Status)  # by value; quicker than Status(value)
+AT_REST = np.zeros(6)  # a twist
 
 
 class Solution(NamedTuple):
@@ -135,17 +136,25 @@ class PoseSolver:
             raise self._why_refused(lengths, guess) from error
         if lengths.shape != (6,) or guess.shape != (4, 4):
             raise self._why_refused(lengths, guess)
-        return self.solve_checked(
-            self._lengths, self._guess, self._state if state is None else state)
+        return Solution(*self.solve_checked(
+            self._lengths, self._guess, self._state if state is None else state))
 
-    def solve_checked(self, lengths: Array, guess: Array, state: Array) -> Solution:
-        """Solve as `solve` does arrays of float64 and of the right shapes, unchecked."""
+    def solve_checked(
+            self, lengths: Array, guess: Array, state: Array, twist: Array = AT_REST,
+            seconds: float = 0.0) -> tuple[Array, Status, int, float, float]:
+        """
+        Return the parts of a Solution as `solve` does, for a hot loop.
+
+        All arrays are of float64, of the right shapes and not checked. The guess is moved on for a
+        time (s) at a body twist (6,), rad/s and m/s.
+        """
         pose = np.empty((4, 4))
         status, iterations, residual, smallest = self._solve(
-            self._joints, self._scale, lengths, guess, self._settings, pose, state, self._work)
+            self._joints, self._scale, lengths, guess, twist, seconds, self._settings, pose,
+            state, self._work)
         if status == problem.INVALID:
             raise self._why_refused(lengths, guess)
-        return Solution(pose, STATUSES[status], iterations, residual, smallest)
+        return pose, STATUSES[status], iterations, residual, smallest
 
     def solve_batch(self, lengths: ArrayLike, guesses: ArrayLike) -> Solutions:
         """

@@ -75,7 +75,8 @@ class BranchMonitor:
             weights=np.zeros((len(JERKS), 3)), numbers=np.zeros(kernels.NUMBERS),
             stamps=np.zeros(kernels.STAMPS, dtype=np.int64))
         self._numbers = kernels.MONITOR.array(self.words, 'numbers')
-        kernels.coast(self.words, 0)  # first needed in a singularity: no time to compile then
+        kernels.judge(self.words, 0, 1.0, 0.0, 0.0, 0.0)  # needed alone in a singularity first,
+        kernels.coast(self.words, 0)  # as these are: no time to compile then
         kernels.confirm(self.words, 1)
         self.reset()
 
@@ -101,13 +102,6 @@ class BranchMonitor:
         """
         return int(self._numbers[kernels.TOLD])
 
-    @property
-    def branch(self) -> Branch:
-        """Return what the motion shows of the last pose."""
-        (_, _, _, _, value, rate, _, entered, _, doubt, gap, wrong) = self._numbers.tolist()
-        return Branch(1 if value > 0.0 else -1, rate, gap, doubt > 0.0 or entered != 0.0,
-                      wrong > 0.0)
-
     def near(self, value: float) -> bool:
         """Return whether the motion is expected within a signed value of the singularity."""
         numbers = self._numbers
@@ -122,8 +116,8 @@ class BranchMonitor:
         noise: standard deviation of a leg length. shortfall: norm of the error that a solve
         left in the lengths. Both are in characteristic lengths.
         """
-        kernels.judge(self.words, stamp_ns, state.signed_value, state.slope, noise, shortfall)
-        return self.branch
+        return Branch(*kernels.judge(
+            self.words, stamp_ns, state.signed_value, state.slope, noise, shortfall))
 
     def coast(self, stamp_ns: int) -> None:
         """Go on to a time (ns) without a pose, as far as the motion before says anything."""

@@ -128,9 +128,10 @@ class LegMonitor:
         """Return the faults of a reading (6,), m, at a time (ns)."""
         residuals: Array = np.empty(6)
         plausible: Array = np.empty(6)
-        return self.faults_of(kernels.examine(
-            self.words, self.noise.words, self.seconds(stamp_ns), lengths, residuals, plausible),
-            residuals, plausible)
+        found = kernels.examine(
+            self.words, self.noise.words, self.seconds(stamp_ns), lengths, residuals, plausible)
+        self.learn_from(found)
+        return self.faults_of(found, residuals, plausible)
 
     def seconds(self, stamp_ns: int) -> float:
         """Return a time (ns) in s from the first reading on."""
@@ -138,14 +139,18 @@ class LegMonitor:
             self._origin_ns = stamp_ns
         return 1e-9 * (stamp_ns - self._origin_ns)
 
-    def faults_of(self, found: int, residuals: Array, plausible: Array) -> LegFaults:
-        """Return the faults that a kernel found in a reading, and learn from it."""
+    def learn_from(self, found: int) -> None:
+        """Bring the gates up to date after a kernel has taken a reading."""
         if found >> kernels.LEARNT & 1:
             self.noise.learn(float(self._tally[kernels.GROWN]))
             self._take_over_noise()
-        if not found >> kernels.STALE & 1 and self.noise.taken():
+        elif found >> kernels.DUE & 1:
+            self.noise.settle()
             self._take_over_noise()
-        if not found:
+
+    def faults_of(self, found: int, residuals: Array, plausible: Array) -> LegFaults:
+        """Return the faults that a kernel found in a reading."""
+        if not found & kernels.FAULTY:
             return LegFaults(residuals, plausible, self.noise.known)
         return LegFaults(
             residuals, plausible, self.noise.known, LEGS[found >> kernels.OUTLYING_LEGS & 63],

@@ -20,6 +20,7 @@ changes no other; the tracker puts their findings together.
 """
 
 from dataclasses import dataclass
+from functools import partial
 import math
 
 import numpy as np
@@ -28,12 +29,14 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import limits
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
+from liedyn_ros.stewart.solver.pose_solver import Status
 from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchMonitor
-from liedyn_ros.stewart.tracking.kernels import readings as kernels
+from liedyn_ros.stewart.tracking.kernels import leg_faults, motion_bank, poses, readings
 from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.motion_filter import LegMotion, MotionFilter
@@ -44,6 +47,8 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
 KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
+NOTHING = np.full(6, math.nan)
+NO_FAULTS = LegFaults(NOTHING, NOTHING, False)
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 
@@ -89,12 +94,13 @@ class MonitoredTracker:
         self._meter = PlatformMeter(geometry, config.singularity_warning)
         self._gate = SampleGate(geometry)
         self._unit, _ = geometry.reading_unit
+        self._length = geometry.characteristic_length / self._unit
         # Noise and faults are judged in one unit, also where cranks and other legs are mixed.
         self._relative = geometry.drive_scales / self._unit
         self._leg_monitor = LegMonitor(
             config.leg_noise, config.leg_acceleration, config.frozen_time, config.leg_resolution,
             geometry.reading_unit,
-            geometry.characteristic_length / self._unit if geometry.driven else 0.0)
+            self._length if geometry.driven else 0.0)
         self._tracker = PoseTracker(geometry, home, method, self._meter)
         self._branch_monitor = BranchMonitor()
         self._two_branches = TwoBranchTracker(
@@ -102,6 +108,11 @@ class MonitoredTracker:
         self._sensor_monitor = None if config.sensor is None else SensorMonitor(
             config.sensor, config.sensor_time)
         self._motion_filter = MotionFilter(geometry.drive_scales)
+        self._take_readings = partial(
+            readings.take, self._leg_monitor.words, self._leg_monitor.noise.words,
+            self._motion_filter.words, self._relative)
+        self._take_pose = partial(
+            poses.take, self._branch_monitor.words, *self._meter.tables)
         self._motion: LegMotion | None = None
         self._last: MonitoredPose | None = None
         self._sign = 0  # of the determinant, reported with the last sample
@@ -142,11 +153,11 @@ class MonitoredTracker:
         if faults.outliers and faults.noise_known and self.config.replace_outliers:
             sample = sample._replace(lengths=faults.plausible)
         started = self._tracker.last is not None
-        tracked = self._tracker.advance(sample, not self._branch_monitor.near(KEPT_BRANCH))
-        flags = faults.flags
+        tracked = self._tracker.advance(sample, self._may_restart)
+        flags = 0 if faults is NO_FAULTS else faults.flags
         if self._lost or (started and tracked.start is Start.HOME):
             flags |= Flag.RESTARTED.value
-        if not tracked.converged:
+        if tracked.status is not Status.CONVERGED:
             return self._unsolved(tracked, flags, faults, started)
         self._lost = False
         sensed: Reading | None = None
@@ -158,14 +169,22 @@ class MonitoredTracker:
 
     def _read(self, sample: Sample) -> tuple[LegFaults, LegMotion | None]:
         """Return the faults of a sample's readings, and the motion of the legs."""
-        legs, motion, row = self._leg_monitor, self._motion_filter, np.empty(kernels.ROW)
+        legs, row, moved = self._leg_monitor, np.empty(readings.ROW), np.empty(motion_bank.MOVED)
         noise, jitter = self._unit * legs.noise.total, legs.noise.jitter
-        found, period = kernels.take(
-            legs.words, legs.noise.words, motion.words, self._relative,
-            legs.seconds(sample.stamp_ns), sample.stamp_ns, sample.lengths, noise, jitter, row)
-        faults = legs.faults_of(found, row[kernels.RESIDUALS:kernels.PLAUSIBLE],
-                                row[kernels.PLAUSIBLE:kernels.MOVED])
-        return faults, motion.motion_of(period, noise, jitter, row[kernels.MOVED:])
+        found, period = self._take_readings(
+            legs.seconds(sample.stamp_ns), sample.stamp_ns, sample.lengths, noise, jitter, row,
+            moved)
+        if found:
+            legs.learn_from(found)
+        faults = NO_FAULTS
+        if found & leg_faults.FAULTY:
+            faults = legs.faults_of(found, row[readings.RESIDUALS:readings.PLAUSIBLE],
+                                    row[readings.PLAUSIBLE:])
+        return faults, self._motion_filter.motion_of(period, noise, jitter, moved)
+
+    def _may_restart(self) -> bool:
+        """Return whether a solve that failed may go over to another branch, from home."""
+        return not self._branch_monitor.near(KEPT_BRANCH)
 
     def _unsolved(
             self, tracked: TrackedPose, flags: int, faults: LegFaults, started: bool
@@ -188,8 +207,7 @@ class MonitoredTracker:
 
     def _choose(self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> Choice:
         """Return the pose of the better branch, and go on from it."""
-        branch = self._branch_monitor.update(
-            tracked.stamp_ns, tracked.state, self._relative_noise)
+        branch = self._judge(tracked)
         if self._two_branches is None:
             return Choice(tracked, branch)
         prefer = None
@@ -201,6 +219,14 @@ class MonitoredTracker:
         if choice.confirmed:
             self._branch_monitor.confirm(choice.tracked.state)
         return choice
+
+    def _judge(self, tracked: TrackedPose) -> Branch:
+        """Return what the motion shows of a pose, and measure what is left of its limits."""
+        state, margins = tracked.state, np.empty(limits.COUNT)
+        found, least = self._take_pose(
+            tracked.stamp_ns, tracked.pose, state.values, self._relative_noise, margins)
+        state.keep_margins(margins, least)
+        return Branch(*found)
 
     def _report(
             self, choice: Choice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
@@ -244,8 +270,7 @@ class MonitoredTracker:
 
     @property
     def _relative_noise(self) -> float:
-        return (self._unit * self._leg_monitor.noise.deviation
-                / self.geometry.characteristic_length)
+        return self._leg_monitor.noise.deviation / self._length
 
     def _crosses(self, started: bool) -> bool:
         """Return whether the motion has led through a singularity since the sample before."""

@@ -27,18 +27,26 @@ class LegMotion(NamedTuple):
     The motion of the legs at the time of a sample, and what it takes to predict it.
 
     noise: m, standard deviation of the position of a drive's end; jitter: s, of the stamps;
-    period: s before the sample; samples: so far; bank: the members of the filter, in m; scales:
-    (6,), m at the end of each drive for one unit of its reading. rates: (6,), m/s, or rad/s of
-    cranks, at the sample.
+    period: s before the sample; samples: so far; scales: (6,), m at the end of each drive for one
+    unit of its reading; moved: what motion_bank.follow wrote.
     """
 
     noise: float
     jitter: float
     period: float
     samples: int
-    bank: Array
     scales: Array
-    rates: Array
+    moved: Array
+
+    @property
+    def rates(self) -> Array:
+        """Return the legs' rates at the sample, (6,), m/s, or rad/s of cranks."""
+        return self.moved[:6]
+
+    @property
+    def bank(self) -> Array:
+        """Return the members of the filter, a row each, in m."""
+        return self.moved[6:].reshape(kernels.SPECTRA, kernels.ROW)
 
     def at(self, seconds: float = 0.0) -> 'LegEstimate':
         """Return the estimate at a time (s) after the sample; the time may be negative."""
@@ -105,4 +113,4 @@ class MotionFilter:
         if not period:
             return None
         return LegMotion(noise, jitter, period, int(self._now[kernels.COUNT]),
-                         moved[6:].reshape(kernels.SPECTRA, kernels.ROW), self._scales, moved[:6])
+                         self._scales, moved)

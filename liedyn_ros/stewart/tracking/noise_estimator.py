@@ -28,7 +28,6 @@ CAUTION = 3.0  # times what was measured, until enough was
 EARLY_NOISE = 2e-4  # m, the least that is reckoned with until then
 ENOUGH = 200.0  # samples
 ROUNDING = 12.0 ** -0.5  # of a step, the deviation that rounding to it makes
-SETTLE_EVERY = 8  # samples: the estimates change slowly
 WRONG_BY = 1.1  # share of a deviation, besides its own error, by which one is wrong
 TOO_LARGE = 2.0  # times what is measured, at which a given noise is reported as too large
 EARLY_FACTOR = 7.0  # deviations of a gate, until the period is known
@@ -64,7 +63,7 @@ class NoiseReport(NamedTuple):
 class NoiseEstimator:
     """Estimates noise from readings; holds what was given against it."""
 
-    # All of these change slowly, and are brought up to date every SETTLE_EVERY samples.
+    # All of these change slowly, and are brought up to date when a kernel says that it is due.
     # identified: whether the estimate is more than an upper bound. known: whether the noise is
     # given and not refuted, or well estimated. deviation: of a length, to reckon with, m; total:
     # with what its rounding adds. jitter: standard deviation of the stamps, s, as far as the
@@ -107,20 +106,13 @@ class NoiseEstimator:
         kernels.reset(self.words)
         self._learnt = 0.0  # m/s^2, acceleration that explained an error
         self.factor, self._factor_at = EARLY_FACTOR, 0.0
-        self._settle()
-
-    def taken(self) -> bool:
-        """Take note that a kernel has taken readings; return whether the estimates are new."""
-        self._since += 1
-        if self._since < SETTLE_EVERY:
-            return False
-        self._settle()
-        return True
+        self.settle()
 
     def learn(self, acceleration: float) -> None:
         """Take an acceleration, m/s^2, that explains what no smaller one does."""
         self._learnt = max(self._learnt, 1.5 * acceleration)
-        self._settle()
+        self.settle()
+        self._numbers[kernels.SINCE] = 1.0  # the sample that taught it
 
     def _allowed_repetitions(self) -> float:
         if not self.identified or self._metres * self._sigma < MIN_SEEN:
@@ -156,18 +148,18 @@ class NoiseEstimator:
         """Return the step of the leg that has the coarsest, m, 0 where none has one."""
         return self._resolution or self._coarsest
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Take over what the kernel found."""
         numbers = self._numbers.tolist()
         self._taken, self._period = numbers[kernels.TAKEN], numbers[kernels.PERIOD]
         self._sigma, self._coarsest = numbers[kernels.VARIANCE] ** 0.5, numbers[kernels.COARSEST]
         self._measured_acceleration = numbers[kernels.ACCELERATION]
-        self._learnt *= 1.0 - min(SETTLE_EVERY * self._period / kernels.FADE, 1.0)
+        self._learnt *= 1.0 - min(kernels.SETTLE_EVERY * self._period / kernels.FADE, 1.0)
         self.acceleration = max(
             self._given_acceleration or
             max(ASSUMED_ACCELERATION / self._metres, 2.0 * self._measured_acceleration),
             self._learnt)
-        self._since, enough = 0, self._taken >= ENOUGH
+        self._numbers[kernels.SINCE], enough = 0.0, self._taken >= ENOUGH
         self.identified = enough and numbers[kernels.IDENTIFIED] > 0.0
         self.repetitions = self._allowed_repetitions()
         self.jitter = numbers[kernels.JITTER] if (

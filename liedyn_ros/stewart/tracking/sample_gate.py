@@ -14,7 +14,7 @@
 
 """The first stage of tracking: which samples of leg lengths are let in."""
 
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,9 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.stamps import Timeline
+from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import legs
-
-FLOAT64 = np.dtype(np.float64)
 
 
 class Sample(NamedTuple):
@@ -47,7 +46,8 @@ class SampleGate:
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry."""
         self._geometry = geometry
-        self._limits = geometry.length_limits.copy()
+        self._admit = BoundKernel(legs.admit, geometry.length_limits.copy())
+        self._admit(np.zeros(6), np.zeros(6), np.empty(6))  # `attempt` compiles nothing
         self._timeline = Timeline()
 
     def reset(self) -> None:
@@ -63,17 +63,11 @@ class SampleGate:
         lengths beyond the limits, and StampError for a time that is not a whole number or not
         after the last.
         """
-        given: Array = (lengths if _is_six(lengths)
-                        else checks.as_array('lengths', lengths, (6,))).copy()
-        if not legs.all_within(given, self._limits):
-            checks.require_finite('lengths', given)
+        given: Array = np.empty(6)
+        measured: Any = rates  # arrays, where the kernel takes them
+        if not self._admit.attempt(lengths, lengths if rates is None else rates, given):
+            given = checks.as_array('lengths', lengths, (6,)).copy()
             self._geometry.require_values(given)
             self._geometry.require_within_limits(given)
-        if rates is not None and not (_is_six(rates) and legs.all_finite(rates)):
-            rates = checks.as_array('rates', rates, (6,))
-        return Sample(stamp_ns, given, rates, not self._timeline.follows(stamp_ns))
-
-
-def _is_six(value: ArrayLike) -> TypeGuard[Array]:
-    """Return whether a value is six float64 numbers already, which is quick to see."""
-    return type(value) is np.ndarray and value.dtype is FLOAT64 and value.shape == (6,)
+            measured = None if rates is None else checks.as_array('rates', rates, (6,))
+        return Sample(stamp_ns, given, measured, not self._timeline.follows(stamp_ns))

@@ -14,6 +14,7 @@
 
 """The pose of a moving platform, sample after sample, from the pose before."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 import time
@@ -30,7 +31,7 @@ from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
-from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Status
+from liedyn_ros.stewart.solver.pose_solver import AT_REST, PoseSolver, Status
 from liedyn_ros.stewart.tracking.kernels.branch import PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 
@@ -130,23 +131,25 @@ class PoseTracker:
             self._last = None
         return self.advance(sample)
 
-    def advance(self, sample: Sample, may_restart: bool = True) -> TrackedPose:
+    def advance(
+            self, sample: Sample, may_restart: Callable[[], bool] = lambda: True) -> TrackedPose:
         """
         Return the pose of a sample that a gate has let in.
 
-        may_restart: whether a solve that fails is tried again from home.
+        may_restart: tells whether a solve that failed is tried again from home.
         """
-        guess = None if self._last is None else self._predict(self._last, sample.stamp_ns)
         values = np.empty(COUNT)
         begin = time.perf_counter()
-        (pose, status, iterations, residual, _), start = self._solve(
-            sample.lengths, guess, values, may_restart)
+        (pose, status, iterations, residual, _), start = self._solve(sample, values, may_restart)
         solve_time = time.perf_counter() - begin
         state = PlatformState(self._meter, pose, values)
         tracked = TrackedPose(sample.stamp_ns, sample.lengths, pose, status, iterations, residual,
                               start, state, None, 0.0, solve_time)
         if status is Status.CONVERGED:
-            tracked.twist, tracked.twist_span = self._twist(sample, state)
+            if sample.rates is not None:
+                tracked.twist = state.twist(sample.rates)
+            elif self._last is not None:
+                tracked.twist, tracked.twist_span = _mean_twist(self._last, tracked)
             self._last = tracked
         return tracked
 
@@ -155,28 +158,22 @@ class PoseTracker:
         self._last = last
 
     def _solve(
-            self, lengths: Array, guess: Array | None, values: Array, may_restart: bool
-    ) -> tuple[Solution, Start]:
-        if guess is not None:
-            solution = self._solver.solve_checked(lengths, guess, values)
-            if solution.converged or not may_restart:
+            self, sample: Sample, values: Array, may_restart: Callable[[], bool]
+    ) -> tuple[tuple[Array, Status, int, float, float], Start]:
+        last, lengths = self._last, sample.lengths
+        if last is not None:
+            twist, gap = last.twist, 1e-9 * (sample.stamp_ns - last.stamp_ns)
+            if twist is None or gap > PREDICTION_LIMIT or (
+                    0.0 < MAX_EXTRAPOLATION * last.twist_span < gap):
+                twist, gap = AT_REST, 0.0
+            solution = self._solver.solve_checked(lengths, last.pose, values, twist, gap)
+            if solution[1] is Status.CONVERGED or not may_restart():
                 return solution, Start.PREDICTED
         return self._solver.solve_checked(lengths, self.home, values), Start.HOME
 
-    def _predict(self, last: TrackedPose, stamp_ns: int) -> Array:
-        gap = 1e-9 * (stamp_ns - last.stamp_ns)
-        if last.twist is None or gap > PREDICTION_LIMIT or (
-                0.0 < MAX_EXTRAPOLATION * last.twist_span < gap):
-            return last.pose
-        pose = np.empty((4, 4))
-        kernels.move(last.pose, last.twist, gap, pose)
-        return pose
 
-    def _twist(self, sample: Sample, state: PlatformState) -> tuple[Array | None, float]:
-        if sample.rates is not None:
-            return state.twist(sample.rates), 0.0
-        if self._last is None:
-            return None, 0.0
-        twist, span = np.empty(6), 1e-9 * (sample.stamp_ns - self._last.stamp_ns)
-        kernels.mean_twist(self._last.pose, state.pose, span, twist)
-        return twist, span
+def _mean_twist(last: TrackedPose, tracked: TrackedPose) -> tuple[Array, float]:
+    """Return the mean twist since the last pose, and the time (s) between the two."""
+    twist, span = np.empty(6), 1e-9 * (tracked.stamp_ns - last.stamp_ns)
+    kernels.mean_twist(last.pose, tracked.pose, span, twist)
+    return twist, span

@@ -105,7 +105,7 @@ class TwoBranchTracker:
         """Return the other pose of the same sample, or None where no other is found."""
         sign = tracked.state.determinant_sign
         if self._other.last is not None:
-            other = self._other.advance(sample, may_restart=False)
+            other = self._other.advance(sample, may_restart=lambda: False)
             if other.converged and other.state.determinant_sign != sign:
                 return other
             self.drop()

@@ -105,28 +105,33 @@ def length_jacobian(joints, r, p, trivialization, out):
 
 
 @kernel
-def of_positions(positions, scales, offsets):
-    """Turn six actuator positions into leg lengths in place; return whether all are finite."""
-    finite = True
-    for i in range(6):
-        finite &= np.isfinite(positions[i])
-        positions[i] = offsets[i] + scales[i] * positions[i]
-    return finite
+def of_positions(scales, offsets, order, count, positions, lengths):
+    """
+    Write the lengths of six actuators; return whether there are as many positions as said.
+
+    order: where the position of each leg's actuator stands. The six have to be finite too.
+    """
+    usable = len(positions) == count
+    if usable:
+        for i in range(6):
+            position = positions[order[i]]
+            usable &= np.isfinite(position)
+            lengths[i] = offsets[i] + scales[i] * position
+    return usable
 
 
 @kernel
-def all_finite(values):
-    """Return whether six numbers are finite."""
-    finite = True
-    for i in range(6):
-        finite &= np.isfinite(values[i])
-    return finite
+def admit(limits, lengths, rates, admitted):
+    """
+    Copy six lengths; return whether they and six rates may be used.
 
-
-@kernel
-def all_within(lengths, limits):
-    """Return whether six lengths are positive and within their limits (6, 2); NaN is not."""
-    within = True
+    Lengths are positive and within their limits (6, 2), rates are finite; NaN is neither.
+    """
+    if not len(lengths) == len(rates) == 6:
+        return False
+    usable = True
     for i in range(6):
-        within &= 0.0 < lengths[i] < np.inf and limits[i, 0] <= lengths[i] <= limits[i, 1]
-    return within
+        usable &= 0.0 < lengths[i] < np.inf and limits[i, 0] <= lengths[i] <= limits[i, 1]
+        usable &= np.isfinite(rates[i])
+        admitted[i] = lengths[i]
+    return usable

@@ -33,15 +33,28 @@ ORTHONORMAL = 1e-6  # by how much a guess may differ from a pose
 
 
 @kernel
-def solve_six(joints, scale, lengths, guess, settings, pose, state, work):
-    """Solve for six unknowns; as `solve`."""
-    return solve(joints, scale, lengths, guess, settings, pose, state, work, charts.SIX)
+def solve_six(joints, scale, lengths, guess, twist, seconds, settings, pose, state, work):
+    """Solve for six unknowns as `solve`, from a guess moved on for a time (s) at a twist."""
+    start(guess, twist, seconds, pose)
+    return solve(joints, scale, lengths, pose, settings, pose, state, work, charts.SIX)
 
 
 @kernel
-def solve_seven(joints, scale, lengths, guess, settings, pose, state, work):
-    """Solve for seven unknowns; as `solve`."""
-    return solve(joints, scale, lengths, guess, settings, pose, state, work, charts.SEVEN)
+def solve_seven(joints, scale, lengths, guess, twist, seconds, settings, pose, state, work):
+    """Solve for seven unknowns; as `solve_six`."""
+    start(guess, twist, seconds, pose)
+    return solve(joints, scale, lengths, pose, settings, pose, state, work, charts.SEVEN)
+
+
+@kernel
+def start(guess, twist, seconds, pose):
+    """Write a guess moved on for a time (s) at a twist; at 0 s as it is."""
+    if seconds != 0.0:
+        motion.move(guess, twist, seconds, pose)
+        return
+    for i in range(4):
+        for j in range(4):
+            pose[i, j] = guess[i, j]
 
 
 @kernel
@@ -49,11 +62,11 @@ def solve(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
     """
     Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4); write the state there.
 
-    The joints, a platform's table, are in units of `scale` (m), as a rule the characteristic
-    length. The settings are (method, chart, form of the residual, tau or alpha, max iterations,
-    residual and step tolerance, smallest singular value allowed). Returns (status, iterations,
-    largest length error in m, smallest singular value of dL/d(twist) with lengths in units of
-    the scale, or the least transmission).
+    The guess may stand where the pose is written. The joints, a platform's table, are in units of
+    `scale` (m), as a rule the characteristic length. The settings are (method, chart, form of the
+    residual, tau or alpha, max iterations, residual and step tolerance, smallest singular value
+    allowed). Returns (status, iterations, largest length error in m, smallest singular value of
+    dL/d(twist) with lengths in units of the scale, or the least transmission).
     """
     method, chart, form, parameter, limit, tolerance, step_tolerance, singular = settings
     x, squared = problem.state(work)

@@ -63,8 +63,12 @@ def reset(words):
 
 @kernel
 def judge(words, stamp_ns, value, slope, noise, shortfall):
-    """Take a pose as `update` does."""
-    update(monitor_of(words), stamp_ns, value, slope, noise, shortfall)
+    """Take a pose as `update` does; return the five parts of its Branch."""
+    monitor = monitor_of(words)
+    update(monitor, stamp_ns, value, slope, noise, shortfall)
+    numbers = monitor.numbers
+    return (1 if numbers[VALUE] > 0.0 else -1, numbers[RATE], numbers[GAP], is_unsure(monitor),
+            numbers[WRONG] > 0.0)
 
 
 @kernel

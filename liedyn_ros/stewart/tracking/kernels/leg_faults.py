@@ -58,6 +58,8 @@ COUNT, SAME_SAMPLES, SPREAD, NUMBERS = 0, 1, 2, 3
 OUTLIERS, WRONG, BITS, GROWN, TALLY = range(5)
 # What `examine` found, as bits: the first of six each, then of one.
 OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS, JUMPED, STALE, DOUBTED, LEARNT = 0, 6, 12, 18, 19, 20, 21
+DUE = 22  # whether the estimates of noise have to be brought up to date
+FAULTY = ~(1 << STALE | 1 << LEARNT | 1 << DUE)  # those of faults
 
 FAULTS = Bundle(
     'LegFaults', history=MATRIX, legs=MATRIX, since=CUBE,  # (POINTS, 7), (6, LEG), (2, 6, 6)
@@ -101,6 +103,8 @@ def examine(words, noise_words, time, lengths, residuals, plausible):
     stale = frozen == 63 and numbers[SAME_SAMPLES] > 0.0
     if not stale:
         readings.take(noise, time, lengths)
+        noise.numbers[readings.SINCE] += 1.0
+    due = noise.numbers[readings.SINCE] >= readings.SETTLE_EVERY
     wrong = count(faults.tally, outliers, jumped, grown)
     learnt = grown > 0.0 and (wrong or not jumped)
     if wrong:
@@ -109,7 +113,8 @@ def examine(words, noise_words, time, lengths, residuals, plausible):
             legs[i, STEPPED], plausible[i] = 0.0, lengths[i]
     doubted = wrong or settings[UNDERSTATED] > 0.0
     return (outliers << OUTLYING_LEGS | stepped << STEPPED_LEGS | frozen << FROZEN_LEGS
-            | jumped << JUMPED | stale << STALE | doubted << DOUBTED | learnt << LEARNT)
+            | jumped << JUMPED | stale << STALE | doubted << DOUBTED | learnt << LEARNT
+            | due << DUE)
 
 
 @kernel

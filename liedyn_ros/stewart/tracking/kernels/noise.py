@@ -44,10 +44,12 @@ SOME = 0.02  # share of readings that repeat, from which on a leg shows its step
 UNSEEN_STEP = 1e-3  # m, of a reading that has not changed yet
 NO_STEP = 1e-10  # of a reading: a smaller step is none
 SELDOM = 40.0  # samples without an outlier, after which one does not count as noise
+SETTLE_EVERY = 8  # samples: the estimates change slowly
 
-# Numbers of the whole platform.
+# Numbers of the whole platform. SINCE: samples since the estimates were brought up to date.
 (COUNT, TAKEN, PERIOD, SPREAD, VARIANCE, IDENTIFIED, ACCELERATION, ACROSS, JITTER, EVIDENCE,
- JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, RARE, NUMBERS) = range(19)
+ JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, RARE, SINCE,
+ NUMBERS) = range(20)
 # Numbers of a leg.
 (SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, LEG) = range(9)
 

@@ -18,22 +18,22 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.kernels import leg_faults, motion_bank
 
 # Where the parts of a row begin: readings in one unit; readings less predictions; readings, those
-# of outliers replaced; what motion_bank.follow writes.
-READINGS, RESIDUALS, PLAUSIBLE, MOVED, ROW = 0, 6, 12, 18, 18 + motion_bank.MOVED
+# of outliers replaced.
+READINGS, RESIDUALS, PLAUSIBLE, ROW = 0, 6, 12, 18
 
 
 @kernel
 def take(fault_words, noise_words, filter_words, relative, seconds, stamp_ns, lengths, noise,
-         jitter, row):
+         jitter, row, moved):
     """
-    Judge six readings and follow their motion; write a row.
+    Judge six readings and follow their motion; write a row and what motion_bank.follow writes.
 
     relative: (6,), what turns a reading into the unit in which all are judged. seconds, stamp_ns:
     their time, from the first on and as it is. noise, jitter: as motion_bank.follow is given
     them. Returns what leg_faults.examine and motion_bank.follow return.
     """
     readings, residuals, plausible = (
-        row[READINGS:RESIDUALS], row[RESIDUALS:PLAUSIBLE], row[PLAUSIBLE:MOVED])
+        row[READINGS:RESIDUALS], row[RESIDUALS:PLAUSIBLE], row[PLAUSIBLE:ROW])
     for i in range(6):
         readings[i] = lengths[i] * relative[i]
     found = leg_faults.examine(
@@ -42,5 +42,4 @@ def take(fault_words, noise_words, filter_words, relative, seconds, stamp_ns, le
         residuals[i] /= relative[i]
         plausible[i] /= relative[i]
     # An outlier is no motion, replaced or not.
-    return found, motion_bank.follow(
-        filter_words, stamp_ns, plausible, noise, jitter, row[MOVED:ROW])
+    return found, motion_bank.follow(filter_words, stamp_ns, plausible, noise, jitter, moved)
