@@ -31,7 +31,9 @@ from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.joints import GROUND
 from liedyn_ros.nodes.dynamics.parameters import named_values
 from liedyn_ros.nodes.dynamics.solvers import two_bars
-from liedyn_ros.ros.packed import JointReadings, NOTHING
+from liedyn_ros.ros.packed import JointReadings
+
+NOTHING: Array = np.empty(0)  # what a message does not say
 
 
 class LoopSample(NamedTuple):

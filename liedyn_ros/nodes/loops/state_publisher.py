@@ -26,14 +26,15 @@ from std_msgs.msg import String
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
-from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, warm_up_tracking
+from liedyn_ros.nodes.loops.machine import (
+    LoopedMachine, LoopSample, NOTHING, warm_up_tracking)
 from liedyn_ros.nodes.loops.outputs import LoopOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.ros.conversions import nanoseconds
 from liedyn_ros.ros.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import JointReadings, JointStateReader, NOTHING
+from liedyn_ros.ros.packed import JointReadings, JointStateReader
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.qos import LATCHED, sensor_data
 from liedyn_ros.ros.stream import Stream
