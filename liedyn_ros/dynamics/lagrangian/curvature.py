@@ -60,7 +60,7 @@ class Curvature(NamedTuple):
         g = self.metric
         area = (x @ g @ x) * (y @ g @ y) - (x @ g @ y)**2
         with np.errstate(divide='ignore', invalid='ignore'):
-            return float(np.einsum('ijkl,i,j,k,l', self.riemann, x, y, x, y) / area)
+            return float(self.riemann @ y @ x @ y @ x / area)
 
     def deviation(self, separation: ArrayLike, v: ArrayLike) -> Array:
         """
@@ -71,7 +71,7 @@ class Curvature(NamedTuple):
         """
         eta = as_array('separation', separation, (len(self.metric),))
         v = as_array('v', v, (len(self.metric),))
-        return np.linalg.solve(self.metric, np.einsum('ijkl,j,k,l', self.riemann, v, eta, v))
+        return np.linalg.solve(self.metric, self.riemann @ v @ eta @ v)
 
 
 def curvature(model: Model, q: ArrayLike) -> Curvature:

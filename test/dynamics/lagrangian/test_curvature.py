@@ -51,6 +51,19 @@ def test_symmetries(case: Case) -> None:
         assert np.abs(zero).max() <= bound
 
 
+def test_ricci_and_scalar_curvature_sum_those_of_planes(case: Case) -> None:
+    found = curvature(case.model, case.q)
+    frame = np.linalg.inv(np.linalg.cholesky(found.metric)).T  # columns are orthonormal
+    planes = np.einsum('ijkl,ia,jb,ka,lb->ab', found.riemann, *[frame] * 4, optimize=True)
+    size = np.abs(planes).max()
+    assert found.sectional(*frame.T[:2]) == pytest.approx(planes[0, 1], abs=TOLERANCE * size)
+    assert found.scalar == pytest.approx(planes.sum(), rel=0.0, abs=TOLERANCE * size)
+    ricci = frame.T @ found.ricci @ frame
+    np.testing.assert_allclose(ricci, ricci.T, rtol=0.0, atol=TOLERANCE * size)
+    np.testing.assert_allclose(
+        np.diag(ricci), planes.sum(axis=0), rtol=0.0, atol=TOLERANCE * size)
+
+
 @pytest.mark.parametrize('seed', range(2))
 def test_curvature_is_that_of_differences_of_the_symbols(seed: int) -> None:
     case = make_case(seed, True)
