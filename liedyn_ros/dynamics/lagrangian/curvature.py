@@ -71,7 +71,8 @@ class Curvature(NamedTuple):
         """
         eta = as_array('separation', separation, (len(self.metric),))
         v = as_array('v', v, (len(self.metric),))
-        return np.linalg.solve(self.metric, self.riemann @ v @ eta @ v)
+        bent = np.linalg.solve(self.metric, self.riemann @ v @ eta @ v)
+        return np.asarray(bent, dtype=np.float64)
 
 
 def curvature(model: Model, q: ArrayLike) -> Curvature:
