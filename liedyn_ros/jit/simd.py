@@ -19,8 +19,8 @@ A table is a float64 array (rows, columns), or (rows, columns, LANES) for LANES 
 get and put move what stands in a place: a float, or Lanes, a vector register that has +, -, *
 and / with its like and with floats. So one source serves single states and batches. get_int reads
 a whole number, which a table of single states may hold among its floats, as an int64.
-Within one state, eight entries of a row of a table can be side by side as well: get_lanes and
-put_lanes move them, spread and total go from a number to Lanes and back.
+Within one state, eight entries of a row of a table can be side by side as well. get_lanes and
+put_lanes move them; spread and total go from a number to Lanes and back.
 Indices are not checked: whoever owns a table makes it large enough.
 """
 

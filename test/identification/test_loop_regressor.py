@@ -95,7 +95,7 @@ def test_base_parameters_of_a_four_bar_linkage() -> None:
     Eight with gravity, four without; its open tree has nine and five.
 
     The energies hold the squares of three rates, a product of the coupler with one of its ends,
-    and sines and cosines of two angles: those of the third follow from the loop.
+    and sines and cosines of two angles. Those of the third follow from the loop.
     """
     model = planar_linkage((0.2, 0.5), (0.4,), 0.45, ('left_0',))
     rng = np.random.default_rng(0)

@@ -37,7 +37,7 @@ class ConstrainedInverseJacobians(NamedTuple):
     """
     The joint forces tau (nv,), the multipliers (m,), and their partial derivatives.
 
-    by_q, by_v and by_a (nv, nv): row k is tau[k]; by_tau (nv, nv) is by the forces of passive
+    by_q, by_v and by_a (nv, nv): row k is tau[k]. by_tau (nv, nv) is by the forces of passive
     joints, by_need (nv, nv) by the forces that the tree needs for the motion. multipliers_by_q,
     _by_v, _by_a, _by_tau and _by_need are (m, nv). Those by q are along the
     tangents of model.integrate. Changes have a meaning where they keep the motion on the

@@ -16,7 +16,7 @@
 Partial derivatives of machines with closed loops by their kinematic parameters (13.5, 13.20).
 
 A parameter displaces the bodies behind it, as a locked joint there would, and with them the frames
-of closures: rows vary as with a displacement of the state. The equations are the same ones.
+of closures. So rows vary as with a displacement of the state. The equations are the same ones.
 Constraint functions are of the coordinates alone, and do not vary.
 """
 
@@ -158,8 +158,9 @@ def kinematic_gaps(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike) ->
     """
     Return by how much kinematic parameters open the constraints of a closed state.
 
-    A displacement dq with A dq = -position dp closes them again: the derivative of an assembly,
-    as calibration of a machine with closed loops takes it. Raises LiedynError for an open state.
+    A displacement dq with A dq = -position dp closes them again. That is the derivative of an
+    assembly, which calibration of a machine with closed loops takes. Raises LiedynError for an
+    open state.
     """
     dynamics.require_closed(q, v)
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (dynamics.model.nv,))

@@ -31,10 +31,10 @@ def platform_model(geometry: StewartGeometry) -> Model:
     """
     Return a free platform, legs of universal and driven joints, and six spherical closures.
 
-    The driven joints have the names of the legs: the prismatic joint of a strut, without length
-    at zero, that of the carriage on a rail, or the revolute joint of a crank. Other names are
-    platform, LEG_cylinder (LEG_carriage, LEG_crank), LEG_rod, LEG_base for the universal joint and
-    LEG_tip for the closure. Raises GeometryError for a geometry without masses, or with joints
+    The driven joints have the names of the legs. They are the prismatic joint of a strut, without
+    length at zero, that of the carriage on a rail, or the revolute joint of a crank. Other names
+    are platform, LEG_cylinder (LEG_carriage, LEG_crank), LEG_rod, LEG_base for the universal joint
+    and LEG_tip for the closure. Raises GeometryError for a geometry without masses, or with joints
     whose axes do not meet.
     """
     masses = geometry.masses

@@ -15,8 +15,8 @@
 """
 Cholesky factor of S = Y^T Y, the inverse inertia that the constraints see: S = U^T D^-1 U.
 
-With Y = L^-T A^T, S is A M^-1 A^T. U takes a third of the work of R in orthogonal.py, of which its
-rows are multiples, but loses twice the digits: it serves where the constraints are well
+With Y = L^-T A^T, S is A M^-1 A^T. The rows of U are multiples of those of R in orthogonal.py. U
+takes a third of the work but loses twice the digits. So it serves where the constraints are well
 conditioned. D is the diagonal of U, room.inverse holds D^-1, and room.lower U^T D^-1. Of S, what
 constraints without a common coordinate would add is zero, and left out.
 """

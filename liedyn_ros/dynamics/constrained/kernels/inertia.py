@@ -15,7 +15,7 @@
 """
 The mass matrix in the inertial frame, and its factor along the tree (Featherstone, LTL).
 
-Row k of a table has the entries of coordinate k with those before it on the way to the ground, in
+Row k of a table is of coordinate k: its entries with those before it on the way to the ground, in
 their order from there, then its own. So the ancestors of an ancestor come first in a row too, and
 rows are added to each other eight entries at a time.
 """
