@@ -67,7 +67,7 @@ def constrained_product(constants, series, by_row, by_column, space, table, work
         solution.project_multipliers(room, rank, change)
         for r in range(count):
             multipliers[r] = work[LEFT, r] + change[r]
-    if task == LEAST_FORCE or task == HYBRID and not forward.all_set(free):
+    if task == LEAST_FORCE or (task == HYBRID and not forward.all_set(free)):
         for j in range(size):
             work[SIDE, j] = a[j] if free[j] else 0.0
         respond(machine, motion, table, work[SIDE, :size], multipliers, tau)
