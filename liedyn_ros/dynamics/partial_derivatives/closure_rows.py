@@ -19,6 +19,8 @@ Columns are what varies: the state, q before v, or the kinematic parameters of a
 that is displaced carries the frames of its closures along.
 """
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from liedyn_ros.common.checks import Array
@@ -30,7 +32,7 @@ from liedyn_ros.dynamics.screw_tree import LinkMotion, ScrewTree, unpacked
 from liedyn_ros.model import Closure, CLOSURE_TYPES
 
 
-class ClosureRows:
+class ClosureRows(ABC):
     """
     The rows of closures, varied by columns that a subclass has.
 
@@ -47,12 +49,13 @@ class ClosureRows:
                          for c, closure in enumerate(self._model.closures)]
         self.wrenches = [self._rows(c, *each) for c, each in enumerate(self.closures)]
 
+    @abstractmethod
     def changes(self, body: str | None, link: int) -> Changes:
         """Return what columns change of a body, None being the ground."""
-        raise NotImplementedError
 
     def frame_changes(self, closure: int, side: int, pose: Array) -> Array | None:
-        """Return how columns displace a frame (c, 6) that stands there, beyond its body."""
+        """Return how columns displace a frame (c, 6) that stands there beyond its body, if so."""
+        return None
 
     def jacobian(self) -> Array:
         """Return the rows of A that closures have, before those of couplings."""
