@@ -75,10 +75,10 @@ class PoseCertifier:
         if not (np.isfinite(lengths).all() and (lengths >= 0.0).all() and joints >= 0.0):
             raise LimitError('length_bound, joint_bound: expected numbers from 0 on, got '
                              f'{lengths.tolist()}, {joints}')
-        self._scale = geometry.characteristic_length
-        self._table, centre = centred(geometry)
-        bounds = np.concatenate(error_bounds(geometry, lengths, joints)) / self._scale
-        self._known = np.concatenate(([self._scale], centre, bounds))
+        table, centre = centred(geometry)
+        scale = geometry.characteristic_length
+        bounds = np.concatenate(error_bounds(geometry, lengths, joints)) / scale
+        self._known = np.concatenate(([scale], centre, bounds, table))
         self._values, self._pose = np.empty(6), np.empty((4, 4))
         self._work = np.empty(kernels.SPACE)
 
@@ -99,15 +99,8 @@ class PoseCertifier:
 
         For a hot loop: pose (4, 4) and lengths (6,) are contiguous float64, and not checked.
         """
-        if not kernels.certify(self._table, self._known, lengths, pose, self._work):
-            return NOTHING
-        radius, unique, regular, w0, w1, w2, v0, v1, v2 = self._work[kernels.PROVED:].tolist()
-        rho = self._scale
-        return (rho * radius, rho * unique, rho * regular, w0, w1, w2, rho * v0, rho * v1,
-                rho * v2)
-
-
-NOTHING = (math.nan,) * 9
+        kernels.certify(self._known, lengths, pose, self._work)
+        return tuple(self._work[kernels.PROVED:].tolist())
 
 
 def centred(geometry: StewartGeometry) -> tuple[Array, Array]:

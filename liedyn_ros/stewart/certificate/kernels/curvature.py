@@ -32,8 +32,8 @@ ROUNDING = 2.0 ** -53
 # for each leg g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
 DG, A, H, LEG = 0, 36, 72, 132
 PART = 10  # numbers of H_i
-G, LENGTH, MEASURED, BASE, PLATFORM, CENTRE, COLUMN = 0, 6, 12, 18, 24, 30, 36
-WORK = LEG + 42
+G, LENGTH, MEASURED, INVERSE, BASE, PLATFORM, CENTRE, COLUMN = 0, 6, 12, 18, 24, 30, 36, 42
+WORK = LEG + 48
 
 
 @kernel
@@ -52,8 +52,8 @@ def examine(table, r, p, squared, work):
         inverse = 1.0 / measured
         vec3.store(work, DG + 6 * i, vec3.scale(inverse, vec3.cross(b, d)))
         vec3.store(work, DG + 6 * i + 3, vec3.scale(inverse, d))
-        part[G + i] = 0.5 * (square - squared[i]) * inverse
-        part[LENGTH + i], part[MEASURED + i] = square ** 0.5, measured
+        part[G + i], part[LENGTH + i] = 0.5 * (square - squared[i]) * inverse, square ** 0.5
+        part[MEASURED + i], part[INVERSE + i] = measured, inverse
         part[BASE + i] = vec3.dot(a, a) ** 0.5
         part[PLATFORM + i], part[CENTRE + i] = vec3.dot(b, b) ** 0.5, vec3.dot(c, c) ** 0.5
         write_curvature(b, c, inverse, work[H + i:LEG])

@@ -14,28 +14,43 @@
 
 """The certificate of a pose by Newton and Kantorovich (14.1 to 14.7), units as in curvature."""
 
+import math
+
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature
 from liedyn_ros.stewart.certificate.kernels.curvature import (
-    A, BASE, CENTRE, COLUMN, G, LEG, LENGTH, MEASURED, PLATFORM, ROUNDING, WORK)
+    A, BASE, CENTRE, COLUMN, DG, G, INVERSE, LEG, LENGTH, MEASURED, PLATFORM, ROUNDING, WORK)
 from liedyn_ros.stewart.platform.kernels import forms
 
 SKEW = 2.0 / 3.0 ** 0.5
 
 # Parts of what is known of a platform: rho, m; the centre of its joints in its frame, m; bounds in
-# units of rho, of lengths, joint centres on base and platform, travel of driven ends and its bend.
-SCALE, MIDDLE, BOUNDS, KNOWN = 0, 1, 4, 34
+# units of rho, of lengths, joint centres on base and platform, travel of driven ends and its bend;
+# then the table, centred.
+SCALE, MIDDLE, BOUNDS, TABLE = 0, 1, 4, 34
 # Parts of a workspace besides those of curvature. What is proved are the radii r_minus, r_plus,
-# r_reg and the half widths of the box, all in units of rho.
+# r_reg, m, and the half widths of the box, rad and m.
 SQUARED, ERROR, PROVED, SPACE = WORK, WORK + 6, WORK + 12, WORK + 21
 
 
 @kernel
-def certify(table, known, values, pose, work):
-    """Write what is proved of a pose (4 by 4, m) for the legs' values; return whether it is."""
-    scale, centre, bounds = known[SCALE], vec3.load(known, MIDDLE), known[BOUNDS:KNOWN]
-    squared, error, proved = work[SQUARED:ERROR], work[ERROR:PROVED], work[PROVED:SPACE]
+def certify(known, values, pose, work):
+    """Write what is proved of a pose (4 by 4, m) for the legs' values, NaN where nothing is."""
+    proved, scale = work[PROVED:SPACE], known[SCALE]
+    if prove(known, values, pose, work):
+        for k in (0, 1, 2, 6, 7, 8):
+            proved[k] *= scale
+    else:
+        for k in range(SPACE - PROVED):
+            proved[k] = math.nan
+
+
+@kernel
+def prove(known, values, pose, work):
+    """Write what is proved of a pose, in units of rho; return whether anything is."""
+    scale, centre, bounds = known[SCALE], vec3.load(known, MIDDLE), known[BOUNDS:TABLE]
+    table, squared, error = known[TABLE:], work[SQUARED:ERROR], work[ERROR:PROVED]
     if len(table) == forms.ENDS:
         for i in range(6):
             squared[i] = (values[i] / scale) ** 2
@@ -52,19 +67,22 @@ def certify(table, known, values, pose, work):
     plain, extra, k3, k4 = 0.0, 0.0, 0.0, 0.0
     for i in range(6):
         length, measured, share = leg[LENGTH + i], leg[MEASURED + i], leg[COLUMN + i]
+        inverse = leg[INVERSE + i]
         b, c = leg[PLATFORM + i], leg[CENTRE + i]
-        delta, of_platform, way = bounds[i], bounds[12 + i], bounds[18 + i]
-        of_base, along = bounds[6 + i] + way, bounds[6 + i] + of_platform
-        if way > 0.0:  # a driven end moves along its way alone
-            along += abs(forms.transmission(table, i, r, p)) * way + bounds[24 + i]
+        delta, of_platform, travel = bounds[i], bounds[12 + i], bounds[18 + i]
+        of_base, along = bounds[6 + i] + travel, bounds[6 + i] + of_platform
+        if travel > 0.0:  # a driven end moves along its way alone
+            way = mat3.apply_t(r, forms.way(table, i))
+            cosine = vec3.dot(vec3.load(work, DG + 6 * i + 3), way) * measured / length
+            along += abs(cosine) * travel + bounds[24 + i]
         of_joints, size, turn = of_base + of_platform, leg[BASE + i] + b + position, 1.0 + b * b
-        rounding = (length / measured * (uneven * b + 6.0 * ROUNDING * size)
-                    + 4.0 * ROUNDING * (length * length + measured * measured) / measured)
-        error[i] = (delta + 0.5 * delta * delta / measured
-                    + (along * length + 0.5 * of_joints * of_joints) / measured
+        rounding = (length * inverse * (uneven * b + 6.0 * ROUNDING * size)
+                    + 4.0 * ROUNDING * (length * length + measured * measured) * inverse)
+        error[i] = (delta + 0.5 * delta * delta * inverse
+                    + (along * length + 0.5 * of_joints * of_joints) * inverse
                     + rounding)  # (14.2), |l_i| eps_i being the way along the leg
         eta += share * error[i]
-        share /= measured
+        share *= inverse
         beta += share * (of_joints * turn ** 0.5 + (length + of_joints) * of_platform
                          + 2.0 * uneven * b * length + 12.0 * ROUNDING * size * turn ** 0.5)
         far_b, far_l = b + of_platform, length + of_joints
@@ -75,13 +93,13 @@ def certify(table, known, values, pose, work):
     turning, mixed, moving = curvature.squares(work)
     k0 = min((turning + 2.0 * mixed + moving) ** 0.5, plain) + extra
     r0 = 4.0 / (k0 + (k0 * k0 + 4.0 * k3) ** 0.5)
-    return conclude(eta, beta, k0 + 0.5 * (k3 + k4 * r0) * r0, r0, error, proved, work)
+    return conclude(eta, beta, k0 + 0.5 * (k3 + k4 * r0) * r0, r0, error, work)
 
 
 @kernel
-def conclude(eta, beta, k, r0, error, proved, work):
+def conclude(eta, beta, k, r0, error, work):
     """Write radii and box, where the test (14.6) holds; return whether it does."""
-    shift = 0.0
+    proved, shift = work[PROVED:SPACE], 0.0
     for j in range(6):
         total, width = 0.0, 0.0
         for i in range(6):

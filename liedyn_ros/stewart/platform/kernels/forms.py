@@ -204,13 +204,22 @@ def transmission(table, i, r, p):
     row = table[at:at + ROW]
     if row[KIND] == STRUT or row[KIND] == OFFSET:
         return 1.0
-    leg, motion = legs.leg_vector(table, i, r, p), vec3.load(row, FIRST)
-    if row[KIND] == CRANK:
-        arm = vec3.sub(legs.base_joint(table, i), vec3.load(row, BASE))
-        e1, e2 = vec3.load(row, FIRST), vec3.load(row, SECOND)
-        motion = vec3.scale(1.0 / row[OTHER], vec3.axpy(
-            vec3.dot(arm, e1), e2, vec3.scale(-vec3.dot(arm, e2), e1)))
-    return row[SIDE] * vec3.dot(leg, motion) / vec3.dot(leg, leg) ** 0.5
+    leg = legs.leg_vector(table, i, r, p)
+    return vec3.dot(leg, way(table, i)) / vec3.dot(leg, leg) ** 0.5
+
+
+@kernel
+def way(table, i):
+    """Return the unit vector along which the drive of a rail or a crank moves its end now."""
+    at = ENDS + ROW * i
+    row = table[at:at + ROW]
+    e1, side = vec3.load(row, FIRST), row[SIDE]
+    if row[KIND] == RAIL:
+        return vec3.scale(side, e1)
+    e2, arm = vec3.load(row, SECOND), vec3.sub(
+        legs.base_joint(table, i), vec3.load(row, BASE))
+    side /= row[OTHER]
+    return vec3.axpy(side * vec3.dot(arm, e1), e2, vec3.scale(-side * vec3.dot(arm, e2), e1))
 
 
 @kernel
