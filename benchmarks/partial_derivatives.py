@@ -20,8 +20,8 @@ For each machine: the Jacobians of inverse and forward dynamics, bare kernel and
 ratio and its upper bound. Then the checked call that writes an earlier result again, as Pinocchio
 writes its data, the one that returns new arrays, and CasADi's function. Then products with a
 vector from either side as multiples of one call of the dynamics, kernel beside kernel and checked
-call beside checked call; of machines with closed loops, checked calls alone. Peers take turns in
-the same run, and must agree first.
+call beside checked call; of machines with closed loops and by all parameters, checked calls alone.
+Peers take turns in the same run, and must agree first.
 """
 
 from functools import partial
@@ -52,6 +52,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.stewart import StewartGeometry
 
@@ -147,6 +148,21 @@ class State:
             'forward, J^T y': (Call(forward_product_transposed, (*there, x[0], *out)), ahead[0],
                                Call(on.gradient, (*pushed, x[0])), ahead[1])}
 
+    def products_by_parameters(self) -> dict[str, tuple[Call, Call]]:
+        """Return each checked product by everything, and the dynamics that it belongs to."""
+        d, x, moving, pushed = self.dynamics, self.x, (self.q, self.v, self.a), (
+            self.q, self.v, self.tau)
+        size = len(Parameters(self.model).vector)
+        by = {'parameters': Parameters(
+            self.model, np.random.default_rng(0).normal(size=size))}
+        inverse, forward = d.inverse.partial_derivatives, d.forward.partial_derivatives
+        back, ahead = Call(d.inverse, moving), Call(d.forward, pushed)
+        return {
+            'inverse, J x': (Call(partial(inverse.product, **by), (*moving, *x)), back),
+            'inverse, J^T y': (Call(partial(inverse.gradient, **by), (*moving, x[0])), back),
+            'forward, J x': (Call(partial(forward.product, **by), (*pushed, *x)), ahead),
+            'forward, J^T y': (Call(partial(forward.gradient, **by), (*pushed, x[0])), ahead)}
+
 
 def measure(name: str, robot: Robot) -> list[Row]:
     """Return the rows of one machine."""
@@ -164,6 +180,9 @@ def measure(name: str, robot: Robot) -> list[Row]:
     for what, products in state.products().items():
         kernel, plain, checked, beside = interleaved(list(products))
         rows.append(_product(name, what, kernel, plain, checked, beside))
+    for what, calls in state.products_by_parameters().items():
+        taken, beside = interleaved(list(calls))
+        rows.append(_product(name, f'{what}, all', taken, beside, taken, beside))
     return rows
 
 

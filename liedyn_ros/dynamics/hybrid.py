@@ -31,8 +31,7 @@ from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.inputs import borrowed, copied, known, mask, require_own_memory, stop
 from liedyn_ros.dynamics.kernels import aba
 from liedyn_ros.dynamics.names import Names
-from liedyn_ros.dynamics.partial_derivatives.hybrid import hybrid_jacobians, HybridJacobians
-from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
+from liedyn_ros.dynamics.partial_derivatives.hybrid import HybridPartialDerivatives
 from liedyn_ros.dynamics.time_derivatives.errors import HybridOrders, NO_DIGIT, with_error
 from liedyn_ros.dynamics.time_derivatives.estimate import ErrorEstimator
 from liedyn_ros.dynamics.time_derivatives.kernels import aba as aba_series
@@ -132,17 +131,10 @@ class Hybrid(Algorithm):
         return with_error(self._constants, self._position(q), self._rate('v', v), which, found,
                           wrenches, extended, max_error)
 
-    def partial_derivatives(
-            self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
-            tau: ArrayLike, external: ArrayLike | None = None) -> HybridJacobians:
-        """Return a and tau with their derivatives by q, v and by what is given of either."""
-        a, tau = self(q, v, prescribed, a, tau, external)
-        at = self._inverse_derivatives(q, v, a, external)
-        return hybrid_jacobians(self._mask(prescribed), a, tau, at)
-
     @cached_property
-    def _inverse_derivatives(self) -> InversePartialDerivatives:
-        return InversePartialDerivatives(self._constants)
+    def partial_derivatives(self) -> HybridPartialDerivatives:
+        """Return the derivatives of a and tau by q, v and by what is given of either."""
+        return HybridPartialDerivatives(self._constants, self, self._mask)
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
               tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:

@@ -15,10 +15,11 @@
 """Partial derivatives of forward dynamics (13.15, 13.23)."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constants import Constants
@@ -29,6 +30,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jaco
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import KinematicJacobians
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
@@ -72,7 +75,7 @@ class ForwardPartialDerivatives:
     def __init__(self, constants: Constants, solve: Callable[..., Array]) -> None:
         """Make room; solve is the time derivatives of forward dynamics."""
         self._solve = solve
-        self._model, self._nv = constants.model, constants.model.nv
+        self._constants, self._model, self._nv = constants, constants.model, constants.model.nv
         self._bodies, self._no_wrenches = len(constants.model.bodies), np.empty((0, 6))
         own, n = PartialTables(constants), self._nv
         self._shapes, self._rates = ((n,), (n, n), (n, n), (n, n), (n, 3)), ((n,),) * 4
@@ -104,8 +107,19 @@ class ForwardPartialDerivatives:
         return result
 
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
-                dtau: ArrayLike, external: ArrayLike | None = None) -> Array:
-        """Return by_q dq + by_v dv + by_tau dtau (nv,) in O(n)."""
+                dtau: ArrayLike, external: ArrayLike | None = None, *,
+                parameters: Parameters | None = None) -> Array:
+        """
+        Return by_q dq + by_v dv + by_tau dtau (nv,) in O(n).
+
+        parameters are changes of all that the model and external say, and count as well.
+        """
+        if parameters is not None:
+            *state, tau, wrenches = self._inputs(q, v, tau, external)
+            direction = self._rate('dq', dq), self._rate('dv', dv), self._rate('dtau', dtau)
+            return self._by_parameters.hybrid_product(
+                (*state, np.empty(self._nv), wrenches), self._nothing, tau, direction,
+                parameters)[0]
         a, out = np.empty(self._nv), np.empty(self._nv)
         wrenches = self._no_wrenches if external is None else external
         if self._product.attempt(q, v, tau, wrenches, dq, dv, dtau, a, out) == DONE:
@@ -119,8 +133,19 @@ class ForwardPartialDerivatives:
         return out
 
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
-                 external: ArrayLike | None = None) -> ForwardGradient:
-        """Return a, y^T by_q, y^T by_v and y^T by_tau in O(n): the gradient of y . a."""
+                 external: ArrayLike | None = None, *, parameters: Parameters | None = None
+                 ) -> ForwardGradient:
+        """
+        Return a, y^T by_q, y^T by_v and y^T by_tau in O(n): the gradient of y . a.
+
+        That by parameters is written into parameters.
+        """
+        if parameters is not None:
+            *state, tau, wrenches = self._inputs(q, v, tau, external)
+            a, _, *gradient = self._by_parameters.hybrid_gradient(
+                (*state, np.empty(self._nv), wrenches), self._nothing, tau, self._rate('y', y),
+                parameters)
+            return ForwardGradient(a, *gradient)
         result = room(ForwardGradient, self._rates)
         wrenches = self._no_wrenches if external is None else external
         if self._transposed.attempt(q, v, tau, wrenches, y, *result) == DONE:
@@ -183,6 +208,15 @@ class ForwardPartialDerivatives:
         forces = self._inverse.by_kinematics(q, v, at.a, external)
         return KinematicJacobians(*(
             -np.einsum('ij,j...->i...', at.by_tau, each) for each in forces))
+
+    @cached_property
+    def _by_parameters(self) -> ParameterProducts:
+        return ParameterProducts(self._constants)
+
+    @cached_property
+    def _nothing(self) -> NDArray[np.bool_]:
+        """Return what forward dynamics prescribes."""
+        return np.zeros(self._nv, dtype=bool)
 
     def _inputs(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None
                 ) -> tuple[Array, Array, Array, Array]:

@@ -14,14 +14,21 @@
 
 """Partial derivatives of hybrid dynamics (13.18)."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
+from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.inputs import borrowed, copied
+from liedyn_ros.dynamics.partial_derivatives.inverse import (
+    InverseJacobians, InversePartialDerivatives)
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 
 
 class HybridJacobians(NamedTuple):
@@ -52,6 +59,93 @@ class HybridJacobians(NamedTuple):
         """
         return (push(self.prescribed, self.a_by_given, forces),
                 hold(self.prescribed, self.tau_by_given, forces))
+
+
+class HybridProduct(NamedTuple):
+    """How a and tau (nv,) change along a direction."""
+
+    a: Array
+    tau: Array
+
+
+class HybridGradient(NamedTuple):
+    """a and tau, and the partial derivatives of y . x, each (nv,), x being what is found."""
+
+    a: Array
+    tau: Array
+    by_q: Array
+    by_v: Array
+    by_given: Array
+
+
+class HybridPartialDerivatives:
+    """
+    Derivatives of a and tau by q, v and by what is given of either.
+
+    Called as dynamics.hybrid.partial_derivatives, with the arguments of dynamics.hybrid. External
+    wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of Coulomb
+    friction has no derivative. Each call raises what dynamics.hybrid raises.
+    """
+
+    def __init__(self, constants: Constants, solve: Callable[..., tuple[Array, Array]],
+                 mask: Callable[..., NDArray[np.bool_]]) -> None:
+        """Take the dynamics, and what reads prescribed."""
+        self._constants, self._solve, self._mask = constants, solve, mask
+        self._model, self._nv = constants.model, constants.model.nv
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike,
+                 tau: ArrayLike, external: ArrayLike | None = None) -> HybridJacobians:
+        """Return a, tau and all Jacobians."""
+        a, tau = self._solve(q, v, prescribed, a, tau, external)
+        at = self._inverse(q, v, a, external)
+        return hybrid_jacobians(self._mask(prescribed), a, tau, at)
+
+    def product(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
+                dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
+                external: ArrayLike | None = None, *, parameters: Parameters | None = None
+                ) -> HybridProduct:
+        """
+        Return by_q dq + by_v dv + by_given given of a and of tau in O(n).
+
+        given (nv,) is the change of the acceleration where it is prescribed, of the force
+        elsewhere. parameters are changes of all that the model and external say, and count as
+        well.
+        """
+        direction = self._rate('dq', dq), self._rate('dv', dv), self._rate('given', given)
+        return HybridProduct(*self._products.hybrid_product(
+            *self._inputs(q, v, prescribed, a, tau, external), direction, parameters))
+
+    def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
+                 y: ArrayLike, external: ArrayLike | None = None, *,
+                 parameters: Parameters | None = None) -> HybridGradient:
+        """
+        Return a, tau and the gradient of y . x in O(n), x being tau where a is prescribed, else a.
+
+        That by parameters is written into parameters.
+        """
+        return HybridGradient(*self._products.hybrid_gradient(
+            *self._inputs(q, v, prescribed, a, tau, external), self._rate('y', y), parameters))
+
+    @cached_property
+    def _inverse(self) -> InversePartialDerivatives:
+        return InversePartialDerivatives(self._constants)
+
+    @cached_property
+    def _products(self) -> ParameterProducts:
+        return ParameterProducts(self._constants)
+
+    def _inputs(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
+                external: ArrayLike | None
+                ) -> tuple[tuple[Array, Array, Array, Array], NDArray[np.bool_], Array]:
+        wrenches = np.empty((0, 6)) if external is None else borrowed(
+            'external', external, (len(self._model.bodies), 6))
+        shape = (self._nv,)
+        state = (borrowed('q', q, (self._model.nq,)), self._rate('v', v), copied('a', a, shape),
+                 wrenches)
+        return state, self._mask(prescribed), copied('tau', tau, shape)
+
+    def _rate(self, name: str, value: ArrayLike) -> Array:
+        return borrowed(name, value, (self._nv,))
 
 
 def push(prescribed: NDArray[np.bool_], by_given: Array, forces: Array) -> Array:

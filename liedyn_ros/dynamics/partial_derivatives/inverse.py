@@ -14,6 +14,7 @@
 
 """Partial derivatives of inverse dynamics (13.2, 13.4)."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import inverse_second
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     held_wrench_jacobian, inverse_kinematic_jacobians, KinematicJacobians)
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
@@ -103,8 +106,17 @@ class InversePartialDerivatives:
         return result
 
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
-                da: ArrayLike, external: ArrayLike | None = None) -> Array:
-        """Return by_q dq + by_v dv + by_a da (nv,) in O(n): the derivative in one direction."""
+                da: ArrayLike, external: ArrayLike | None = None, *,
+                parameters: Parameters | None = None) -> Array:
+        """
+        Return by_q dq + by_v dv + by_a da (nv,) in O(n): the derivative in one direction.
+
+        parameters are changes of all that the model and external say, and count as well.
+        """
+        if parameters is not None:
+            direction = self._rate('dq', dq), self._rate('dv', dv), self._rate('da', da)
+            return self._by_parameters.inverse_product(
+                self._inputs(q, v, a, external), direction, parameters)
         out, wrenches = np.empty(self._nv), self._no_wrenches if external is None else external
         if self._product.attempt(q, v, a, wrenches, dq, dv, da, out):
             return out
@@ -115,8 +127,16 @@ class InversePartialDerivatives:
         return out
 
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
-                 external: ArrayLike | None = None) -> InverseGradient:
-        """Return y^T by_q, y^T by_v and y^T by_a in O(n): the gradient of y . tau."""
+                 external: ArrayLike | None = None, *, parameters: Parameters | None = None
+                 ) -> InverseGradient:
+        """
+        Return y^T by_q, y^T by_v and y^T by_a in O(n): the gradient of y . tau.
+
+        That by parameters is written into parameters.
+        """
+        if parameters is not None:
+            return InverseGradient(*self._by_parameters.inverse_gradient(
+                self._inputs(q, v, a, external), self._rate('y', y), parameters))
         result = room(InverseGradient, self._rates)
         wrenches = self._no_wrenches if external is None else external
         if self._transposed.attempt(q, v, a, wrenches, y, *result):
@@ -189,6 +209,10 @@ class InversePartialDerivatives:
             if not jacobian(self._constants.table, self._room.data, b, False, q, matrix):
                 refuse(self._model, '', q)
         return result
+
+    @cached_property
+    def _by_parameters(self) -> ParameterProducts:
+        return ParameterProducts(self._constants)
 
     def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None
                 ) -> tuple[Array, Array, Array, Array]:

@@ -16,10 +16,10 @@
 
 from liedyn_ros.dynamics.kernels import aba, articulated, joints
 from liedyn_ros.dynamics.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
-from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
-    multiply, multiply_transposed, sum_of)
+from liedyn_ros.dynamics.partial_derivatives.kernels.products import multiply, multiply_transposed
 from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+    load_pair, store_pair, sum_of)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
 
@@ -38,7 +38,7 @@ def forward_product(model, data, table, q, v, tau, external, xq, xv, xtau, a, ou
             and joints.complete(model, xtau)):
         return aba.REFUSED
     store_wrenches(model, data)
-    multiply(model, data, table, v, a, xq, xv, None, out)
+    multiply(model, data, table, None, q, v, a, xq, xv, None, out)
     for k in range(len(out)):
         out[k] = xtau[k] - out[k]
     solve_mass(model, data, out, out)
@@ -59,7 +59,7 @@ def forward_product_transposed(model, data, table, q, v, tau, external, y, a, by
         return aba.REFUSED
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     store_wrenches(model, data)
-    multiply_transposed(model, data, table, v, a, by_tau, by_q, by_v, None)
+    multiply_transposed(model, data, table, None, q, v, a, by_tau, by_q, by_v, None)
     for k in range(len(by_q)):
         by_q[k] = -by_q[k]
         by_v[k] = -by_v[k]

@@ -22,11 +22,14 @@ from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.dynamics.kernels.rnea import rnea
 from liedyn_ros.dynamics.kernels.tables import (
     ACCELERATION, add3, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9, ORDER_CHANGE,
-    PARENT, PITCH, POSITION, ROTATION, store3, TWIST, VI, WRENCH)
+    PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST, VI, WRENCH)
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
+    GRAVITY, LINK_EXTERNAL, LINK_INERTIA, LINK_PITCH, MOVED)
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+    add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
@@ -46,18 +49,26 @@ def inverse_product(model, data, table, q, v, a, external, xq, xv, xa, out):
     if not (rnea(model, data, q, v, a, external, out) and joints.complete(model, xq)
             and joints.complete(model, xv) and joints.complete(model, xa)):
         return False
-    multiply(model, data, table, v, a, xq, xv, xa, out)
+    multiply(model, data, table, None, q, v, a, xq, xv, xa, out)
     return joints.finite(out)
 
 
 @inlined
-def multiply(model, data, table, v, a, xq, xv, xa, out):
-    """Write what inverse_product writes, of the motion in data; xa may be None, which is zero."""
+def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
+    """
+    Write what inverse_product writes, of the motion in data; xa may be None, which is zero.
+
+    parts are changes of what links feel, as in kernels.parameters, or None.
+    """
     count = get_int(model, 0, LINKS)
+    if parts is not None:
+        store3(table, 0, D_ACCELERATION + 3, vec3.neg(load3(parts, 0, GRAVITY)))
     for i in range(1, count):
-        vary(model, data, table, i, v, a, xq, xv, xa)
+        vary(model, data, table, parts, i, q, v, a, xq, xv, xa)
+    if parts is not None:
+        store3(table, 0, D_ACCELERATION + 3, vec3.ZERO)
     for i in range(count - 1, 0, -1):
-        gather(model, data, table, i, xq, out)
+        gather(model, data, table, parts, i, q, xq, out)
     for k in range(len(out)):
         out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
 
@@ -75,7 +86,7 @@ def parent_motion(model, data, i, v, a):
 
 
 @inlined
-def vary(model, data, table, i, v, a, xq, xv, xa):
+def vary(model, data, table, parts, i, q, v, a, xq, xv, xa):
     """Write how the motion of link i varies, as in (13.8), and what that adds to its wrench."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     parent, r, p = get_int(model, i, PARENT), load9(data, i, ROTATION), load3(data, i, POSITION)
@@ -84,6 +95,9 @@ def vary(model, data, table, i, v, a, xq, xv, xa):
     # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, S xv] + S xa (13.6)
     cw, cu = sum_of(joints.bracket(kind, pitch, w0, u0, xq, vi),
                     joints.relative_twist(kind, pitch, xv, vi))
+    if parts is not None:
+        (hw, hu), rate = displacement(model, data, parts, i, q), along_axis(parts, i, v[vi])
+        cw, cu = sum_of((cw, cu), sum_of(rate, se3.ad(w0, u0, hw, hu)))
     pw, pu = sum_of(se3.adjoint_inverse(r, p, *load_pair(table, parent, D_TWIST)), (cw, cu))
     x = se3.adjoint_inverse(r, p, *load_pair(table, parent, D_ACCELERATION))
     x = sum_of(x, joints.bracket(kind, pitch, dw, du, xq, vi))
@@ -91,23 +105,50 @@ def vary(model, data, table, i, v, a, xq, xv, xa):
     x = sum_of(x, joints.bracket(kind, pitch, w, u, xv, vi))
     if xa is not None:
         x = sum_of(x, joints.relative_twist(kind, pitch, xa, vi))
+    if parts is not None:
+        x = sum_of(x, sum_of(se3.ad(dw, du, hw, hu), sum_of(
+            se3.ad(w, u, *rate), along_axis(parts, i, a[vi]))))
     store_pair(table, i, D_TWIST, pw, pu)
     store_pair(table, i, D_ACCELERATION, x[0], x[1])
     body = rigid.load(model, i, INERTIA)
     m, f = sum_of(rigid.apply(body, x[0], x[1]), change.times(body, w, u, pw))
+    if parts is not None:
+        body, (xm, xf) = rigid.load(parts, i, LINK_INERTIA), load_pair(parts, i, LINK_EXTERNAL)
+        m, f = sum_of((m, f), sum_of(
+            rigid.apply(body, *load_pair(data, i, ACCELERATION)), rigid.bias(body, w, u)))
+        m, f = vec3.sub(m, xm), vec3.sub(f, xf)
     store_pair(table, i, D_WRENCH, m, f)  # (13.9)
 
 
 @inlined
-def gather(model, data, table, i, xq, out):
+def displacement(model, data, parts, i, q):
+    """Return what parameters displace link i by, in its frame: its placement, and its pitch."""
+    moved = se3.adjoint_inverse(load9(data, i, ROTATION), load3(data, i, POSITION),
+                                *load_pair(parts, i, MOVED))
+    return sum_of(moved, along_axis(parts, i, q[get_int(model, i, QI)]))
+
+
+@inlined
+def along_axis(parts, i, x):
+    """Return the twist that a change of the pitch of link i adds to that of a joint at x."""
+    return vec3.ZERO, (0.0, 0.0, get(parts, i, LINK_PITCH) * x)
+
+
+@inlined
+def gather(model, data, table, parts, i, q, xq, out):
     """Write how the forces of the joint of link i vary, and add its wrench to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
     for k in range(joints.degrees(kind)):
         out[vi + k] = joints.along(kind, pitch, k, m, f)
+    if parts is not None:
+        out[vi] += get(parts, i, LINK_PITCH) * get(data, i, WRENCH + 5)
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         xm, xf = joints.bracket_dual(kind, pitch, xq, vi, *load_pair(data, i, WRENCH))  # N(F) h
+        if parts is not None:
+            xm, xf = sum_of((xm, xf), se3.ad_dual(
+                *displacement(model, data, parts, i, q), *load_pair(data, i, WRENCH)))
         add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
             r, p, vec3.sub(m, xm), vec3.sub(f, xf)))
 
@@ -121,6 +162,14 @@ def inverse_product_transposed(model, data, table, q, v, a, external, y, by_q, b
     """
     if not (rnea(model, data, q, v, a, external, by_a) and joints.complete(model, y)):
         return False
+    spread(model, data, y)
+    multiply_transposed(model, data, table, None, q, v, a, y, by_q, by_v, by_a)
+    return joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_a)
+
+
+@inlined
+def spread(model, data, y):
+    """Write the twist of each link at the rates y into ORDER_CHANGE of data."""
     store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
     for i in range(1, get_int(model, 0, LINKS)):
         x = se3.adjoint_inverse(
@@ -129,30 +178,31 @@ def inverse_product_transposed(model, data, table, q, v, a, external, y, by_q, b
         w, u = sum_of(x, joints.relative_twist(
             get_int(model, i, KIND), get(model, i, PITCH), y, get_int(model, i, VI)))
         store_pair(data, i, ORDER_CHANGE, w, u)
-    multiply_transposed(model, data, table, v, a, y, by_q, by_v, by_a)
-    return joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_a)
 
 
 @inlined
-def multiply_transposed(model, data, table, v, a, y, by_q, by_v, by_a):
+def multiply_transposed(model, data, table, parts, q, v, a, y, by_q, by_v, by_a):
     """
     Write what inverse_product_transposed writes, of the motion in data; by_a may be None.
 
-    ORDER_CHANGE of data is the twist of each link at the rates y.
+    ORDER_CHANGE of data is the twist of each link at the rates y. parts, or None, gets the
+    derivatives by displacement and pitch of links, and by gravity.
     """
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
         body, (w, u) = rigid.load(model, i, INERTIA), load_pair(data, i, ORDER_CHANGE)
         store_pair(table, i, AL, *rigid.apply(body, w, u))
         store3(table, i, BE, change.times_t(body, *load_pair(data, i, TWIST), w, u))
+    if parts is not None:
+        store3(parts, 0, GRAVITY, vec3.ZERO)
     for i in range(count - 1, 0, -1):
-        scatter(model, data, table, i, v, a, y, by_q, by_v, by_a)
+        scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a)
     for k in range(len(v)):
         by_v[k] += get(model, coordinate_row(model, k), DAMPING) * y[k]
 
 
 @inlined
-def scatter(model, data, table, i, v, a, y, by_q, by_v, by_a):
+def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
     """Write the products of the coordinates of link i, and add its sums to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     parent, (m, f), moment = get_int(model, i, PARENT), load_pair(table, i, AL), load3(
@@ -164,7 +214,7 @@ def scatter(model, data, table, i, v, a, y, by_q, by_v, by_a):
     # with c = ad_{V0}^T al + be (13.6).
     cm, cf = se3.ad_dual(w0, u0, m, f)
     cm = vec3.add(cm, moment)
-    if kind == REVOLUTE:
+    if parts is None and kind == REVOLUTE:
         by_q[vi] = turned(dw, du, m, f) + turned(w0, u0, cm, cf) + turned(yw, yu, fm, ff)
         by_v[vi] = cm[2] + turned(w, u, m, f)
         if by_a is not None:
@@ -180,6 +230,13 @@ def scatter(model, data, table, i, v, a, y, by_q, by_v, by_a):
             by_v[vi + k] = joints.along(kind, pitch, k, zm, zf)
             if by_a is not None:
                 by_a[vi + k] = joints.along(kind, pitch, k, m, f)
+        if parts is not None:
+            store_pair(parts, i, MOVED, *se3.adjoint_inverse_dual(  # of a joint that is locked
+                load9(data, i, ROTATION), load3(data, i, POSITION), x[0], x[1]))
+            put(parts, i, LINK_PITCH, q[get_int(model, i, QI)] * x[1][2] + v[vi] * zf[2]
+                + a[vi] * f[2] + y[vi] * ff[2])
+    if parts is not None and parent == 0:
+        add3(parts, 0, GRAVITY, vec3.neg(mat3.apply(load9(data, i, ROTATION), f)))
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         add_pair(table, parent, AL, *se3.adjoint_inverse_dual(r, p, m, f))
@@ -190,16 +247,3 @@ def scatter(model, data, table, i, v, a, y, by_q, by_v, by_a):
 def turned(w, u, m, f):
     """Return the moment of ad_V^T F about z, which is that of ad_{V0}^T F of a revolute joint."""
     return w[1] * m[0] - w[0] * m[1] + u[1] * f[0] - u[0] * f[1]
-
-
-@inlined
-def add_pair(table, i, at, x, y):
-    """Add two vectors to row i."""
-    add3(table, i, at, x)
-    add3(table, i, at + 3, y)
-
-
-@inlined
-def sum_of(x, y):
-    """Return the sum of two twists, or of two wrenches."""
-    return vec3.add(x[0], y[0]), vec3.add(x[1], y[1])

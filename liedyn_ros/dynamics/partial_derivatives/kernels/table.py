@@ -21,8 +21,9 @@ and a machine far from the ground's origin loses no digits. links has a row for 
 velocity coordinate. Names are those of the theory, section 13.2.
 """
 
-from liedyn_ros.dynamics.kernels.tables import load3, store3
+from liedyn_ros.dynamics.kernels.tables import add3, load3, store3
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.lie.kernels import vec3
 
 # Columns of links.
 ROTATION = 0  # of the link in the ground
@@ -50,3 +51,16 @@ def store_pair(table, i, at, x, y):
     """Write two vectors into row i."""
     store3(table, i, at, x)
     store3(table, i, at + 3, y)
+
+
+@inlined
+def add_pair(table, i, at, x, y):
+    """Add two vectors to row i."""
+    add3(table, i, at, x)
+    add3(table, i, at + 3, y)
+
+
+@inlined
+def sum_of(x, y):
+    """Return the sum of two twists, or of two wrenches."""
+    return vec3.add(x[0], y[0]), vec3.add(x[1], y[1])

@@ -1,0 +1,132 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Products of the Jacobians of hybrid dynamics with vectors from either side, O(n) (13.18), (13.23).
+
+F are the coordinates whose force is given, U those whose acceleration is. What varies the forces
+that the motion needs moves a_F by -M_FF^-1 times that; what M_FF^-1 needs are the factors that
+hybrid dynamics has left. The changes of all parameters are a part of the direction.
+"""
+
+from liedyn_ros.dynamics.kernels import aba, joints, rigid
+from liedyn_ros.dynamics.kernels.tables import (
+    coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE, PARENT,
+    PITCH, POSITION, ROTATION, VI)
+from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
+from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameter_products import (
+    vary_forces, weigh_forces)
+from liedyn_ros.dynamics.partial_derivatives.kernels.products import D_WRENCH, spread
+from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+    add_pair, load_pair, store_pair)
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.lie.kernels import se3
+
+
+@kernel
+def hybrid_product(model, data, table, parts, shifts, joints_of, bodies, dissipation, q, v,
+                   prescribed, a, tau, external, xq, xv, given, ground, of_coordinates, of_bodies,
+                   da, dtau):
+    """
+    Write a, tau and how they vary, each (nv,); given is the change of what is given of either.
+
+    Other arguments are those of parameter_products. Returns what hybrid returns.
+    """
+    code = begin(model, data, q, v, prescribed, a, tau, external)
+    if code != aba.DONE:
+        return code
+    if not (joints.complete(model, xq) and joints.complete(model, xv)
+            and joints.complete(model, given)):
+        return aba.REFUSED
+    parameters.to_links(model, joints_of, bodies, external, ground, of_bodies, shifts, parts)
+    for k in range(len(v)):
+        da[k] = given[k] if prescribed[k] else 0.0
+    vary_forces(model, data, table, parts, q, v, a, xq, xv, da, dissipation, of_coordinates, dtau)
+    for k in range(len(v)):
+        da[k] = 0.0 if prescribed[k] else given[k] - dtau[k]
+    solve_mass(model, data, da, da)  # and the twists of links at these rates
+    if prescribed.any():
+        add_mass(model, data, table, dtau)
+    for k in range(len(v)):
+        if prescribed[k]:
+            da[k] = given[k]
+        else:
+            dtau[k] = given[k]
+    return aba.DONE if joints.finite(da) and joints.finite(dtau) else aba.REFUSED
+
+
+@kernel
+def hybrid_product_transposed(
+        model, data, table, parts, shifts, joints_of, bodies, dissipation, q, v, prescribed, a,
+        tau, external, y, by_q, by_v, by_given, ground, of_coordinates, of_bodies, weights, by_a):
+    """
+    Write a, tau and the gradient of y . x, x being tau where a is prescribed, else a.
+
+    weights and by_a (nv,) are room. Returns what hybrid returns.
+    """
+    code = begin(model, data, q, v, prescribed, a, tau, external)
+    if code != aba.DONE:
+        return code
+    if not joints.complete(model, y):
+        return aba.REFUSED
+    for k in range(len(y)):
+        weights[k], by_given[k] = (y[k] if prescribed[k] else 0.0), 0.0
+    if prescribed.any():
+        spread(model, data, weights)
+        add_mass(model, data, table, by_given)
+    for k in range(len(y)):
+        by_given[k] = 0.0 if prescribed[k] else y[k] + by_given[k]
+    solve_mass(model, data, by_given, by_given)
+    for k in range(len(y)):
+        weights[k] -= by_given[k]
+    weigh_forces(model, data, table, parts, shifts, joints_of, bodies, dissipation, q, v, a,
+                 external, weights, 1.0, by_q, by_v, by_a, ground, of_coordinates, of_bodies)
+    for k in range(len(y)):
+        if prescribed[k]:
+            by_given[k] = by_a[k]
+    finite = (joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_given)
+              and joints.finite(of_bodies.reshape(-1)))
+    return aba.DONE if finite else aba.REFUSED
+
+
+@inlined
+def begin(model, data, q, v, prescribed, a, tau, external):
+    """Run hybrid dynamics, and leave factors of M_FF and the wrenches from the parents."""
+    code = aba.hybrid(model, data, q, v, prescribed, a, tau, external)
+    if code == aba.DONE:
+        for k in range(len(v)):
+            if prescribed[k]:  # solve_mass leaves it at rest
+                put(data, coordinate_row(model, k), INVERSE_PIVOT, 0.0)
+        store_wrenches(model, data)
+    return code
+
+
+@inlined
+def add_mass(model, data, table, out):
+    """Add M x to out (nv,), ORDER_CHANGE of data being the twists of links at the rates x."""
+    count = get_int(model, 0, LINKS)
+    for i in range(1, count):
+        store_pair(table, i, D_WRENCH, *rigid.apply(
+            rigid.load(model, i, INERTIA), *load_pair(data, i, ORDER_CHANGE)))
+    for i in range(count - 1, 0, -1):
+        kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+        parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
+        for k in range(joints.degrees(kind)):
+            out[vi + k] += joints.along(kind, pitch, k, m, f)
+        if parent > 0:
+            add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
+                load9(data, i, ROTATION), load3(data, i, POSITION), m, f))

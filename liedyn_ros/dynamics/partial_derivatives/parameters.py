@@ -1,0 +1,131 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The parameters of a model as one vector: what a product changes, what a gradient writes."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as columns
+from liedyn_ros.model import Model
+
+
+class Parameters:
+    """
+    A number for each parameter of a model with B bodies, as many joints and C closures.
+
+    Calls named product take it as the change of all parameters, calls named gradient write the
+    derivatives by them into it. All parts are views of vector (P,), zero at first. So the change
+    of y . tau is gradient.vector @ change.vector.
+
+    gravity (3,) is that in the ground, m/s^2. external (B, 6) are the wrenches on bodies in their
+    frames. inertia (B, 10) is mass, first moments and moments of inertia of each body in its
+    frame, as Regressor has them. damping, friction and rotor_inertia are (nv,); a model has no
+    rotor inertia, so that its derivative is that at zero. placement (B, 6), axis (B, 3) and pitch
+    (B,) are those of model.joint_list, as in KinematicJacobians. frame_a, frame_b (C, 6),
+    closure_pitch and length (C,) are those of model.closures, as in LoopKinematicJacobians.
+
+    Raises LiedynError or ShapeError for a vector of another size.
+    """
+
+    def __init__(self, model: Model, vector: ArrayLike | None = None) -> None:
+        """Take a copy of a vector, or zeros."""
+        shapes = (1, 3), (model.nv, columns.COORDINATE_WIDTH), (
+            len(model.bodies), columns.BODY_WIDTH), (
+            len(model.closures), columns.CLOSURE_WIDTH)
+        ends = np.cumsum([rows * width for rows, width in shapes])
+        self._shapes = shapes
+        self.vector: Array = np.zeros(ends[-1])
+        if vector is not None:
+            self.vector[:] = as_array('vector', vector, self.vector.shape)
+        self.ground, self.of_coordinates, self.of_bodies, self.of_closures = (
+            part.reshape(shape) for part, shape in zip(np.split(self.vector, ends[:-1]), shapes))
+
+    def require(self, model: Model) -> None:
+        """Raise ShapeError unless these are the parameters of a model of this size."""
+        if self._shapes != Parameters(model)._shapes:
+            raise ShapeError(f'parameters: expected those of {model.name}, got those of a model '
+                             'with other numbers of bodies, coordinates or closures')
+
+    @property
+    def tables(self) -> tuple[Array, Array, Array]:
+        """Return what kernels of trees read and write: ground, coordinates, bodies."""
+        return self.ground, self.of_coordinates, self.of_bodies
+
+    @property
+    def gravity(self) -> Array:
+        """Return the part (3,) of the acceleration of gravity."""
+        return self.ground[0]
+
+    @property
+    def damping(self) -> Array:
+        """Return the part (nv,) of damping."""
+        return self.of_coordinates[:, columns.DAMPING]
+
+    @property
+    def friction(self) -> Array:
+        """Return the part (nv,) of Coulomb friction."""
+        return self.of_coordinates[:, columns.FRICTION]
+
+    @property
+    def rotor_inertia(self) -> Array:
+        """Return the part (nv,) of the inertia of motors, as joints feel it."""
+        return self.of_coordinates[:, columns.ROTOR_INERTIA]
+
+    @property
+    def external(self) -> Array:
+        """Return the part (B, 6) of the wrenches on bodies."""
+        return self.of_bodies[:, columns.EXTERNAL:columns.EXTERNAL + 6]
+
+    @property
+    def inertia(self) -> Array:
+        """Return the part (B, 10) of the inertias of bodies."""
+        return self.of_bodies[:, columns.INERTIA:columns.INERTIA + 10]
+
+    @property
+    def placement(self) -> Array:
+        """Return the part (B, 6) of the placements of joints."""
+        return self.of_bodies[:, columns.PLACEMENT:columns.PLACEMENT + 6]
+
+    @property
+    def axis(self) -> Array:
+        """Return the part (B, 3) of the axes of joints."""
+        return self.of_bodies[:, columns.AXIS:columns.AXIS + 3]
+
+    @property
+    def pitch(self) -> Array:
+        """Return the part (B,) of the pitches of joints."""
+        return self.of_bodies[:, columns.PITCH]
+
+    @property
+    def frame_a(self) -> Array:
+        """Return the part (C, 6) of the frames of closures on their bodies a."""
+        return self.of_closures[:, columns.FRAME_A:columns.FRAME_A + 6]
+
+    @property
+    def frame_b(self) -> Array:
+        """Return the part (C, 6) of the frames of closures on their bodies b."""
+        return self.of_closures[:, columns.FRAME_B:columns.FRAME_B + 6]
+
+    @property
+    def closure_pitch(self) -> Array:
+        """Return the part (C,) of the pitches of closures."""
+        return self.of_closures[:, columns.CLOSURE_PITCH]
+
+    @property
+    def length(self) -> Array:
+        """Return the part (C,) of the lengths of rods."""
+        return self.of_closures[:, columns.LENGTH]
