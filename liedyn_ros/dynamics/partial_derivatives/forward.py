@@ -115,11 +115,9 @@ class ForwardPartialDerivatives:
         parameters are changes of all that the model and external say, and count as well.
         """
         if parameters is not None:
-            *state, tau, wrenches = self._inputs(q, v, tau, external)
-            direction = self._rate('dq', dq), self._rate('dv', dv), self._rate('dtau', dtau)
             return self._by_parameters.hybrid_product(
-                (*state, np.empty(self._nv), wrenches), self._nothing, tau, direction,
-                parameters)[0]
+                q, v, self._nothing, np.empty(self._nv), tau, external, (dq, dv, dtau),
+                ('dq', 'dv', 'dtau'), parameters)[0]
         a, out = np.empty(self._nv), np.empty(self._nv)
         wrenches = self._no_wrenches if external is None else external
         if self._product.attempt(q, v, tau, wrenches, dq, dv, dtau, a, out) == DONE:
@@ -141,10 +139,8 @@ class ForwardPartialDerivatives:
         That by parameters is written into parameters.
         """
         if parameters is not None:
-            *state, tau, wrenches = self._inputs(q, v, tau, external)
             a, _, *gradient = self._by_parameters.hybrid_gradient(
-                (*state, np.empty(self._nv), wrenches), self._nothing, tau, self._rate('y', y),
-                parameters)
+                q, v, self._nothing, np.empty(self._nv), tau, external, y, parameters)
             return ForwardGradient(a, *gradient)
         result = room(ForwardGradient, self._rates)
         wrenches = self._no_wrenches if external is None else external

@@ -24,7 +24,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.inputs import borrowed, copied
+from liedyn_ros.dynamics.inputs import copied
 from liedyn_ros.dynamics.partial_derivatives.inverse import (
     InverseJacobians, InversePartialDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
@@ -91,7 +91,7 @@ class HybridPartialDerivatives:
                  mask: Callable[..., NDArray[np.bool_]]) -> None:
         """Take the dynamics, and what reads prescribed."""
         self._constants, self._solve, self._mask = constants, solve, mask
-        self._model, self._nv = constants.model, constants.model.nv
+        self._model = constants.model
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None) -> HybridJacobians:
@@ -111,9 +111,9 @@ class HybridPartialDerivatives:
         elsewhere. parameters are changes of all that the model and external say, and count as
         well.
         """
-        direction = self._rate('dq', dq), self._rate('dv', dv), self._rate('given', given)
         return HybridProduct(*self._products.hybrid_product(
-            *self._inputs(q, v, prescribed, a, tau, external), direction, parameters))
+            q, v, self._mask(prescribed), self._copied(a), tau, external, (dq, dv, given),
+            ('dq', 'dv', 'given'), self._nothing if parameters is None else parameters))
 
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
                  y: ArrayLike, external: ArrayLike | None = None, *,
@@ -124,7 +124,8 @@ class HybridPartialDerivatives:
         That by parameters is written into parameters.
         """
         return HybridGradient(*self._products.hybrid_gradient(
-            *self._inputs(q, v, prescribed, a, tau, external), self._rate('y', y), parameters))
+            q, v, self._mask(prescribed), self._copied(a), tau, external, y,
+            Parameters(self._model) if parameters is None else parameters))
 
     @cached_property
     def _inverse(self) -> InversePartialDerivatives:
@@ -134,18 +135,13 @@ class HybridPartialDerivatives:
     def _products(self) -> ParameterProducts:
         return ParameterProducts(self._constants)
 
-    def _inputs(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
-                external: ArrayLike | None
-                ) -> tuple[tuple[Array, Array, Array, Array], NDArray[np.bool_], Array]:
-        wrenches = np.empty((0, 6)) if external is None else borrowed(
-            'external', external, (len(self._model.bodies), 6))
-        shape = (self._nv,)
-        state = (borrowed('q', q, (self._model.nq,)), self._rate('v', v), copied('a', a, shape),
-                 wrenches)
-        return state, self._mask(prescribed), copied('tau', tau, shape)
+    @cached_property
+    def _nothing(self) -> Parameters:
+        """Return changes of parameters that are zero."""
+        return Parameters(self._model)
 
-    def _rate(self, name: str, value: ArrayLike) -> Array:
-        return borrowed(name, value, (self._nv,))
+    def _copied(self, a: ArrayLike) -> Array:
+        return copied('a', a, (self._model.nv,))
 
 
 def push(prescribed: NDArray[np.bool_], by_given: Array, forces: Array) -> Array:

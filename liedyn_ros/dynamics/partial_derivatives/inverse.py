@@ -114,9 +114,8 @@ class InversePartialDerivatives:
         parameters are changes of all that the model and external say, and count as well.
         """
         if parameters is not None:
-            direction = self._rate('dq', dq), self._rate('dv', dv), self._rate('da', da)
             return self._by_parameters.inverse_product(
-                self._inputs(q, v, a, external), direction, parameters)
+                q, v, a, external, (dq, dv, da), parameters)
         out, wrenches = np.empty(self._nv), self._no_wrenches if external is None else external
         if self._product.attempt(q, v, a, wrenches, dq, dv, da, out):
             return out
@@ -136,7 +135,7 @@ class InversePartialDerivatives:
         """
         if parameters is not None:
             return InverseGradient(*self._by_parameters.inverse_gradient(
-                self._inputs(q, v, a, external), self._rate('y', y), parameters))
+                q, v, a, external, y, parameters))
         result = room(InverseGradient, self._rates)
         wrenches = self._no_wrenches if external is None else external
         if self._transposed.attempt(q, v, a, wrenches, y, *result):

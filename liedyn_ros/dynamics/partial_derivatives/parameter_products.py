@@ -15,36 +15,38 @@
 """Products by parameters of trees: the kernels, bound to the tables of one model."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, require_finite
-from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.inputs import known, refuse, stop
+from liedyn_ros.dynamics.inputs import borrowed, copied, known, refuse, stop
 from liedyn_ros.dynamics.kernels.aba import DONE
 from liedyn_ros.dynamics.partial_derivatives.kernels import hybrid_products, parameter_products
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     FIRST, GROUND, JOINT_WIDTH, ON, PART_WIDTH)
-from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.parameters import (
+    Parameters, require_parameters, shapes_of)
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 from liedyn_ros.model.inertia import stacked_parameters
 
-State = tuple[Array, Array, Array, Array]
+Rates = tuple[ArrayLike, ArrayLike, ArrayLike]  # dq, dv and what is given besides
+Mask = NDArray[np.bool_]
 
 
 class ParameterProducts:
     """
     Products of inverse and hybrid dynamics with changes of parameters.
 
-    State is q, v, a and external wrenches as kernels take them. Forward dynamics is the hybrid one
-    that prescribes nothing. Raises LiedynError for parameters of another kind or model.
+    Forward dynamics is the hybrid one that prescribes nothing. Arrays are those of the calls;
+    errors too, and LiedynError or ShapeError for parameters of another kind or model.
     """
 
     def __init__(self, constants: Constants) -> None:
         """Make room."""
         self._model, self._nv = constants.model, constants.model.nv
+        self._shapes, self._no_wrenches = shapes_of(self._model), np.empty((0, 6))
         room, (joints, bodies) = PartialTables(constants), carried_bodies(constants.model)
         tables = (
             constants.table, room.data, room.products, np.zeros((constants.links, PART_WIDTH)),
@@ -55,72 +57,87 @@ class ParameterProducts:
         self._hybrid = BoundKernel(hybrid_products.hybrid_product, *tables)
         self._hybrid_transposed = BoundKernel(hybrid_products.hybrid_product_transposed, *tables)
 
-    def inverse_product(self, state: State, direction: tuple[Array, Array, Array],
-                        change: Parameters) -> Array:
+    def inverse_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                        external: ArrayLike | None, direction: Rates, change: Parameters) -> Array:
         """Return how tau varies along dq, dv, da and changes of parameters."""
-        self._require(change)
-        out = np.empty(self._nv)
-        if not self._inverse(*state, *direction, *change.tables, out):
-            self._require_finite(change)
-            q, v, a, external = state
-            dq, dv, da = direction
-            refuse(self._model, '', q, v=v, a=a, dq=dq, dv=dv, da=da, external=external)
+        require_parameters(change, self._model, self._shapes)
+        out, wrenches = np.empty(self._nv), self._no_wrenches if external is None else external
+        if self._inverse.attempt(q, v, a, wrenches, *direction, *change.of_tree, out):
+            return out
+        q, v, a, wrenches = self._state(q, v, a, external)
+        rates = self._rates(('dq', 'dv', 'da'), direction)
+        if not self._inverse(q, v, a, wrenches, *rates.values(), *change.of_tree, out):
+            require_finite('parameters', change.vector)
+            refuse(self._model, '', q, v=v, a=a, **rates, external=wrenches)
         return out
 
-    def inverse_gradient(self, state: State, y: Array, gradient: Parameters
+    def inverse_gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                         external: ArrayLike | None, y: ArrayLike, gradient: Parameters
                          ) -> tuple[Array, Array, Array]:
         """Return the gradient of y . tau by q, v and a, and write that by parameters."""
-        self._require(gradient)
+        require_parameters(gradient, self._model, self._shapes)
         by_q, by_v, by_a = np.empty((3, self._nv))
-        if not self._inverse_transposed(*state, y, by_q, by_v, by_a, *gradient.tables):
-            q, v, a, external = state
-            refuse(self._model, '', q, v=v, a=a, y=y, external=external)
+        wrenches = self._no_wrenches if external is None else external
         gradient.of_closures[:] = 0.0
+        if self._inverse_transposed.attempt(
+                q, v, a, wrenches, y, by_q, by_v, by_a, *gradient.of_tree):
+            return by_q, by_v, by_a
+        q, v, a, wrenches = self._state(q, v, a, external)
+        y = borrowed('y', y, (self._nv,))
+        if not self._inverse_transposed(
+                q, v, a, wrenches, y, by_q, by_v, by_a, *gradient.of_tree):
+            refuse(self._model, '', q, v=v, a=a, y=y, external=wrenches)
         return by_q, by_v, by_a
 
-    def hybrid_product(self, state: State, prescribed: NDArray[np.bool_], tau: Array,
-                       direction: tuple[Array, Array, Array], change: Parameters | None
-                       ) -> tuple[Array, Array]:
-        """Return how a and tau vary along dq, dv, what is given and changes of parameters."""
-        change = Parameters(self._model) if change is None else change
-        self._require(change)
-        (q, v, a, external), (dq, dv, given) = state, direction
-        found, (da, dtau) = (a.copy(), tau.copy()), np.empty((2, self._nv))
-        code = self._hybrid(q, v, prescribed, *found, external, dq, dv, given, *change.tables, da,
-                            dtau)
+    def hybrid_product(self, q: ArrayLike, v: ArrayLike, prescribed: Mask, a: Array,
+                       tau: ArrayLike, external: ArrayLike | None, direction: Rates,
+                       names: tuple[str, str, str], change: Parameters) -> tuple[Array, Array]:
+        """Complete a, and return how a and tau vary along a direction, whose parts have names."""
+        require_parameters(change, self._model, self._shapes)
+        tau, (da, dtau) = copied('tau', tau, (self._nv,)), np.empty((2, self._nv))
+        wrenches, out = self._no_wrenches if external is None else external, (da, dtau)
+        if self._hybrid.attempt(q, v, prescribed, a, tau, wrenches, *direction, *change.of_tree,
+                                *out) == DONE:
+            return out
+        q, v, a, wrenches = self._state(q, v, a, external)
+        rates = self._rates(names, direction)
+        code = self._hybrid(q, v, prescribed, a, tau, wrenches, *rates.values(), *change.of_tree,
+                            *out)
         if code != DONE:
-            self._require_finite(change)
-            stop(self._model, code, '', q, v=v, **known(prescribed, a, tau), dq=dq, dv=dv,
-                 given=given, external=external)
-        return da, dtau
+            require_finite('parameters', change.vector)
+            stop(self._model, code, '', q, v=v, **known(prescribed, a, tau), **rates,
+                 external=wrenches)
+        return out
 
-    def hybrid_gradient(self, state: State, prescribed: NDArray[np.bool_], tau: Array, y: Array,
-                        gradient: Parameters | None) -> tuple[Array, Array, Array, Array, Array]:
+    def hybrid_gradient(self, q: ArrayLike, v: ArrayLike, prescribed: Mask, a: Array,
+                        tau: ArrayLike, external: ArrayLike | None, y: ArrayLike,
+                        gradient: Parameters) -> tuple[Array, Array, Array, Array, Array]:
         """Return a, tau and the gradient by q, v and what is given; write that by parameters."""
-        gradient = Parameters(self._model) if gradient is None else gradient
-        self._require(gradient)
-        q, v, a, external = state
-        found, (by_q, by_v, by_given, *room) = (a.copy(), tau.copy()), np.empty((5, self._nv))
-        code = self._hybrid_transposed(q, v, prescribed, *found, external, y, by_q, by_v, by_given,
-                                       *gradient.tables, *room)
+        require_parameters(gradient, self._model, self._shapes)
+        tau, (by_q, by_v, by_given, *room) = copied('tau', tau, (self._nv,)), np.empty(
+            (5, self._nv))
+        wrenches = self._no_wrenches if external is None else external
+        out = by_q, by_v, by_given, *gradient.of_tree, *room
+        gradient.of_closures[:] = 0.0
+        if self._hybrid_transposed.attempt(q, v, prescribed, a, tau, wrenches, y, *out) == DONE:
+            return a, tau, by_q, by_v, by_given
+        q, v, a, wrenches = self._state(q, v, a, external)
+        y = borrowed('y', y, (self._nv,))
+        code = self._hybrid_transposed(q, v, prescribed, a, tau, wrenches, y, *out)
         if code != DONE:
             stop(self._model, code, '', q, v=v, **known(prescribed, a, tau), y=y,
-                 external=external)
-        gradient.of_closures[:] = 0.0
-        return *found, by_q, by_v, by_given
+                 external=wrenches)
+        return a, tau, by_q, by_v, by_given
 
-    def _require(self, parameters: Parameters) -> None:
-        require_parameters(parameters, self._model)
+    def _state(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None
+               ) -> tuple[Array, Array, Array, Array]:
+        wrenches = self._no_wrenches if external is None else borrowed(
+            'external', external, (len(self._model.bodies), 6))
+        return (borrowed('q', q, (self._model.nq,)), borrowed('v', v, (self._nv,)),
+                borrowed('a', a, (self._nv,)), wrenches)
 
-    def _require_finite(self, change: Parameters) -> None:
-        require_finite('parameters', change.vector)
-
-
-def require_parameters(parameters: Parameters, model: Model) -> None:
-    """Raise LiedynError or ShapeError unless these are the parameters of a model of this size."""
-    if not isinstance(parameters, Parameters):
-        raise LiedynError(f'parameters: expected Parameters, got {type(parameters).__name__}')
-    parameters.require(model)
+    def _rates(self, names: tuple[str, str, str], direction: Rates) -> dict[str, Array]:
+        return {name: borrowed(name, x, (self._nv,)) for name, x in zip(names, direction)}
 
 
 def carried_bodies(model: Model) -> tuple[NDArray[np.int64], Array]:

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as columns
 from liedyn_ros.model import Model
+
+Shapes = tuple[tuple[int, int], ...]
 
 
 class Parameters:
@@ -43,27 +45,14 @@ class Parameters:
 
     def __init__(self, model: Model, vector: ArrayLike | None = None) -> None:
         """Take a copy of a vector, or zeros."""
-        shapes = (1, 3), (model.nv, columns.COORDINATE_WIDTH), (
-            len(model.bodies), columns.BODY_WIDTH), (
-            len(model.closures), columns.CLOSURE_WIDTH)
+        self.shapes = shapes = shapes_of(model)
         ends = np.cumsum([rows * width for rows, width in shapes])
-        self._shapes = shapes
         self.vector: Array = np.zeros(ends[-1])
         if vector is not None:
             self.vector[:] = as_array('vector', vector, self.vector.shape)
         self.ground, self.of_coordinates, self.of_bodies, self.of_closures = (
             part.reshape(shape) for part, shape in zip(np.split(self.vector, ends[:-1]), shapes))
-
-    def require(self, model: Model) -> None:
-        """Raise ShapeError unless these are the parameters of a model of this size."""
-        if self._shapes != Parameters(model)._shapes:
-            raise ShapeError(f'parameters: expected those of {model.name}, got those of a model '
-                             'with other numbers of bodies, coordinates or closures')
-
-    @property
-    def tables(self) -> tuple[Array, Array, Array]:
-        """Return what kernels of trees read and write: ground, coordinates, bodies."""
-        return self.ground, self.of_coordinates, self.of_bodies
+        self.of_tree = self.ground, self.of_coordinates, self.of_bodies
 
     @property
     def gravity(self) -> Array:
@@ -129,3 +118,18 @@ class Parameters:
     def length(self) -> Array:
         """Return the part (C,) of the lengths of rods."""
         return self.of_closures[:, columns.LENGTH]
+
+
+def shapes_of(model: Model) -> Shapes:
+    """Return the shapes of the parts of gravity, coordinates, bodies and closures."""
+    return ((1, 3), (model.nv, columns.COORDINATE_WIDTH),
+            (len(model.bodies), columns.BODY_WIDTH), (len(model.closures), columns.CLOSURE_WIDTH))
+
+
+def require_parameters(parameters: Parameters, model: Model, shapes: Shapes) -> None:
+    """Raise LiedynError or ShapeError unless these are parameters of a model of these shapes."""
+    if not isinstance(parameters, Parameters):
+        raise LiedynError(f'parameters: expected Parameters, got {type(parameters).__name__}')
+    if parameters.shapes != shapes:
+        raise ShapeError(f'parameters: expected those of {model.name}, got those of a model with '
+                         'other numbers of bodies, coordinates or closures')

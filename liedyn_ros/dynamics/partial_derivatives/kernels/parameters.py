@@ -25,7 +25,7 @@ import numpy as np
 
 from liedyn_ros.dynamics.kernels import rigid, symmetric, tables
 from liedyn_ros.dynamics.kernels.tables import (
-    ACCELERATION, body_row, CARRIER, KIND, LINKS, load3, load9, ORDER_CHANGE, PARENT, store3,
+    ACCELERATION, body_row, CARRIER, KIND, load3, load9, ORDER_CHANGE, PARENT, store3,
     TWIST)
 from liedyn_ros.dynamics.kernels.wrenches import on_link
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
