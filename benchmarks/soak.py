@@ -20,6 +20,11 @@ samples of which the recorder has neither a pose nor the number passed over. Mis
 the node counts itself, by gaps in what the middleware delivers. The rest was lost on the way to
 the recorder.
 
+Witnesses tell apart what the machine does. One on each processor, at raised priority, sleeps a
+millisecond at a time: where it wakes late, the machine stood still. One more runs at the priority
+of the node: it wakes late where other processes had the processors too. The samples lost include
+those of such times.
+
     python -m benchmarks.soak [--minutes M] [--rate HZ] [--calls HZ]
 """
 
@@ -27,6 +32,8 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import cycle
+from multiprocessing import get_context
+import os
 from pathlib import Path
 import sys
 from threading import Event, Thread
@@ -37,18 +44,21 @@ from diagnostic_msgs.msg import DiagnosticArray
 from liedyn_interfaces.srv import PredictStewartPose, SolveStewartPose
 from rcl_interfaces.srv import GetParameters
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.client import Client
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from benchmarks.freshness import NODE
 from benchmarks.record import keep, verdict
-from benchmarks.streams import Bench
+from benchmarks.streams import Bench, raise_priority, WARM
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import StewartGeometry
 
 MAX_GROWTH = 2.0  # MB, of memory after the first minute
 ANSWER = 5.0  # s, for which an answer is waited
+NAP = 0.001  # s, of a witness
+LATE = 0.005  # s, from which on a witness woke late: half of what the node's queue holds
 
 
 class Caller:
@@ -65,38 +75,92 @@ class Caller:
                     leg_names=list(geometry.leg_names), lengths=[0.52] * 6)),
                 (PredictStewartPose, 'predict', PredictStewartPose.Request()),
                 (GetParameters, 'get_parameters', GetParameters.Request(names=['max_age'])))]
-        self._node.create_subscription(DiagnosticArray, '/diagnostics', self._count_missed, 10)
+        self._reports = self._node.create_subscription(
+            DiagnosticArray, '/diagnostics', lambda _: None, 10)
+        self._waiting = rclpy_implementation.WaitSet(0, 0, 0, 1, 0, 0, self._node.context.handle)
         self.answered = self.unanswered = self.missed = 0
         self._thread = Thread(target=self._run)
         self._thread.start()
 
-    def _count_missed(self, report: DiagnosticArray) -> None:
-        self.missed += sum(int(value.value) for status in report.status
-                           for value in status.values if value.key == 'lost')
-
     def _run(self) -> None:
-        executor = SingleThreadedExecutor()
-        executor.add_node(self._node)
         due = time.monotonic()
         for client, request in cycle(self._calls):
             if self._ended.is_set():
                 return
             if isinstance(request, PredictStewartPose.Request):
                 request.stamp = self._node.get_clock().now().to_msg()
-            future = client.call_async(request)
-            executor.spin_until_future_complete(future, timeout_sec=ANSWER)
-            if future.done():
+            if self._ask(client, request):
                 self.answered += 1
             else:
                 self.unanswered += 1
+            self._count_missed()
             due = max(due + self._period, time.monotonic() - 0.1)
             time.sleep(max(0.0, due - time.monotonic()))
+
+    def _ask(self, client: Client, request: Any) -> bool:
+        """Return whether a request is answered; an executor would take as long as the node."""
+        number, end = client.handle.send_request(request), time.monotonic() + ANSWER
+        while (left := end - time.monotonic()) > 0.0 and not self._ended.is_set():
+            self._waiting.clear_entities()
+            self._waiting.add_client(client.handle)
+            self._waiting.wait(int(1e9 * left))
+            header, _ = client.handle.take_response(client.srv_type.Response)
+            if header is not None and header.request_id.sequence_number == number:
+                return True
+        return False
+
+    def _count_missed(self) -> None:
+        while (taken := self._reports.handle.take_message(DiagnosticArray, False)) is not None:
+            self.missed += sum(int(value.value) for status in taken[0].status
+                               for value in status.values if value.key == 'lost')
 
     def end(self) -> None:
         """End the thread and close the clients."""
         self._ended.set()
         self._thread.join()
         self._node.destroy_node()
+
+
+def watch(processor: int | None, stop: Any, late: Any) -> None:
+    """Sleep a NAP at a time, on a processor at raised priority; write down how late it was, s."""
+    if processor is not None:
+        os.sched_setaffinity(0, {processor})
+        raise_priority()
+    before = time.monotonic()
+    while not stop.is_set():
+        time.sleep(NAP)
+        now = time.monotonic()
+        if now - before > LATE:
+            with late.get_lock():
+                late[0] += 1.0
+                late[1] = max(late[1], now - before)
+        before = now
+
+
+class Witnesses:
+    """One on each processor at raised priority, and one as any other process."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        """Start them."""
+        context = get_context('spawn')
+        stop = context.Event()
+        self._raised, self._plain = (context.Array('d', 2) for _ in range(2))
+        places: list[int | None] = [*os.sched_getaffinity(0), None]
+        for place in places:
+            process = context.Process(target=watch, args=(
+                place, stop, self._plain if place is None else self._raised))
+            process.start()
+            stack.callback(process.join)
+        stack.callback(stop.set)
+
+    def take(self) -> dict[str, float]:
+        """Return how often and for how long at most (ms) they were late since the last call."""
+        figures = {}
+        for what, late in (('machine still', self._raised), ('machine busy', self._plain)):
+            with late.get_lock():
+                figures |= {what: late[0], f'{what} longest': 1e3 * late[1]}
+                late[:] = [0.0, 0.0]
+        return figures
 
 
 def memory(pid: int) -> float:
@@ -114,6 +178,9 @@ def soak(minutes: float, rate: float, calls: float) -> list[dict[str, Any]]:
         bench = Bench(stack, NODE, rate)
         caller = Caller(calls)
         stack.callback(caller.end)
+        witnesses = Witnesses(stack)
+        time.sleep(WARM)
+        witnesses.take()
         for minute in range(1, round(minutes) + 1):
             answered, missed = caller.answered, caller.missed
             figures = bench.measure(60.0)
@@ -122,7 +189,8 @@ def soak(minutes: float, rate: float, calls: float) -> list[dict[str, Any]]:
                 'minute': minute, **figures,
                 'missed %': 100.0 * (caller.missed - missed) / (60.0 * figures['sent a second']),
                 'calls a second': (caller.answered - answered) / 60.0,
-                'unanswered': caller.unanswered, 'memory MB': memory(bench.process.pid)})
+                'unanswered': caller.unanswered, 'memory MB': memory(bench.process.pid),
+                **witnesses.take()})
             print('  '.join(f'{key} {value:.4g}' for key, value in rows[-1].items()), flush=True)
     return rows
 
@@ -141,8 +209,14 @@ def main(arguments: Sequence[str] = ()) -> None:
         rclpy.try_shutdown()
     growth = max(row['memory MB'] for row in rows) - rows[0]['memory MB']
     lost = max(row['lost %'] for row in rows)
+    steady = [row for row in rows if not row['machine still']]
+    longest = max(row['machine still longest'] for row in rows)
     print_table(['figure', 'value', 'bar'], [
         ['samples lost, %, in the worst minute', f'{lost:.3g}', verdict(lost, 0.0)],
+        ['minutes that lost none', sum(not row['lost %'] for row in rows), ''],
+        ['minutes in which the machine never stood still', len(steady), ''],
+        ['of these, minutes that lost none', sum(not row['lost %'] for row in steady), ''],
+        ['longest that the machine stood still, ms', f'{longest:.0f}', ''],
         ['growth of memory after the first minute, MB', f'{growth:.2f}',
          verdict(growth, MAX_GROWTH)]])
     print(keep('soak', {'rows': rows}))

@@ -59,6 +59,8 @@ class _Source:
         self.message_type, self.raw = subscription.msg_type, subscription.raw
         self.take, self.callback = self.handle.take_message, callback
         self.newest_only = newest_only
+        self.depth = subscription.qos_profile.depth
+        self.waiting = 0  # messages taken and not handed over
         self.lost = 0  # by gaps in the publishers' counts
         self._counts: dict[Any, int] = {}  # of the last message of each publisher
 
@@ -88,8 +90,10 @@ class Stream:
     An executor rebuilds its wait set from every timer, service and event of its node at each
     message. It takes one message at a time, always the oldest of its queue. Here the wait set
     holds only what this object opened. All messages that wait are taken at once, then handed over
-    in their order; later messages go to the next batch. `end_of_batch` is then called once: the
-    place to publish the newest.
+    in their order. `end_of_batch` is then called once: the place to publish the newest. What comes
+    meanwhile is taken between two callbacks and waits for the next batch. So the queue of the
+    middleware lasts for one callback, not for a batch of them. Of each subscription no more than
+    its depth waits so: what a thread cannot keep up with is lost rather than late.
 
     The callbacks run in the stream's thread. `node.lock` guards what they share with callbacks of
     the executor; the stream holds it for one callback at a time. A stream for services that take
@@ -102,6 +106,7 @@ class Stream:
         self._node, self._end_of_batch = node, end_of_batch
         self._lock: AbstractContextManager[Any] = node.lock if guarded else nullcontext()
         self._sources: list[_Source] = []
+        self._taken: list[tuple[_Source, Any, Any]] = []  # with publisher and message; in order
         self._services: list[Service] = []
         self._clients: list[Client] = []
         self._timers: list[tuple[Timer, Callable[[], None]]] = []
@@ -168,7 +173,7 @@ class Stream:
             while not self._ended and handle.ok():
                 try:
                     self._wait(waiting)
-                    self._hand_over(self._take_all())
+                    self._hand_over(self._next_batch())
                     self._serve_others(waiting)
                     if time.monotonic() >= look:
                         look = time.monotonic() + LOOK_PERIOD
@@ -188,7 +193,7 @@ class Stream:
         for service in self._services:
             waiting.add_service(service.handle)
         waiting.add_guard_condition(self._wake)
-        waiting.wait(int(1e9 * LOOK_PERIOD))
+        waiting.wait(0 if self._taken else int(1e9 * LOOK_PERIOD))
 
     def _serve_others(self, waiting: Any) -> None:
         """Serve what is ready besides subscriptions, once each."""
@@ -207,37 +212,56 @@ class Stream:
                 timer.handle.call_timer()
                 self._call(callback)
 
-    def _take_all(self) -> list[tuple[Callable[[Any], None], Any]]:
-        """Take what waits, message by message of each subscription in turn."""
-        taken: list[tuple[Callable[[Any], None], Any]] = []
-        newest: dict[Any, tuple[Callable[[Any], None], Any]] = {}  # by source and publisher
-        left, count = self._sources, 0
-        while left and count < MAX_BATCH:
+    def _take(self, *, ahead: bool) -> None:
+        """
+        Take what waits, one message of each subscription in turn.
+
+        ahead: for a later batch, of each subscription no more than its depth.
+        """
+        taken, left = self._taken, self._sources
+        while left and len(taken) < MAX_BATCH:
             still = []
             for source in left:
+                if ahead and source.waiting >= source.depth:
+                    continue
                 message = source.take(source.message_type, source.raw)
                 if message is not None:
-                    count += 1
+                    source.waiting += 1
                     still.append(source)
-                    publisher = source.count_lost(message[1])
-                    if source.newest_only:
-                        newest.pop((source, publisher), None)  # the newest comes last
-                        newest[source, publisher] = source.callback, message[0]
-                    else:
-                        taken.append((source.callback, message[0]))
+                    taken.append((source, source.count_lost(message[1]), message[0]))
             left = still
-        taken.extend(newest.values())
-        self.taken += count
-        self.passed_over += count - len(taken)
-        return taken
 
-    def _hand_over(self, taken: list[tuple[Callable[[Any], None], Any]]) -> None:
-        for callback, message in taken:
+    def _next_batch(self) -> list[tuple[_Source, Any]]:
+        """Take what waits; return all that was taken, where asked the newest only."""
+        self._take(ahead=False)
+        taken, self._taken = self._taken, []
+        self.taken += len(taken)
+        newest: dict[Any, int] = {}  # by source and publisher, where the newest is
+        for place, (source, publisher, _) in enumerate(taken):
+            source.waiting = 0
+            if source.newest_only:
+                newest[source, publisher] = place
+        batch = [(source, message) for place, (source, publisher, message) in enumerate(taken)
+                 if not source.newest_only or newest[source, publisher] == place]
+        self.passed_over += len(taken) - len(batch)
+        return batch
+
+    def _hand_over(self, batch: list[tuple[_Source, Any]]) -> None:
+        last = len(batch) - 1
+        for place, (source, message) in enumerate(batch):
             if self._ended:
                 return
-            self._call(callback, message)
-        if taken:
+            self._call(source.callback, message)
+            if place < last:
+                self._take_ahead()
+        if batch:
             self._call(self._end_of_batch)
+
+    def _take_ahead(self) -> None:
+        try:
+            self._take(ahead=True)
+        except rclpy_implementation.RCLError:  # the rest of the batch is handed over all the same
+            self._complain_of_middleware()
 
     def _look_at_events(self) -> None:
         """

@@ -15,7 +15,7 @@
 """A stream served beside the executor: in order, the newest published, what is missing counted."""
 
 import re
-from threading import current_thread, Event, main_thread
+from threading import current_thread, Event, main_thread, Semaphore
 
 from diagnostic_msgs.msg import DiagnosticArray
 import pytest
@@ -84,6 +84,40 @@ def test_all_that_waits_is_taken_in_order_and_reported_once(bench, listener):
     assert node.taken == list(range(8))
     assert [len(batch) for batch in node.batches] == [1, 8]
     assert main_thread() not in node.threads and len(node.threads) == 1
+
+
+class Stepper(Listener):
+    """A listener that is let go message by message."""
+
+    def __init__(self, **options):
+        """Start."""
+        self.steps = Semaphore(0)
+        super().__init__(**options)
+
+    def _take(self, message):
+        self.inside.set()
+        self.steps.acquire()
+        self.taken.append(message.data)
+
+
+@pytest.mark.parametrize('late, lost', ((10, 0), (13, 3)))
+def test_what_comes_during_a_batch_is_taken_between_its_messages(bench, late, lost):
+    """A batch may take longer than the queue lasts; what is taken ahead has the same bound."""
+    node, publisher = bench.start(Stepper), bench.publisher(Int64, 'numbers')
+    bench.until(publisher.get_subscription_count, 'its subscription')
+    publisher.publish(Int64(data=0))
+    sent = 1
+    for count in (10, 6, 4, late):  # the queue, ahead twice, the queue again
+        assert node.inside.wait(60.0)
+        node.inside.clear()
+        for number in range(sent, sent + count):
+            publisher.publish(Int64(data=number))
+        sent += count
+        node.steps.release()
+    node.steps.release(sent)
+    bench.until(lambda: node.taken[-1:] == [sent - 1], 'the last number')
+    assert node.taken == [*range(21), *range(21 + lost, sent)]
+    assert node.reader.lost == lost
 
 
 def test_a_batch_has_a_greatest_size(bench, listener, monkeypatch):

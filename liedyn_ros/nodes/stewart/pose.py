@@ -50,8 +50,8 @@ class StewartPoseNode(ManagedNode):
     Leg lengths in; pose, twist, status, markers and TF out.
 
     Leg lengths are read in their own thread. All that wait are tracked, and the newest is
-    published. Timers and slow services have a thread each; other services and parameters run in
-    the executor.
+    published. Timers, services and slow services have a thread each; parameters run in the
+    executor.
     """
 
     warm_up = staticmethod(warm_up_tracking)
@@ -87,10 +87,7 @@ class StewartPoseNode(ManagedNode):
             self, self._stream, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
-        StewartServices(
-            self, platform, method, config.singularity_warning,
-            certifier_of(parameters, platform.geometry), self._start_over)
-        self._open_slow_services(platform)
+        self._open_services(platform, method, config)
         self._open_timers()
         self.parameters_changed()
         self._stream.start()
@@ -243,10 +240,6 @@ class StewartPoseNode(ManagedNode):
         if config.leg_noise:
             self._covariances = StewartCovariances(
                 self, platform, estimator, self.parameters['covariance_rate'])
-        StewartPrediction(  # with its own estimator: it runs in another thread
-            self, platform,
-            MotionEstimator(platform.geometry, self.parameters['leg_rate_noise']),
-            lambda: self._tracker.last)
 
     def _open_timers(self) -> None:
         """Open timers on a stream: at each, the executor would look at all of its services."""
@@ -257,11 +250,21 @@ class StewartPoseNode(ManagedNode):
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
         stream.start()
 
-    def _open_slow_services(self, platform: Platform) -> None:
-        stream = Stream(self, name='slow_services', guarded=False)
-        StewartModes(self, stream, platform)
-        StewartPaths(self, stream, platform)
-        stream.start()
+    def _open_services(self, platform: Platform, method: Method, config: MonitorConfig) -> None:
+        """Open services on streams: one that takes long delays no other."""
+        geometry, rate_noise = platform.geometry, self.parameters['leg_rate_noise']
+        quick = Stream(self, name='services', guarded=False)
+        StewartServices(
+            self, quick, platform, method, config.singularity_warning,
+            certifier_of(self.parameters, geometry), self._start_over)
+        StewartPrediction(  # with its own estimator: it runs in another thread
+            quick, platform, MotionEstimator(geometry, rate_noise),
+            lambda: self._tracker.last)
+        quick.start()
+        slow = Stream(self, name='slow_services', guarded=False)
+        StewartModes(self, slow, platform)
+        StewartPaths(self, slow, platform)
+        slow.start()
 
 
 def require_home(platform: Platform, method: Method) -> None:

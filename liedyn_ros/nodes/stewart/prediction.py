@@ -21,7 +21,7 @@ from liedyn_interfaces.srv import PredictStewartPose
 from liedyn_ros.common.errors import LiedynError, StampError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
-from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import in_fixed_axes, MonitoredPose, MotionEstimator
 
 MAX_TIME = 1.0  # s from the last pose; no motion predicts further
@@ -31,11 +31,11 @@ class StewartPrediction:
     """Moves the last pose on with its motion, with the covariance where the noise is known."""
 
     def __init__(
-            self, node: ManagedNode, platform: Platform, estimator: MotionEstimator,
+            self, stream: Stream, platform: Platform, estimator: MotionEstimator,
             last: Callable[[], MonitoredPose | None]) -> None:
-        """Open the service. last: returns the last good pose."""
+        """Open the service on a stream. last: returns the last good pose."""
         self._platform, self._estimator, self._last = platform, estimator, last
-        node.open_service(PredictStewartPose, '~/predict', self._predict)
+        stream.open_service(PredictStewartPose, '~/predict', self._predict)
 
     def _predict(
             self, request: PredictStewartPose.Request,

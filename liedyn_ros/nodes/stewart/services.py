@@ -30,6 +30,7 @@ from liedyn_ros.nodes.stewart.outputs import (
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import (
     leg_lengths, Method, PlatformMeter, PoseCertifier, PoseSolver, Start)
 
@@ -38,11 +39,11 @@ class StewartServices:
     """Answers every request: success, or a message that names the fault."""
 
     def __init__(
-            self, node: ManagedNode, platform: Platform, method: Method,
+            self, node: ManagedNode, stream: Stream, platform: Platform, method: Method,
             singularity_warning: float, certifier: PoseCertifier | None,
             reset: Callable[[], None]) -> None:
         """
-        Open the services.
+        Open the services on a stream.
 
         A pose whose smallest singular value is at most singularity_warning is near a singularity.
         certifier: another object than that of `status`, since services run beside the stream.
@@ -51,9 +52,9 @@ class StewartServices:
         self._node, self._platform, self._reset = node, platform, reset
         self._solver, self._certifier = PoseSolver(platform.geometry, method), certifier
         self._meter = PlatformMeter(platform.geometry, singularity_warning)
-        node.open_service(SolveStewartPose, '~/solve', self._solve)
-        node.open_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert)
-        node.open_service(Trigger, '~/reset', self._start_over)
+        stream.open_service(SolveStewartPose, '~/solve', self._solve)
+        stream.open_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert)
+        stream.open_service(Trigger, '~/reset', self._start_over)
 
     def _solve(
             self, request: SolveStewartPose.Request,

@@ -47,14 +47,20 @@ def soak(node):
             node.status_at(stamp_ns)  # what waits is taken
             node.bench.call(PredictStewartPose, 'stewart_pose/predict', stamp=stamp_of(stamp_ns))
     told = sum(1 + status.passed_over for status in node.statuses)
+    forget(node)
+    return told
+
+
+def forget(node):
+    """Forget what the node published and the bench has taken."""
     for outputs in (node.poses, node.twists, node.statuses, node.markers):
         outputs.clear()
-    return told
 
 
 def held(node):
     """Return the memory, bytes, that Python holds since the tracing began, reports left out."""
     node.bench.call(Trigger, 'stewart_pose/reset')  # forgets the ages since the last report
+    forget(node)  # poses may come after the statuses that were waited for
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
 
