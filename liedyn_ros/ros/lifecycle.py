@@ -225,6 +225,8 @@ class ManagedNode(LifecycleNode):
             _require_warm(self._warm)
             self._stop_starting()
             self.parameters.require_valid()
+            gc.unfreeze()
+            _freeze()  # a tenth of a second: no stream runs yet that would be stopped by it
             self._scopes.append(ExitStack())
             self.configure()
         except NotCompiledError as error:
@@ -236,9 +238,7 @@ class ManagedNode(LifecycleNode):
             self._close(UNCONFIGURED)
             return TransitionCallbackReturn.FAILURE
         self.configured = True
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()  # long-lived objects: keep the collector's pauses short
+        _freeze()  # what is new
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -321,6 +321,12 @@ class ManagedNode(LifecycleNode):
         if self._starter is not None:
             self.destroy_timer(self._starter)
             self._starter = None
+
+
+def _freeze() -> None:
+    """Collect garbage and freeze what is left, which lives long: later pauses are short."""
+    gc.collect()
+    gc.freeze()
 
 
 def _require_warm(kernels: Future[None]) -> None:
