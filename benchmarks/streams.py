@@ -286,10 +286,12 @@ class Bench:
         self.start()
         stack.callback(lambda: self.end(signal.SIGINT))
         self._sent = self._context.Array('q', CAPACITY, lock=False)
-        count, raised = self._context.Value('q', 0), self._context.Value('b', 0)
+        # Kept here: what is collected makes room, in the feed's memory too, for the next value.
+        self._count, self._raised = self._context.Value('q', 0), self._context.Value('b', 0)
         self._stop = self._context.Event()
         partners = [self._context.Process(
-            target=feed, args=(self._traffic, rate, self._sent, count, raised, self._stop))]
+            target=feed, args=(self._traffic, rate, self._sent, self._count, self._raised,
+                               self._stop))]
         if slow:
             partners.append(self._context.Process(target=slow_subscriber, args=(self._stop,)))
         for partner in partners:
@@ -297,7 +299,7 @@ class Bench:
             stack.callback(partner.join)
         stack.callback(self._stop.set)
         self.wait_for_pose(time.time_ns())
-        self.raised = bool(raised.value)
+        self.raised = bool(self._raised.value)
         time.sleep(WARM)
 
     def start(self) -> None:
