@@ -22,9 +22,10 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     MACHINE, MOTION, REPORT_WIDTH, ROOM, SPACE)
 from liedyn_ros.dynamics.constrained.sparsity import hull, padded, spans, Sparsity
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 from liedyn_ros.model.constraints import CLOSURE_TYPES
-from liedyn_ros.model.kernels.closure_kinds import MOMENT_CROSS
+from liedyn_ros.model.kernels.closure_kinds import MOMENT_Z, SCREW
 from liedyn_ros.model.kernels.kinds import NV
 from liedyn_ros.model.link_table import Indices
 
@@ -47,6 +48,9 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
     involved += [np.flatnonzero(row).tolist() for row in coupling[:len(model.couplings)]]
     involved += [list(range(model.nv))] * functions
     supports = [sparsity.support(columns) for columns in involved]
+    reach = sparsity.reach(supports)
+    reached = [[k for k in range(model.nv) if reach[2 * k] <= c < reach[2 * k + 1]]
+               for c in range(0, len(involved), LANES)]
     return {
         'kind': _ints(table.kind),
         'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
@@ -61,11 +65,11 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
         'frame_link': _ints([place for place, _ in places]),
         'frame_placement': _floats([_row(pose) for _, pose in places], 12),
-        'moving_frames': _ints([len(closures) * (2 if _frames_a_move(rows) else 1)]),
+        'moving_frames': _ints([len(closures) * (1 + _row_parts(rows)[1])]),
         'closure_kind': _ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
         'closure_size': _floats([(c.pitch, c.length) for c in closures], 2),
         'closure_row': _starts(rows),
-        'row_kind': _joined(rows),
+        'row_kind': _joined(rows), 'row_parts': _row_parts(rows),
         'path_start': _starts([columns for columns, _ in paths]),
         'path': _joined([columns for columns, _ in paths]),
         'path_sign': _signs(paths, model.nv),
@@ -73,7 +77,8 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'coupling': coupling, 'coupling_offset': offset,
         'coupling_bias': np.zeros(len(offset)), 'functions': _ints([functions]),
         'support_start': _starts(supports), 'support': _joined(supports),
-        'reach': _ints(sparsity.reach(supports)), 'span': _ints(spans(supports))}
+        'reach': _ints(reach), 'reached_start': _starts(reached), 'reached': _joined(reached),
+        'span': _ints(spans(supports))}
 
 
 class ConstrainedData:
@@ -121,8 +126,9 @@ class ConstrainedData:
             step=np.zeros((6, padded(nv))), twist=_cube(k, 6, n + 1), wrench=_cube(k, 6, n + 1),
             load=_cube(k, 6, nv), moments=_cube(k, 9, n + 1), frame=_cube(k, 12, self._frames),
             frame_twist=_cube(k, 6, self._frames), arm=_cube(k, 9, self._closures),
-            row=_cube(k, 6, self._rows), relative=_cube(k, 6, self._rows),
-            residual=np.zeros((1, padded(self._rows))), pull=_cube(k, 6, self._closures),
+            row=_cube(k, 6, self._rows), relative=_cube(k, 6, self._closures),
+            residual=np.zeros((6, padded(self._closures))),
+            local_wrench=_cube(k, 6, self._closures), pull=_cube(k, 6, self._closures),
             closure_wrench=np.zeros((6, padded(self._closures))),
             multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
             jacobian=_cube(k, m, nv), composite=np.zeros((n, 10)),
@@ -137,9 +143,10 @@ def _cube(orders: int, columns: int, things: int) -> Array:
     return np.zeros((orders, columns, padded(things)))
 
 
-def _frames_a_move(rows: Sequence[Sequence[int]]) -> bool:
-    """Return whether any row changes with the frame on body a."""
-    return any(kind >= MOMENT_CROSS for each in rows for kind in each)
+def _row_parts(rows: Sequence[Sequence[int]]) -> Indices:
+    """Return 1 where a row holds a moment in frame b, and where one moves with frame a."""
+    kinds = _joined(rows)
+    return _ints([((kinds <= MOMENT_Z) | (kinds == SCREW)).any(), (kinds > SCREW).any()])
 
 
 def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:

@@ -39,13 +39,13 @@ def factor(machine, room):
         for t in range(begin, s):
             put(lower, s, t, room.inverse[t] * get(upper, t, s))
         for c in range(s // LANES * LANES, end, LANES):
-            row = spread(0.0)
+            row, less = spread(0.0), spread(0.0)  # sums that do not wait for each other
             for at in range(machine.support_start[s], machine.support_start[s + 1]):
                 k = machine.support[at]
                 row = row + get(response, k, s) * get_lanes(response, k, c)
             for t in range(begin, s):
-                row = row - get(lower, s, t) * get_lanes(upper, t, c)
-            put_lanes(upper, s, c, row)
+                less = less + get(lower, s, t) * get_lanes(upper, t, c)
+            put_lanes(upper, s, c, row - less)
         pivot = get(upper, s, s)
         largest, smallest = max(largest, pivot), min(smallest, pivot)
         if not (pivot > 0.0 and smallest > WELL_CONDITIONED**2 * largest):

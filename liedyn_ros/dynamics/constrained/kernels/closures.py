@@ -15,12 +15,12 @@
 """The rows of closures and couplings, their rates and Jacobians, and their wrenches (12.1)."""
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, AXES, axpy6, get3, get6, many3, ORIGIN, put6, put_many3, START, zeros)
+    add6, AXES, axpy6, dot6, get3, get6, get_pair, many3, ORIGIN, put6, put_many3, START, zeros)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import (
-    ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
+    ACROSS_X, ALONG_ROD, FORCE_X, FORCE_Z, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
 
 
 @inlined
@@ -36,15 +36,29 @@ def links_of(machine, c):
     return machine.frame_link[a], machine.frame_link[b]
 
 
+@inlined
+def holds_moments(machine):
+    """Return whether any row is a moment about an axis of frame b, or has one."""
+    return machine.row_parts[0] != 0
+
+
+@inlined
+def has_moving_rows(machine):
+    """Return whether any row moves in frame b: those of kinds above SCREW."""
+    return machine.row_parts[1] != 0
+
+
 @kernel
 def write_rows(machine, motion, k):
-    """Write coefficient k of all rows as wrenches on body b, frames being known to order k."""
+    """Write coefficient k of what rows consist of, frames being known to order k."""
     for c in range(0, len(machine.closure_kind), LANES):
         write_arms(motion, c, k)
-    for c in range(len(machine.closure_kind)):
-        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = row(machine, motion, c, machine.row_kind[r], k)
-            put6(motion.row, r, k, m, f)
+    if has_moving_rows(machine):
+        for c in range(len(machine.closure_kind)):
+            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                if machine.row_kind[r] > SCREW:
+                    m, f = moving_row(machine, motion, c, machine.row_kind[r], k)
+                    put6(motion.row, r, k, m, f)
 
 
 @kernel
@@ -62,30 +76,37 @@ def write_arms(motion, c, k):
 
 
 @kernel
-def row(machine, motion, c, kind, k):
-    """Return coefficient k of a row of closure c (12.9)."""
-    a, b = frames_of(machine, c)
+def row(machine, motion, c, r, k):
+    """Return coefficient k of row r, of closure c, as a wrench on body b (12.9)."""
+    kind = machine.row_kind[r]
+    if kind > SCREW:
+        return get6(motion.row, r, k)
     if kind <= MOMENT_Z:
-        return get3(motion.frame, b, k, AXES + 3 * (kind - MOMENT_X)), vec3.ZERO
+        return get3(motion.frame, c, k, AXES + 3 * (kind - MOMENT_X)), vec3.ZERO
+    axis = 6 if kind == SCREW else 3 * (kind - FORCE_X)
+    m, f = get3(motion.arm, c, k, axis), get3(motion.frame, c, k, AXES + axis)
+    return (vec3.axpy(-machine.closure_size[c, 0], f, m) if kind == SCREW else m), f
+
+
+@kernel
+def moving_row(machine, motion, c, kind, k):
+    """Return coefficient k of a row that moves in frame b (12.9)."""
+    a, b = frames_of(machine, c)
     if kind == MOMENT_CROSS:
         m = vec3.ZERO
         for h in range(k + 1):
             m = vec3.add(m, vec3.cross(get3(motion.frame, a, h, AXES),
                                        get3(motion.frame, b, k - h, AXES + 3)))
         return m, vec3.ZERO
-    if kind == ALONG_ROD:
-        scale, m = 1.0 / machine.closure_size[c, 1], vec3.ZERO
-        f = vec3.scale(scale, vec3.sub(get3(motion.frame, b, k, ORIGIN),
-                                       get3(motion.frame, a, k, ORIGIN)))
-        for h in range(k + 1):
-            m = vec3.axpy(-scale, vec3.cross(get3(motion.frame, b, h, ORIGIN),
-                                             get3(motion.frame, a, k - h, ORIGIN)), m)
-        return m, f
-    if kind >= ACROSS_X:
+    if kind != ALONG_ROD:
         return line(motion, b, a, AXES + 3 * (kind - ACROSS_X), k)
-    axis = 6 if kind == SCREW else 3 * (kind - FORCE_X)
-    m, f = get3(motion.arm, c, k, axis), get3(motion.frame, b, k, AXES + axis)
-    return (vec3.axpy(-machine.closure_size[c, 0], f, m) if kind == SCREW else m), f
+    scale, m = 1.0 / machine.closure_size[c, 1], vec3.ZERO
+    f = vec3.scale(scale, vec3.sub(get3(motion.frame, b, k, ORIGIN),
+                                   get3(motion.frame, a, k, ORIGIN)))
+    for h in range(k + 1):
+        m = vec3.axpy(-scale, vec3.cross(get3(motion.frame, b, h, ORIGIN),
+                                         get3(motion.frame, a, k - h, ORIGIN)), m)
+    return m, f
 
 
 @kernel
@@ -105,18 +126,21 @@ def write_rates(machine, motion, k, factor, out):
         a, b = links_of(machine, c)
         for h in range(max(k - 1, 0), k + 1):  # the solution of order k - 1 has changed that too
             w, v = axpy6(-1.0, get6(motion.twist, a, h), get6(motion.twist, b, h))
-            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-                put6(motion.relative, r, h, w, v)
-    for r in range(0, len(machine.row_kind), LANES):
-        sum_of_orders = spread(0.0)
-        for h in range(k + 1):
-            row, twist = motion.row[k - h], motion.relative[h]
-            sum_of_orders = sum_of_orders + vec3.dot(
-                many3(row, r, START), many3(twist, r, START)) + vec3.dot(
-                many3(row, r, START + 3), many3(twist, r, START + 3))
-        put_lanes(motion.residual, 0, r, sum_of_orders)
-    for r in range(len(machine.row_kind)):
-        out[r] = factor * get(motion.residual, 0, r)
+            put6(motion.relative, c, h, w, v)
+    for c in range(0, len(machine.closure_kind), LANES):
+        write_relative_rates(machine, motion, c, k)
+    for c in range(len(machine.closure_kind)):
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            kind, rate = machine.row_kind[r], 0.0
+            if kind < SCREW:
+                rate = get(motion.residual, kind, c)
+            elif kind == SCREW:
+                rate = get(motion.residual, FORCE_Z, c) - machine.closure_size[c, 0] * get(
+                    motion.residual, MOMENT_Z, c)
+            else:
+                for h in range(k + 1):
+                    rate += dot6(get6(motion.row, r, k - h), get6(motion.relative, c, h))
+            out[r] = factor * rate
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
         total = machine.coupling_bias[r] if k == 1 else 0.0
@@ -130,6 +154,23 @@ def write_rates(machine, motion, k, factor, out):
 
 
 @kernel
+def write_relative_rates(machine, motion, c, k):
+    """Write coefficient k of the twists of bodies b against a, in eight frames b from c on."""
+    turning = holds_moments(machine)
+    for n in range(3):
+        moment, force = spread(0.0), spread(0.0)
+        for h in range(k + 1):
+            twist, axis = motion.relative[h], many3(motion.frame[k - h], c, AXES + 3 * n)
+            w = many3(twist, c, START)
+            force = force + vec3.dot(axis, many3(twist, c, START + 3)) + vec3.dot(
+                many3(motion.arm[k - h], c, START + 3 * n), w)
+            if turning:
+                moment = moment + vec3.dot(axis, w)
+        put_lanes(motion.residual, MOMENT_X + n, c, moment)
+        put_lanes(motion.residual, FORCE_X + n, c, force)
+
+
+@kernel
 def write_jacobian(machine, motion, k):
     """
     Write coefficient k of A (m, nv), rows and screws being known to order k (12.11).
@@ -140,13 +181,13 @@ def write_jacobian(machine, motion, k):
     out, first = motion.jacobian[k], len(machine.row_kind)
     for c in range(len(machine.closure_kind)):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            for j in range(machine.path_hull[2 * c], machine.path_hull[2 * c + 1], LANES):
-                entries = spread(0.0)
-                for h in range(k + 1):
-                    (m, f), screws = get6(motion.row, r, h), motion.screw[k - h]
-                    entries = entries + vec3.dot(m, many3(screws, j, START)) + vec3.dot(
-                        f, many3(screws, j, START + 3))
-                put_lanes(out, r, j, get_lanes(machine.path_sign, c, j) * entries)
+            for h in range(k + 1):
+                (m, f), screws = row(machine, motion, c, r, h), motion.screw[k - h]
+                for j in range(machine.path_hull[2 * c], machine.path_hull[2 * c + 1], LANES):
+                    entries = get_lanes(machine.path_sign, c, j) * (
+                        vec3.dot(m, many3(screws, j, START))
+                        + vec3.dot(f, many3(screws, j, START + 3)))
+                    put_lanes(out, r, j, entries if h == 0 else entries + get_lanes(out, r, j))
     if k == 0:
         for r in range(len(machine.coupling)):
             for j in range(len(machine.link)):
@@ -161,10 +202,12 @@ def subtract_closure_wrenches(machine, motion, k):
     Multipliers count below order k.
     """
     gather_wrenches(machine, motion, k)
-    for c in range(len(machine.closure_kind)):
-        (a, b), (m, f) = links_of(machine, c), get6(motion.pull, c, k)
-        add6(motion.wrench, b, k, -1.0, m, f)
-        add6(motion.wrench, a, k, 1.0, m, f)
+    if k > 0:
+        write_pulls(machine, motion, k, START + 1, k + 1)
+        for c in range(len(machine.closure_kind)):
+            (a, b), (m, f) = links_of(machine, c), pull(machine, motion, c, k)
+            add6(motion.wrench, b, k, -1.0, m, f)
+            add6(motion.wrench, a, k, 1.0, m, f)
 
 
 @kernel
@@ -178,11 +221,56 @@ def subtract_function_forces(machine, motion, k, out):
 
 
 @kernel
-def gather_wrenches(machine, motion, k):
-    """Write what multipliers of lower orders add to coefficient k of the closures' wrenches."""
+def write_local_wrenches(machine, motion, k):
+    """Write coefficient k of what rows that stay in frames b hold there."""
+    local = motion.local_wrench[k]
     for c in range(len(machine.closure_kind)):
-        m, f = wrench(machine, motion, c, k, START + 1)
-        put6(motion.pull, c, k, m, f)
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            kind, force = machine.row_kind[r], motion.multiplier[r, k]
+            if kind < SCREW:
+                put(local, kind, c, force)
+            elif kind == SCREW:
+                put(local, FORCE_Z, c, force)
+                put(local, MOMENT_Z, c, -machine.closure_size[c, 0] * force)
+
+
+@kernel
+def write_pulls(machine, motion, k, first, end):
+    """Write what these rows, from coefficient first to end, pull on bodies b at order k."""
+    turning = holds_moments(machine)
+    for c in range(0, len(machine.closure_kind), LANES):
+        m, f = zeros(), zeros()
+        for h in range(first, end):
+            local = motion.local_wrench[k - h]
+            for n in range(3):
+                force = get_lanes(local, FORCE_X + n, c)
+                axis = many3(motion.frame[h], c, AXES + 3 * n)
+                f = vec3.axpy(force, axis, f)
+                m = vec3.axpy(force, many3(motion.arm[h], c, START + 3 * n), m)
+                if turning:
+                    m = vec3.axpy(get_lanes(local, MOMENT_X + n, c), axis, m)
+        put_many3(motion.closure_wrench, c, START, m)
+        put_many3(motion.closure_wrench, c, START + 3, f)
+
+
+@inlined
+def pull(machine, motion, c, k):
+    """Return the wrench on body b of what write_pulls and gather_wrenches have found."""
+    wrench = get_pair(motion.closure_wrench, c, START)
+    return axpy6(1.0, get6(motion.pull, c, k), wrench) if has_moving_rows(machine) else wrench
+
+
+@kernel
+def gather_wrenches(machine, motion, k):
+    """Write what multipliers of lower orders add to coefficient k by rows that move in frame b."""
+    if has_moving_rows(machine):
+        for c in range(len(machine.closure_kind)):
+            total = vec3.ZERO, vec3.ZERO
+            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                if machine.row_kind[r] > SCREW:
+                    for h in range(1, k + 1):
+                        total = axpy6(motion.multiplier[r, k - h], get6(motion.row, r, h), total)
+            put6(motion.pull, c, k, total[0], total[1])
 
 
 @kernel
@@ -195,7 +283,7 @@ def wrench(machine, motion, c, k, first):
     total = vec3.ZERO, vec3.ZERO
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
         for h in range(first, k + 1):
-            total = axpy6(motion.multiplier[r, k - h], get6(motion.row, r, h), total)
+            total = axpy6(motion.multiplier[r, k - h], row(machine, motion, c, r, h), total)
     return total
 
 
@@ -204,24 +292,41 @@ def write_wrenches(machine, motion, k, factor, out):
     """
     Write factor times coefficient k of the wrenches (C, 6) on bodies b, in frames b.
 
-    What multipliers of lower orders add is known.
+    Rows that stay there hold their multipliers. What moving rows of lower orders add is known.
     """
+    for c in range(len(machine.closure_kind)):
+        for n in range(6):
+            out[c, n] = 0.0
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            kind, force = machine.row_kind[r], factor * motion.multiplier[r, k]
+            if kind < SCREW:
+                out[c, kind] = force
+            elif kind == SCREW:
+                out[c, FORCE_Z], out[c, MOMENT_Z] = force, -machine.closure_size[c, 0] * force
+    if has_moving_rows(machine):
+        add_moving_wrenches(machine, motion, k, factor, out)
+
+
+@kernel
+def add_moving_wrenches(machine, motion, k, factor, out):
+    """Add those of the rows that move in frames b."""
     count, found = len(machine.closure_kind), motion.closure_wrench
     for c in range(count):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = get6(motion.row, r, START)
-            add6(motion.pull, c, k, motion.multiplier[r, k], m, f)
+            if machine.row_kind[r] > SCREW:
+                m, f = get6(motion.row, r, START)
+                add6(motion.pull, c, k, motion.multiplier[r, k], m, f)
     for c in range(0, count, LANES):
         for axis in range(0, 9, 3):
             force, moment = spread(0.0), spread(0.0)
             for h in range(k + 1):
-                pull, x = motion.pull[h], many3(motion.frame[k - h], c, AXES + axis)
-                f = many3(pull, c, START + 3)
+                each, x = motion.pull[h], many3(motion.frame[k - h], c, AXES + axis)
+                f = many3(each, c, START + 3)
                 force = force + vec3.dot(f, x)
-                moment = moment + vec3.dot(many3(pull, c, START), x) + vec3.dot(
+                moment = moment + vec3.dot(many3(each, c, START), x) + vec3.dot(
                     f, many3(motion.arm[k - h], c, START + axis))  # (m - p x f) . x
             put_lanes(found, axis // 3, c, moment)
             put_lanes(found, 3 + axis // 3, c, force)
     for c in range(count):
         for n in range(6):
-            out[c, n] = factor * get(found, n, c)
+            out[c, n] += factor * get(found, n, c)

@@ -16,11 +16,12 @@
 
 from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    axpy6, DEFECT, dot6, get6, HEAVY, many3, put_many3, ROUND, START)
+    axpy6, DEFECT, dot6, get6, get_pair, HEAVY, many3, put_many3, put_pair, ROUND, START)
 from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes
 from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.model.kernels.closure_kinds import SCREW
 
 
 @kernel
@@ -102,10 +103,14 @@ def complete(machine, motion, free, k):
         f = vec3.add(f, vec3.scale(get_lanes(machine.mass, 0, i), v))
         put_many3(change, i, START + 6, vec3.scale(scale, m))
         put_many3(change, i, START + 9, vec3.scale(scale, f))
+    closures.write_local_wrenches(machine, motion, k)
+    closures.write_pulls(machine, motion, k, START, START + 1)
     for c in range(len(machine.closure_kind)):
-        wrench = vec3.ZERO, vec3.ZERO
-        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            wrench = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), wrench)
+        wrench = get_pair(motion.closure_wrench, c, START)
+        if closures.has_moving_rows(machine):
+            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                if machine.row_kind[r] > SCREW:
+                    wrench = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), wrench)
         a, b = closures.links_of(machine, c)
         for link, sign in ((b, -1.0), (a, 1.0)):
             m, f = axpy6(sign, wrench, get_pair(change, link, 6))
@@ -126,21 +131,6 @@ def complete(machine, motion, free, k):
             for r in range(len(machine.coupling)):
                 total -= machine.coupling[r, j] * motion.multiplier[first + r, k]
             motion.effort[j, k] += total
-
-
-@inlined
-def get_pair(table, i, c):
-    """Return six columns of thing i of a table (columns, things), as two vectors."""
-    return ((get(table, c, i), get(table, c + 1, i), get(table, c + 2, i)),
-            (get(table, c + 3, i), get(table, c + 4, i), get(table, c + 5, i)))
-
-
-@inlined
-def put_pair(table, i, c, x, y):
-    """Write two vectors into six columns of thing i of a table (columns, things)."""
-    for n in range(3):
-        put(table, c + n, i, x[n])
-        put(table, c + 3 + n, i, y[n])
 
 
 @kernel

@@ -25,9 +25,9 @@ import math
 
 from liedyn_ros.dynamics.constrained.kernels import cholesky, inertia, orthogonal
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    CHOLESKY, DEFECT, get3, get6, ORIGIN, QUALITY, RANK, START)
+    CHOLESKY, DEFECT, get3, many3, ORIGIN, QUALITY, RANK, START)
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, total
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
 
@@ -88,18 +88,19 @@ def write_scales(machine, motion, room):
     A row is measured against the motion that its coordinates give the closure, inertia for
     inertia: so a row of rounding errors stays one, whatever the units and masses (12.23).
     """
-    weight = room.x  # inverses of the inertias
+    weight, screws = motion.step, motion.screw[0]  # a row of it: inverses of the inertias
     for j in range(len(room.y)):
-        weight[j] = 1.0 / room.y[j]**2 if room.y[j] > 0.0 else 0.0
+        put(weight, 0, j, 1.0 / room.y[j]**2 if room.y[j] > 0.0 else 0.0)
     for c in range(len(machine.closure_kind)):
-        p = get3(motion.frame, c, START, ORIGIN)
-        turning, moving = 0.0, 0.0
-        for at in range(machine.path_start[c], machine.path_start[c + 1]):
-            j = machine.path[at]
-            w, v = get6(motion.screw, j, START)
-            v = vec3.add(v, vec3.cross(w, p))
-            turning += weight[j] * vec3.dot(w, w)
-            moving += weight[j] * vec3.dot(v, v)
+        x, y, z = get3(motion.frame, c, START, ORIGIN)
+        p, turned, moved = (spread(x), spread(y), spread(z)), spread(0.0), spread(0.0)
+        for j in range(machine.path_hull[2 * c], machine.path_hull[2 * c + 1], LANES):
+            w, v = many3(screws, j, START), many3(screws, j, START + 3)
+            v, sign = vec3.add(v, vec3.cross(w, p)), get_lanes(machine.path_sign, c, j)
+            part = sign * sign * get_lanes(weight, 0, j)
+            turned = turned + part * vec3.dot(w, w)
+            moved = moved + part * vec3.dot(v, v)
+        turning, moving = total(turned), total(moved)
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             kind, size = machine.row_kind[r], moving
             if kind < FORCE_X or kind == MOMENT_CROSS:
@@ -110,7 +111,7 @@ def write_scales(machine, motion, room):
     for r in range(len(machine.coupling)):
         size = 0.0
         for j in range(len(machine.link)):
-            size += weight[j] * machine.coupling[r, j]**2
+            size += get(weight, 0, j) * machine.coupling[r, j]**2
         room.scale[len(machine.row_kind) + r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
 
 
@@ -165,15 +166,25 @@ def respond_regularly(machine, room, x, gamma, multiplier):
     line, table = room.line, room.response
     for r in range(len(gamma)):
         put(line, 0, r, -room.scale[r] * gamma[r])
-    for j in range(len(x)):
-        for c in range(machine.reach[2 * j], machine.reach[2 * j + 1], LANES):
-            put_lanes(line, 0, c, get_lanes(line, 0, c) - x[j] * get_lanes(table, j, c))
+    for c in range(0, line.shape[1], LANES):
+        first, second = get_lanes(line, 0, c), spread(0.0)  # sums that do not wait for each other
+        begin, end = machine.reached_start[c // LANES], machine.reached_start[c // LANES + 1]
+        for at in range(begin, end - 1, 2):
+            i, j = machine.reached[at], machine.reached[at + 1]
+            first = first - x[i] * get_lanes(table, i, c)
+            second = second - x[j] * get_lanes(table, j, c)
+        if (end - begin) % 2 == 1:
+            j = machine.reached[end - 1]
+            first = first - x[j] * get_lanes(table, j, c)
+        put_lanes(line, 0, c, first + second)
     cholesky.solve(machine, room)
     for r in range(len(gamma)):
         multiplier[r] = room.scale[r] * get(line, 0, r)
     for j in range(len(x)):
+        row = spread(0.0)
         for c in range(machine.reach[2 * j], machine.reach[2 * j + 1], LANES):
-            x[j] += total(get_lanes(line, 0, c) * get_lanes(table, j, c))
+            row = row + get_lanes(line, 0, c) * get_lanes(table, j, c)
+        x[j] += total(row)
 
 
 @kernel

@@ -55,6 +55,7 @@ MACHINE = Bundle(
     closure_size=MATRIX,  # (C, 2) pitch and length
     closure_row=INTEGERS,  # (C + 1,) first row
     row_kind=INTEGERS,
+    row_parts=INTEGERS,  # (2,) 1 where a row holds a moment in frame b, and where one moves there
     path_start=INTEGERS,  # (C + 1,) into path
     path=INTEGERS,  # coordinates that move frame b of a closure against a
     path_sign=MATRIX,  # (C, nv) 1 or -1 for those on the side of b or a, 0 for others
@@ -65,6 +66,8 @@ MACHINE = Bundle(
     support_start=INTEGERS,  # (m + 1,) into support
     support=INTEGERS,  # coordinates that a constraint involves, and their ancestors
     reach=INTEGERS,  # (2 nv,) first and last constraints that involve a coordinate
+    reached_start=INTEGERS,  # (m / LANES + 1,) into reached
+    reached=INTEGERS,  # coordinates whose reach takes in these LANES constraints
     span=INTEGERS)  # (2 m,) ... that share coordinates with a constraint, or with one that does
 
 # Series of one state, with K = order + 2 coefficients. In a cube (K, columns, things) a column of
@@ -84,11 +87,12 @@ MOTION = Bundle(
     frame=CUBE,  # (K, 12, 2 C + B)
     frame_twist=CUBE,  # (K, 6, 2 C + B) of the links that carry them
     arm=CUBE,  # (K, 9, C) moments of unit forces along the axes of frames b at their origins
-    row=CUBE,  # (K, 6, rows) unit wrenches on body b
-    relative=CUBE,  # (K, 6, rows) twists of links b against links a
-    residual=MATRIX,  # (1, rows) velocity residuals of one order
-    pull=CUBE,  # (K, 6, C) wrenches of closures on body b
-    closure_wrench=MATRIX,  # (6, C) the same of one order about and in frames b
+    row=CUBE,  # (K, 6, rows) unit wrenches on body b, of rows that move in frame b
+    relative=CUBE,  # (K, 6, C) twists of links b against links a
+    residual=MATRIX,  # (6, C) the same of one order about and in frames b
+    local_wrench=CUBE,  # (K, 6, C) what rows that stay in frames b hold there
+    pull=CUBE,  # (K, 6, C) wrenches on body b of rows that move in frame b
+    closure_wrench=MATRIX,  # (6, C) wrenches of one order
     multiplier=MATRIX,  # (m, K)
     potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
     jacobian=CUBE,  # (K, m, nv) A and its coefficients, rows filled up to LANES
@@ -158,6 +162,21 @@ def add6(table, i, k, s, x, y):
     """Add s (x, y) to coefficient k of the twist or wrench of thing i."""
     a, b = get6(table, i, k)
     put6(table, i, k, vec3.axpy(s, x, a), vec3.axpy(s, y, b))
+
+
+@inlined
+def get_pair(table, i, c):
+    """Return six columns of thing i of a table (columns, things), as two vectors."""
+    return ((get(table, c, i), get(table, c + 1, i), get(table, c + 2, i)),
+            (get(table, c + 3, i), get(table, c + 4, i), get(table, c + 5, i)))
+
+
+@inlined
+def put_pair(table, i, c, x, y):
+    """Write two vectors into six columns of thing i of a table (columns, things)."""
+    for n in range(3):
+        put(table, c + n, i, x[n])
+        put(table, c + 3 + n, i, y[n])
 
 
 @inlined

@@ -19,7 +19,7 @@ Each pass of constrained_variation is undone from the leaves to the ground, on w
 computes.
 """
 
-from liedyn_ros.dynamics.constrained.kernels.closures import links_of
+from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row as row_of
 from liedyn_ros.dynamics.constrained.kernels.tables import axpy6, dot6, get6, START
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
@@ -52,7 +52,7 @@ def pull_rows(machine, motion, table, rates, weights):
         a, b = links_of(machine, c)
         field, wrench = between(table, a, b, FIELD), NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            wrench = axpy6(weights[r], get6(motion.row, r, START), wrench)
+            wrench = axpy6(weights[r], row_of(machine, motion, c, r, START), wrench)
             pull_row(machine, motion, table, c, machine.row_kind[r],
                      axpy6(weights[r], field, NOTHING), NOTHING)
         add_pair(table, b, BY_FIELD, 1.0, wrench)
@@ -87,10 +87,10 @@ def pull_equations(machine, motion, table, weights, by_rows):
         V, A = relative(motion.twist, a, b, START), relative(motion.twist, a, b, START + 1)
         field, pressed, wrench, rate = between(table, a, b, FIELD), NOTHING, NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            row = get6(motion.row, r, START)
+            row = row_of(machine, motion, c, r, START)
             pressed = axpy6(motion.multiplier[r, START], row, pressed)
             wrench = axpy6(by_rows[r], row, wrench)
-            rate = axpy6(by_rows[r], get6(motion.row, r, START + 1), rate)
+            rate = axpy6(by_rows[r], row_of(machine, motion, c, r, START + 1), rate)
             by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[r, START], field, NOTHING))
             pull_row(machine, motion, table, c, machine.row_kind[r], by_row,
                      axpy6(by_rows[r], V, NOTHING))

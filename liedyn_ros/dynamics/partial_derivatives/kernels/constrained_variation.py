@@ -19,7 +19,7 @@ All is spatial, in the inertial frame of the constrained kernels, on what they h
 A variation as seen by a link is what is left of it after the bracket with the displacement.
 """
 
-from liedyn_ros.dynamics.constrained.kernels.closures import links_of
+from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row as row_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     axpy6, dot6, get3, get6, HEAVY, ROUND, START)
 from liedyn_ros.dynamics.kernels import joints, rigid
@@ -144,7 +144,7 @@ def respond(machine, motion, table, a, multipliers, tau):
     for c in range(len(machine.closure_kind)):
         wrench = NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            wrench = axpy6(multipliers[r], get6(motion.row, r, START), wrench)
+            wrench = axpy6(multipliers[r], row_of(machine, motion, c, r, START), wrench)
         a, b = links_of(machine, c)
         add_pair(table, a, D_WRENCH, 1.0, wrench)
         add_pair(table, b, D_WRENCH, -1.0, wrench)
