@@ -20,7 +20,8 @@ get and put move what stands in a place: a float, or Lanes, a vector register th
 and / with its like and with floats. So one source serves single states and batches. get_int reads
 a whole number, which a table of single states may hold among its floats, as an int64.
 Within one state, eight entries of a row of a table can be side by side as well. get_lanes and
-put_lanes move them; spread and total go from a number to Lanes and back.
+put_lanes move them; spread and total go from a number to Lanes and back; transposed turns eight
+rows into their columns.
 Indices are not checked: whoever owns a table makes it large enough.
 """
 
@@ -242,3 +243,24 @@ def total(typing: Any, value: Any) -> Any:
         return builder.extract_element(part, index(0))
 
     return types.float64(lanes), generate
+
+
+@intrinsic
+def transposed(typing: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any,
+               h: Any) -> Any:
+    """Return the columns of eight rows of eight numbers, all of them Lanes."""
+    found = types.UniTuple(lanes, LANES)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        index, part = ir.IntType(32), list(args)
+        for step in (1, 2, 4):  # blocks of this size change places across the diagonal
+            for row in range(LANES):
+                if not row & step:
+                    pair = part[row], part[row + step]
+                    part[row], part[row + step] = (builder.shuffle_vector(
+                        *pair, ir.Constant(ir.VectorType(index, LANES), [
+                            (LANES + c - step if c & step else c) + side
+                            for c in range(LANES)])) for side in (0, step))
+        return context.make_tuple(builder, found, part)
+
+    return found(a, b, c, d, e, f, g, h), generate

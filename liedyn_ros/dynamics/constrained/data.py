@@ -56,8 +56,7 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
         'qi': _ints(table.qi), 'vi': _ints(table.vi), 'placement': _floats(table.placement, 12),
         'inertia': _floats(table.inertia, 10),
-        'mass': _floats([*table.inertia[:, 0], *np.zeros(padded(table.N + 1) - table.N)],
-                        padded(table.N + 1)),
+        **_heavy_links(_floats(table.inertia, 10)),
         'pitch': _floats(table.pitch),
         'damping': _floats(table.damping) * dissipation,
         'friction': _floats(table.friction) * dissipation,
@@ -65,6 +64,8 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
         'frame_link': _ints([place for place, _ in places]),
         'frame_placement': _floats([_row(pose) for _, pose in places], 12),
+        'coordinate_row': _filled_up(link, table.N + 1),
+        'frame_row': _filled_up([place for place, _ in places], table.N + 1),
         'moving_frames': _ints([len(closures) * (1 + _row_parts(rows)[1])]),
         'closure_kind': _ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
         'closure_size': _floats([(c.pitch, c.length) for c in closures], 2),
@@ -93,6 +94,7 @@ class ConstrainedData:
         constants = machine(model, dissipation, functions)
         self._closures = len(model.closures)
         self._links, self._nv = len(constants['kind']), model.nv
+        self._heavy = int(constants['heavy_links'][0])
         self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
         self.m = self._rows + len(constants['coupling'])
         self.machine = MACHINE.pack(**constants)
@@ -122,17 +124,22 @@ class ConstrainedData:
         n, nv, m = self._links, self._nv, self.m
         self.motion = MOTION.pack(
             pose=np.zeros((n + 1, 12)), reference=np.zeros(3), rate=np.zeros((k, padded(nv))),
-            effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), carrier=_cube(k, 6, nv),
-            step=np.zeros((6, padded(nv))), twist=_cube(k, 6, n + 1), wrench=_cube(k, 6, n + 1),
-            load=_cube(k, 6, nv), moments=_cube(k, 9, n + 1), frame=_cube(k, 12, self._frames),
-            frame_twist=_cube(k, 6, self._frames), arm=_cube(k, 9, self._closures),
-            row=_cube(k, 6, self._rows), relative=_cube(k, 6, self._closures),
+            effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
+            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), step_row=_rows(nv),
+            twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, self._heavy + 1),
+            wrench=_cube(1, 6, n + 1),
+            load=_cube(k, 6, nv), moments=_cube(k, 9, self._heavy + 1),
+            frame=_cube(k, 12, self._frames), frame_twist=_cube(k, 6, self._frames),
+            arm=_cube(k, 9, self._closures), row=_cube(k, 6, self._rows),
+            relative=_cube(k, 6, self._closures),
             residual=np.zeros((6, padded(self._closures))),
             local_wrench=_cube(k, 6, self._closures), pull=_cube(k, 6, self._closures),
+            pull_row=_rows(self._closures),
             closure_wrench=np.zeros((6, padded(self._closures))),
             multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
             jacobian=_cube(k, m, nv), composite=np.zeros((n, 10)),
-            change=np.zeros((12, padded(n + 1))))
+            twist_row=_rows(n + 2), wrench_row=_rows(n + 2), twist_change=_rows(n + 2),
+            wrench_change=_rows(n + 2))
         self.space = SPACE.pack(
             basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
             head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),
@@ -141,6 +148,26 @@ class ConstrainedData:
 
 def _cube(orders: int, columns: int, things: int) -> Array:
     return np.zeros((orders, columns, padded(things)))
+
+
+def _heavy_links(inertia: Array) -> dict[str, Array | Indices]:
+    """Return what tells the links with inertia from those without, of rows (N, 10)."""
+    heavy = inertia.any(axis=1)
+    links = np.flatnonzero(heavy)
+    mass = np.zeros((1, padded(len(links) + 1)))
+    mass[0, :len(links)] = inertia[links, 0]
+    return {'heavy': _ints(np.where(heavy, np.cumsum(heavy) - 1, len(links))),
+            'heavy_link': _filled_up(_ints(links), len(inertia) + 1), 'mass': mass,
+            'heavy_links': _ints([len(links)])}
+
+
+def _rows(things: int) -> Array:
+    return np.zeros((padded(things), LANES))
+
+
+def _filled_up(links: Indices | Sequence[int], zero: int) -> Indices:
+    """Return the rows of links, and further ones of the row that is zero."""
+    return _ints([*links, *[zero] * (2 * LANES)])
 
 
 def _row_parts(rows: Sequence[Sequence[int]]) -> Indices:

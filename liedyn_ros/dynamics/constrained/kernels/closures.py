@@ -15,7 +15,8 @@
 """The rows of closures and couplings, their rates and Jacobians, and their wrenches (12.1)."""
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, AXES, axpy6, dot6, get3, get6, get_pair, many3, ORIGIN, put6, put_many3, START, zeros)
+    add6, add_many3, add_row, AXES, axpy6, dot6, get3, get6, get_row, many3, ORIGIN, pick_rows,
+    put6, put_many3, put_row, put_rows, START, zeros)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
@@ -122,12 +123,10 @@ def line(motion, b, f, column, k):
 @kernel
 def write_rates(machine, motion, k, factor, out):
     """Write factor times coefficient k of the velocity residual c = A v (12.10)."""
-    for c in range(len(machine.closure_kind)):
-        a, b = links_of(machine, c)
-        for h in range(max(k - 1, 0), k + 1):  # the solution of order k - 1 has changed that too
-            w, v = axpy6(-1.0, get6(motion.twist, a, h), get6(motion.twist, b, h))
-            put6(motion.relative, c, h, w, v)
     for c in range(0, len(machine.closure_kind), LANES):
+        w, v = relative_twists(machine, motion.twist_row, c)
+        put_many3(motion.relative[k], c, START, w)
+        put_many3(motion.relative[k], c, START + 3, v)
         write_relative_rates(machine, motion, c, k)
     for c in range(len(machine.closure_kind)):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
@@ -151,6 +150,24 @@ def write_rates(machine, motion, k, factor, out):
                 for j in range(len(machine.link)):
                     total += motion.jacobian[h, first + r, j] * motion.rate[k - h, j]
         out[first + r] = factor * total
+
+
+@inlined
+def relative_twists(machine, rows, c):
+    """Return the twists of bodies b against a of eight closures from c on."""
+    a, b = frames_of(machine, c)
+    aw, av = pick_rows(rows, machine.frame_row, a)
+    bw, bv = pick_rows(rows, machine.frame_row, b)
+    return vec3.sub(bw, aw), vec3.sub(bv, av)
+
+
+@kernel
+def move_at_once(machine, motion, k):
+    """Add what the solution of an order changes of coefficient k of these twists."""
+    for c in range(0, len(machine.closure_kind), LANES):
+        w, v = relative_twists(machine, motion.twist_change, c)
+        add_many3(motion.relative[k], c, START, w)
+        add_many3(motion.relative[k], c, START + 3, v)
 
 
 @kernel
@@ -204,10 +221,35 @@ def subtract_closure_wrenches(machine, motion, k):
     gather_wrenches(machine, motion, k)
     if k > 0:
         write_pulls(machine, motion, k, START + 1, k + 1)
+        if has_moving_rows(machine):
+            for c in range(len(machine.closure_kind)):
+                m, f = axpy6(1.0, get6(motion.pull, c, k), get_row(motion.pull_row, c))
+                put_row(motion.pull_row, c, m, f)
+        subtract_pulls(machine, motion, motion.wrench_row)
+
+
+@kernel
+def press_at_once(machine, motion, k):
+    """Subtract what coefficient k of the multipliers adds to the closures' wrenches at order k."""
+    write_local_wrenches(machine, motion, k)
+    write_pulls(machine, motion, k, START, START + 1)
+    if has_moving_rows(machine):
         for c in range(len(machine.closure_kind)):
-            (a, b), (m, f) = links_of(machine, c), pull(machine, motion, c, k)
-            add6(motion.wrench, b, k, -1.0, m, f)
-            add6(motion.wrench, a, k, 1.0, m, f)
+            m, f = get_row(motion.pull_row, c)
+            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                if machine.row_kind[r] > SCREW:
+                    m, f = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), (m, f))
+            put_row(motion.pull_row, c, m, f)
+    subtract_pulls(machine, motion, motion.wrench_change)
+
+
+@kernel
+def subtract_pulls(machine, motion, wrenches):
+    """Subtract the closures' wrenches of one order from rows of those that links need."""
+    for c in range(len(machine.closure_kind)):
+        (a, b), row = links_of(machine, c), get_lanes(motion.pull_row, c, START)
+        add_row(wrenches, b, -row)
+        add_row(wrenches, a, row)
 
 
 @kernel
@@ -249,15 +291,7 @@ def write_pulls(machine, motion, k, first, end):
                 m = vec3.axpy(force, many3(motion.arm[h], c, START + 3 * n), m)
                 if turning:
                     m = vec3.axpy(get_lanes(local, MOMENT_X + n, c), axis, m)
-        put_many3(motion.closure_wrench, c, START, m)
-        put_many3(motion.closure_wrench, c, START + 3, f)
-
-
-@inlined
-def pull(machine, motion, c, k):
-    """Return the wrench on body b of what write_pulls and gather_wrenches have found."""
-    wrench = get_pair(motion.closure_wrench, c, START)
-    return axpy6(1.0, get6(motion.pull, c, k), wrench) if has_moving_rows(machine) else wrench
+        put_rows(motion.pull_row, c, m, f)
 
 
 @kernel

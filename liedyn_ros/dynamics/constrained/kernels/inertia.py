@@ -52,7 +52,7 @@ def write_mass(machine, motion, room):
     for i in range(count):
         composite[i, 0] = machine.inertia[i, 0]
         for c in range(9):
-            composite[i, 1 + c] = motion.moments[0, c, i]
+            composite[i, 1 + c] = motion.moments[0, c, machine.heavy[i]]
     screws = motion.screw[0]
     for i in range(count - 1, -1, -1):
         body = rigid.load(composite, i, 0)

@@ -16,12 +16,13 @@
 
 from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    axpy6, DEFECT, dot6, get6, get_pair, HEAVY, many3, put_many3, put_pair, ROUND, START)
+    add_many3, add_row, DEFECT, dot6, get_row, get_rows, HEAVY, many3, pick_rows,
+    place_rows,
+    ROUND, START)
 from liedyn_ros.dynamics.kernels import joints
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.kernels.closure_kinds import SCREW
 
 
 @kernel
@@ -85,52 +86,59 @@ def note_defect(machine, motion, room, k):
 @kernel
 def complete(machine, motion, free, k):
     """Add to twists, wrenches and forces what the solution of order k adds."""
-    count, change, scale = len(machine.kind), motion.change, k + 1.0
-    put_pair(change, count, 0, vec3.ZERO, vec3.ZERO)
+    count, twists = len(machine.kind), motion.twist_change
+    put_lanes(twists, count, START, spread(0.0))
     for i in range(count):
-        twist = get_pair(change, machine.parent[i], 0)
+        twist = get_lanes(twists, machine.parent[i], START)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             if free[j]:
-                twist = axpy6(motion.rate[k + 1, j], get6(motion.screw, j, START), twist)
-        put_pair(change, i, 0, twist[0], twist[1])
-    twists, moments = motion.twist[k + 1], motion.moments[0]
-    for i in range(0, count + 1, LANES):
-        w, v = many3(change, i, START), many3(change, i, START + 3)
-        put_many3(twists, i, START, vec3.add(many3(twists, i, START), w))
-        put_many3(twists, i, START + 3, vec3.add(many3(twists, i, START + 3), v))
-        body = many3(moments, i, HEAVY), many3(moments, i, ROUND), many3(moments, i, ROUND + 3)
-        m, f = series.inertia_times(body, w, v)
-        f = vec3.add(f, vec3.scale(get_lanes(machine.mass, 0, i), v))
-        put_many3(change, i, START + 6, vec3.scale(scale, m))
-        put_many3(change, i, START + 9, vec3.scale(scale, f))
-    closures.write_local_wrenches(machine, motion, k)
-    closures.write_pulls(machine, motion, k, START, START + 1)
-    for c in range(len(machine.closure_kind)):
-        wrench = get_pair(motion.closure_wrench, c, START)
-        if closures.has_moving_rows(machine):
-            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-                if machine.row_kind[r] > SCREW:
-                    wrench = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), wrench)
-        a, b = closures.links_of(machine, c)
-        for link, sign in ((b, -1.0), (a, 1.0)):
-            m, f = axpy6(sign, wrench, get_pair(change, link, 6))
-            put_pair(change, link, 6, m, f)
+                twist = twist + motion.rate[k + 1, j] * get_lanes(motion.screw_row, j, START)
+        put_lanes(twists, i, START, twist)
+        add_row(motion.twist_row, i, twist)
+    write_wrench_changes(machine, motion, k)
+    wrenches = motion.wrench_change
+    closures.press_at_once(machine, motion, k)
     for i in range(count - 1, -1, -1):
-        parent = machine.parent[i]
-        m, f = axpy6(1.0, get_pair(change, i, 6), get_pair(change, parent, 6))
-        put_pair(change, parent, 6, m, f)
-    wrenches = motion.wrench[k]
-    for i in range(0, count + 1, LANES):
-        for c in range(START, START + 6):
-            put_lanes(wrenches, c, i, get_lanes(wrenches, c, i) + get_lanes(change, c + 6, i))
+        add_row(wrenches, machine.parent[i], get_lanes(wrenches, i, START))
+    if k == 0:
+        for i in range(0, count + 1, LANES):
+            m, f = get_rows(wrenches, i)
+            add_many3(motion.wrench[k], i, START, m)
+            add_many3(motion.wrench[k], i, START + 3, f)
+    for j in range(0, len(free), LANES):
+        m, f = pick_rows(wrenches, machine.coordinate_row, j)
+        add_many3(motion.load[k], j, START, m)
+        add_many3(motion.load[k], j, START + 3, f)
+    closures.move_at_once(machine, motion, k + 1)
     first = len(machine.row_kind)
     for j in range(len(free)):
         if not free[j]:
             i = machine.link[j]
-            total = dot6(get6(motion.screw, j, START), get_pair(change, i, 6))
+            total = dot6(get_row(motion.screw_row, j), get_row(wrenches, i))
             for r in range(len(machine.coupling)):
                 total -= machine.coupling[r, j] * motion.multiplier[first + r, k]
             motion.effort[j, k] += total
+
+
+@kernel
+def write_wrench_changes(machine, motion, k):
+    """Write the wrenches that links need for a change of their twists, and add that to these."""
+    twists, moments, scale = motion.heavy_twist[k + 1], motion.moments[0], k + 1.0
+    series.clear_rows(motion.wrench_change, len(machine.kind) + 1)
+    for i in range(0, machine.heavy_links[0], LANES):
+        w, v = pick_rows(motion.twist_change, machine.heavy_link, i)
+        add_many3(twists, i, START, w)
+        add_many3(twists, i, START + 3, v)
+        body = many3(moments, i, HEAVY), many3(moments, i, ROUND), many3(moments, i, ROUND + 3)
+        m, f = series.inertia_times(body, w, v)
+        f = vec3.add(f, vec3.scale(get_lanes(machine.mass, 0, i), v))
+        place_rows(motion.wrench_change, machine.heavy_link, i, vec3.scale(scale, m),
+                   vec3.scale(scale, f))
+    if k == 0:
+        for i in range(0, len(machine.kind) + 1, LANES):
+            w, v = get_rows(motion.twist_change, i)
+            add_many3(motion.twist[1], i, START, w)
+            add_many3(motion.twist[1], i, START + 3, v)
 
 
 @kernel

@@ -17,8 +17,8 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, AXES, get3, get6, HEAVY, load3, load9, many3, ORIGIN, put3, put6, put_many3, ROUND,
-    START, zeros)
+    add_row, AXES, get3, get_row, get_rows, HEAVY, load3, load9, many3, ORIGIN, pick_rows,
+    place_rows, put3, put_many3, put_row, put_rows, ROUND, START, zeros)
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
@@ -57,17 +57,23 @@ def begin(machine, motion, q, frames):
         for c in range(3):
             motion.pose[i, 9 + c] -= center[c]
             motion.twist[0, c, count] = motion.twist[0, 3 + c, count] = 0.0
-    for i in range(count):
+    for b in range(machine.heavy_links[0]):
+        i = machine.heavy_link[b]
         body = machine.inertia[i, 0], load3(machine.inertia, i, 1), symmetric6(machine.inertia, i)
+        _, h, j = rigid.transport(load9(motion.pose, i), load3(motion.pose, i, 9), body)
+        put3(motion.moments, b, START, HEAVY, h)
+        put3(motion.moments, b, START, ROUND, j[0:3])
+        put3(motion.moments, b, START, ROUND + 3, j[3:6])
+    for i in range(count):
         r, p = load9(motion.pose, i), load3(motion.pose, i, 9)
-        _, h, j = rigid.transport(r, p, body)
-        put3(motion.moments, i, START, HEAVY, h)
-        put3(motion.moments, i, START, ROUND, j[0:3])
-        put3(motion.moments, i, START, ROUND + 3, j[3:6])
         for k in range(joints.degrees(machine.kind[i])):
             w, v = joints.screw(machine.kind[i], machine.pitch[i], k)
             w, v = se3.adjoint(r, p, w, v)  # (0.5)
-            put6(motion.screw, machine.vi[i] + k, START, w, v)
+            put_row(motion.screw_row, machine.vi[i] + k, w, v)
+    for j in range(0, len(machine.link), LANES):
+        w, v = get_rows(motion.screw_row, j)
+        put_many3(motion.screw[0], j, START, w)
+        put_many3(motion.screw[0], j, START + 3, v)
     for f in range(frames):
         link = machine.frame_link[f]
         r, p = se3.compose(load9(motion.pose, link), load3(motion.pose, link, 9),
@@ -113,38 +119,45 @@ def symmetric6(inertia, i):
 @kernel
 def move(machine, motion, k):
     """Write coefficient k of all twists from rates and screws to that order."""
-    count, step = len(machine.kind), motion.step
-    for j in range(0, step.shape[1], LANES):
+    count, step, twists = len(machine.kind), motion.step_row, motion.twist_row
+    for j in range(0, len(machine.link), LANES):
         w, v = zeros(), zeros()
         for h in range(k + 1):
             rate = get_lanes(motion.rate, k - h, j)
             w = vec3.axpy(rate, many3(motion.screw[h], j, START), w)
             v = vec3.axpy(rate, many3(motion.screw[h], j, START + 3), v)
-        put_many3(step, j, START, w)
-        put_many3(step, j, START + 3, v)
-    put6(motion.twist, count, k, vec3.ZERO, vec3.ZERO)
+        put_rows(step, j, w, v)
+    put_lanes(twists, count, START, spread(0.0))
     for i in range(count):
-        w, v = get6(motion.twist, machine.parent[i], k)
+        twist = get_lanes(twists, machine.parent[i], START)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
-            w = vec3.add(w, (get(step, 0, j), get(step, 1, j), get(step, 2, j)))
-            v = vec3.add(v, (get(step, 3, j), get(step, 4, j), get(step, 5, j)))
-        put6(motion.twist, i, k, w, v)
+            twist = twist + get_lanes(step, j, START)
+        put_lanes(twists, i, START, twist)
+    for b in range(0, machine.heavy_links[0], LANES):
+        w, v = pick_rows(twists, machine.heavy_link, b)
+        put_many3(motion.heavy_twist[k], b, START, w)
+        put_many3(motion.heavy_twist[k], b, START + 3, v)
+    if k < 2:
+        for i in range(0, count + 1, LANES):
+            w, v = get_rows(twists, i)
+            put_many3(motion.twist[k], i, START, w)
+            put_many3(motion.twist[k], i, START + 3, v)
 
 
 @kernel
 def extend(machine, motion, k, frames):
     """Write coefficient k + 1 of all that is fixed to links, twists being known to order k."""
-    for j in range(len(machine.link)):
-        w, v = get6(motion.twist, machine.link[j], k)
-        put6(motion.carrier, j, k, w, v)
-    for f in range(frames):
-        w, v = get6(motion.twist, machine.frame_link[f], k)
-        put6(motion.frame_twist, f, k, w, v)
     for j in range(0, len(machine.link), LANES):
+        w, v = pick_rows(motion.twist_row, machine.coordinate_row, j)
+        put_many3(motion.carrier[k], j, START, w)
+        put_many3(motion.carrier[k], j, START + 3, v)
         extend_screws(motion, j, k)
-    for i in range(0, len(machine.kind), LANES):
-        extend_moments(machine, motion, i, k)
+    for b in range(0, machine.heavy_links[0], LANES):
+        extend_moments(machine, motion, b, k)
     for f in range(0, frames, LANES):
+        w, v = pick_rows(motion.twist_row, machine.frame_row, f)
+        put_many3(motion.frame_twist[k], f, START, w)
+        put_many3(motion.frame_twist[k], f, START + 3, v)
         extend_frames(motion, f, k)
 
 
@@ -180,18 +193,18 @@ def extend_frames(motion, f, k):
 
 
 @kernel
-def extend_moments(machine, motion, i, k):
-    """Write coefficient k + 1 of m c and J of eight links from i on: I' = -I ad_V - ad_V^T I."""
+def extend_moments(machine, motion, b, k):
+    """Write coefficient k + 1 of m c and J of eight links from b on: I' = -I ad_V - ad_V^T I."""
     scale = 1.0 / (k + 1.0)
-    x = vec3.scale(get_lanes(machine.mass, 0, i), many3(motion.twist[k], i, START + 3))
+    x = vec3.scale(get_lanes(machine.mass, 0, b), many3(motion.heavy_twist[k], b, START + 3))
     first, last = zeros(), zeros()  # xx, xy, xz and yy, yz, zz
     for h in range(k + 1):
-        twist, part = motion.twist[h], motion.moments[k - h]
-        w, v = many3(twist, i, START), many3(twist, i, START + 3)
-        g, a, b = many3(part, i, HEAVY), many3(part, i, ROUND), many3(part, i, ROUND + 3)
+        twist, part = motion.heavy_twist[h], motion.moments[k - h]
+        w, v, g = many3(twist, b, START), many3(twist, b, START + 3), many3(part, b, HEAVY)
+        a, d = many3(part, b, ROUND), many3(part, b, ROUND + 3)
         x = vec3.add(x, vec3.cross(w, g))
-        p, q, r = vec3.cross(w, a), vec3.cross(w, (a[1], b[0], b[1])), vec3.cross(
-            w, (a[2], b[1], b[2]))  # columns of [w] J
+        p, q, r = vec3.cross(w, a), vec3.cross(w, (a[1], d[0], d[1])), vec3.cross(
+            w, (a[2], d[1], d[2]))  # columns of [w] J
         s = 2.0 * vec3.dot(g, v)
         first = vec3.add(first, (2.0 * (p[0] - g[0] * v[0]) + s,
                                  p[1] + q[0] - g[0] * v[1] - g[1] * v[0],
@@ -200,20 +213,21 @@ def extend_moments(machine, motion, i, k):
                                q[2] + r[1] - g[1] * v[2] - g[2] * v[1],
                                2.0 * (r[2] - g[2] * v[2]) + s))
     part = motion.moments[k + 1]
-    put_many3(part, i, HEAVY, vec3.scale(scale, x))
-    put_many3(part, i, ROUND, vec3.scale(scale, first))
-    put_many3(part, i, ROUND + 3, vec3.scale(scale, last))
+    put_many3(part, b, HEAVY, vec3.scale(scale, x))
+    put_many3(part, b, ROUND, vec3.scale(scale, first))
+    put_many3(part, b, ROUND + 3, vec3.scale(scale, last))
 
 
 @kernel
 def write_wrenches(machine, motion, k):
     """Write coefficient k of the wrench that each link needs alone: momentum' less weight."""
     scale, weight = k + 1.0, (machine.gravity[0], machine.gravity[1], machine.gravity[2])
-    for i in range(0, len(machine.kind) + 1, LANES):
+    clear_rows(motion.wrench_row, len(machine.kind) + 1)
+    for i in range(0, machine.heavy_links[0], LANES):
         mass = get_lanes(machine.mass, 0, i)
-        m, f = zeros(), vec3.scale(mass, many3(motion.twist[k + 1], i, START + 3))
+        m, f = zeros(), vec3.scale(mass, many3(motion.heavy_twist[k + 1], i, START + 3))
         for h in range(k + 2):
-            part, twist = motion.moments[h], motion.twist[k + 1 - h]
+            part, twist = motion.moments[h], motion.heavy_twist[k + 1 - h]
             body = many3(part, i, HEAVY), many3(part, i, ROUND), many3(part, i, ROUND + 3)
             dm, df = inertia_times(body, many3(twist, i, START), many3(twist, i, START + 3))
             m, f = vec3.add(m, dm), vec3.add(f, df)
@@ -222,8 +236,14 @@ def write_wrenches(machine, motion, k):
         f = vec3.scale(scale, f)
         if k == 0:
             f = vec3.sub(f, (mass * weight[0], mass * weight[1], mass * weight[2]))
-        put_many3(motion.wrench[k], i, START, m)
-        put_many3(motion.wrench[k], i, START + 3, f)
+        place_rows(motion.wrench_row, machine.heavy_link, i, m, f)
+
+
+@inlined
+def clear_rows(table, count):
+    """Write zero into the first rows."""
+    for i in range(count):
+        put_lanes(table, i, START, spread(0.0))
 
 
 @inlined
@@ -256,26 +276,29 @@ def subtract_applied_wrenches(machine, motion, external, k):
             moment = vec3.add(moment, vec3.cross(get3(motion.frame, f, h, ORIGIN), part))
             if h == 0:
                 force = part
-        add6(motion.wrench, i, k, -1.0, moment, force)
+        m, f = get_row(motion.wrench_row, i)
+        put_row(motion.wrench_row, i, vec3.sub(m, moment), vec3.sub(f, force))
 
 
 @kernel
 def gather(machine, motion, k):
     """Add coefficient k of the wrench of each link to that of its parent."""
     for i in range(len(machine.kind) - 1, -1, -1):
-        parent = machine.parent[i]
-        m, f = get6(motion.wrench, i, k)
-        add6(motion.wrench, parent, k, 1.0, m, f)
+        add_row(motion.wrench_row, machine.parent[i], get_lanes(motion.wrench_row, i, START))
+    if k == 0:
+        for i in range(0, len(machine.kind) + 1, LANES):
+            m, f = get_rows(motion.wrench_row, i)
+            put_many3(motion.wrench[k], i, START, m)
+            put_many3(motion.wrench[k], i, START + 3, f)
 
 
 @kernel
 def write_joint_forces(machine, motion, k, out):
     """Write coefficient k of the joint forces (nv,) that the wrenches need."""
-    for j in range(len(machine.link)):
-        for h in range(max(k - 1, 0), k + 1):  # the solution of order k - 1 has changed that too
-            m, f = get6(motion.wrench, machine.link[j], h)
-            put6(motion.load, j, h, m, f)
     for j in range(0, len(machine.link), LANES):
+        m, f = pick_rows(motion.wrench_row, machine.coordinate_row, j)
+        put_many3(motion.load[k], j, START, m)
+        put_many3(motion.load[k], j, START + 3, f)
         total = spread(0.0)
         for h in range(k + 1):
             screw, load = motion.screw[h], motion.load[k - h]

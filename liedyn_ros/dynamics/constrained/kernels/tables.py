@@ -25,7 +25,7 @@ import numpy as np
 
 from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_lanes, put, put_lanes, spread
+from liedyn_ros.jit.simd import get, get_lanes, put, put_lanes, spread, transposed
 from liedyn_ros.lie.kernels import vec3
 
 ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then its x, y and z axes
@@ -42,7 +42,10 @@ MACHINE = Bundle(
     'Machine',
     kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)
     placement=MATRIX,  # (N, 12) rotation row by row, translation
-    inertia=MATRIX, mass=MATRIX,  # (N, 10), (1, N + 1)
+    inertia=MATRIX,  # (N, 10)
+    heavy=INTEGERS,  # (N,) which of the links with inertia a link is; H where it has none
+    heavy_link=INTEGERS, mass=MATRIX,  # (H,) those links, filled up with N + 1, and (1, H + 1)
+    heavy_links=INTEGERS,  # (1,) their number H
     pitch=VECTOR,  # (N,)
     damping=VECTOR, friction=VECTOR,  # (nv,)
     gravity=VECTOR,
@@ -50,6 +53,7 @@ MACHINE = Bundle(
     ancestor_start=INTEGERS,  # (nv + 1,) into ancestor
     ancestor=INTEGERS,  # coordinates before one on the way to the ground, from there on
     frame_link=INTEGERS, frame_placement=MATRIX,  # (2 C + B,), (2 C + B, 12)
+    coordinate_row=INTEGERS, frame_row=INTEGERS,  # link and frame_link, filled up with N + 1
     moving_frames=INTEGERS,  # (1,) how many frames the rows need: C or 2 C
     closure_kind=INTEGERS,  # (C,)
     closure_size=MATRIX,  # (C, 2) pitch and length
@@ -72,18 +76,21 @@ MACHINE = Bundle(
 
 # Series of one state, with K = order + 2 coefficients. In a cube (K, columns, things) a column of
 # eight things side by side is one vector register: the number of things is filled up to that.
+# Where things follow from each other, a thing is a row instead, of six numbers and two zeros.
 MOTION = Bundle(
     'Motion',
     pose=MATRIX,  # (N + 1, 12), order zero
     reference=VECTOR,  # (3,) origin of the inertial frame in the ground
     rate=MATRIX, effort=MATRIX,  # (K, nv) v, and (nv, K) tau
-    screw=CUBE,  # (K, 6, nv)
+    screw=CUBE, screw_row=MATRIX,  # (K, 6, nv), and order zero as rows
     carrier=CUBE,  # (K, 6, nv) twists of the links that coordinates move
-    step=MATRIX,  # (6, nv) twists of links against those before, of one order
-    twist=CUBE,  # (K, 6, N + 1)
-    wrench=CUBE,  # (K, 6, N + 1) from the parent
+    step=MATRIX,  # (1, nv) numbers of one order
+    step_row=MATRIX,  # (nv, LANES) twists of links against those before, of one order
+    twist=CUBE,  # (2, 6, N + 1)
+    heavy_twist=CUBE,  # (K, 6, H + 1) of the links with inertia
+    wrench=CUBE,  # (1, 6, N + 1) from the parent, of order zero
     load=CUBE,  # (K, 6, nv) wrenches of the links that coordinates move
-    moments=CUBE,  # (K, 9, N + 1)
+    moments=CUBE,  # (K, 9, H + 1) of the links with inertia, then zero
     frame=CUBE,  # (K, 12, 2 C + B)
     frame_twist=CUBE,  # (K, 6, 2 C + B) of the links that carry them
     arm=CUBE,  # (K, 9, C) moments of unit forces along the axes of frames b at their origins
@@ -92,12 +99,15 @@ MOTION = Bundle(
     residual=MATRIX,  # (6, C) the same of one order about and in frames b
     local_wrench=CUBE,  # (K, 6, C) what rows that stay in frames b hold there
     pull=CUBE,  # (K, 6, C) wrenches on body b of rows that move in frame b
-    closure_wrench=MATRIX,  # (6, C) wrenches of one order
+    pull_row=MATRIX,  # (C, LANES) wrenches on bodies b, of one order
+    closure_wrench=MATRIX,  # (6, C) those of rows that move, about and in frames b
     multiplier=MATRIX,  # (m, K)
     potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
     jacobian=CUBE,  # (K, m, nv) A and its coefficients, rows filled up to LANES
     composite=MATRIX,  # (N, 10)
-    change=MATRIX)  # (12, N + 1) what the solution of an order adds to twists and wrenches
+    # Rows (N + 2, LANES), the last one zero: twists and wrenches of the links, of one order, and
+    # what the solution of an order adds to them.
+    twist_row=MATRIX, wrench_row=MATRIX, twist_change=MATRIX, wrench_change=MATRIX)
 
 # Room for one solution with m constraints; factors as in inertia.py, cholesky.py and
 # orthogonal.py. What is factored has `count` rows of `size`: A^T (m, nv), or A_p (nv, m). Rows of
@@ -165,18 +175,80 @@ def add6(table, i, k, s, x, y):
 
 
 @inlined
-def get_pair(table, i, c):
-    """Return six columns of thing i of a table (columns, things), as two vectors."""
-    return ((get(table, c, i), get(table, c + 1, i), get(table, c + 2, i)),
-            (get(table, c + 3, i), get(table, c + 4, i), get(table, c + 5, i)))
+def get_row(table, i):
+    """Return the twist or wrench of a row, as two vectors."""
+    return ((get(table, i, START), get(table, i, START + 1), get(table, i, START + 2)),
+            (get(table, i, START + 3), get(table, i, START + 4), get(table, i, START + 5)))
 
 
 @inlined
-def put_pair(table, i, c, x, y):
-    """Write two vectors into six columns of thing i of a table (columns, things)."""
+def put_row(table, i, x, y):
+    """Write a twist or wrench into a row."""
     for n in range(3):
-        put(table, c + n, i, x[n])
-        put(table, c + 3 + n, i, y[n])
+        put(table, i, n, x[n])
+        put(table, i, 3 + n, y[n])
+
+
+@inlined
+def add_row(table, i, row):
+    """Add Lanes to a row."""
+    put_lanes(table, i, START, get_lanes(table, i, START) + row)
+
+
+@inlined
+def get_rows(table, i):
+    """Return eight rows from i on, as two vectors of eight things side by side."""
+    x = transposed(
+        get_lanes(table, i, START), get_lanes(table, i + 1, START),
+        get_lanes(table, i + 2, START), get_lanes(table, i + 3, START),
+        get_lanes(table, i + 4, START), get_lanes(table, i + 5, START),
+        get_lanes(table, i + 6, START), get_lanes(table, i + 7, START))
+    return (x[0], x[1], x[2]), (x[3], x[4], x[5])
+
+
+@inlined
+def pick_rows(table, index, at):
+    """Return the eight rows that index lists from `at` on."""
+    x = transposed(
+        get_lanes(table, index[at], START), get_lanes(table, index[at + 1], START),
+        get_lanes(table, index[at + 2], START), get_lanes(table, index[at + 3], START),
+        get_lanes(table, index[at + 4], START), get_lanes(table, index[at + 5], START),
+        get_lanes(table, index[at + 6], START), get_lanes(table, index[at + 7], START))
+    return (x[0], x[1], x[2]), (x[3], x[4], x[5])
+
+
+@inlined
+def place_rows(table, index, at, x, y):
+    """Write two vectors of eight things side by side into the rows that index lists from `at`."""
+    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], spread(0.0), spread(0.0))
+    put_lanes(table, index[at], START, rows[0])
+    put_lanes(table, index[at + 1], START, rows[1])
+    put_lanes(table, index[at + 2], START, rows[2])
+    put_lanes(table, index[at + 3], START, rows[3])
+    put_lanes(table, index[at + 4], START, rows[4])
+    put_lanes(table, index[at + 5], START, rows[5])
+    put_lanes(table, index[at + 6], START, rows[6])
+    put_lanes(table, index[at + 7], START, rows[7])
+
+
+@inlined
+def put_rows(table, i, x, y):
+    """Write two vectors of eight things side by side into eight rows from i on."""
+    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], spread(0.0), spread(0.0))
+    put_lanes(table, i, START, rows[0])
+    put_lanes(table, i + 1, START, rows[1])
+    put_lanes(table, i + 2, START, rows[2])
+    put_lanes(table, i + 3, START, rows[3])
+    put_lanes(table, i + 4, START, rows[4])
+    put_lanes(table, i + 5, START, rows[5])
+    put_lanes(table, i + 6, START, rows[6])
+    put_lanes(table, i + 7, START, rows[7])
+
+
+@inlined
+def add_many3(part, i, c, x):
+    """Add to three columns of eight things from i on, of one coefficient."""
+    put_many3(part, i, c, vec3.add(many3(part, i, c), x))
 
 
 @inlined

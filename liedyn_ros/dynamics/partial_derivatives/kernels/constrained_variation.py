@@ -181,8 +181,9 @@ def own_motion(motion, i, parent):
 @kernel
 def body_of(machine, motion, i):
     """Return the inertia of link i in the inertial frame."""
-    h, a = get3(motion.moments, i, START, HEAVY), get3(motion.moments, i, START, ROUND)
-    b = get3(motion.moments, i, START, ROUND + 3)
+    at = machine.heavy[i]
+    h, a = get3(motion.moments, at, START, HEAVY), get3(motion.moments, at, START, ROUND)
+    b = get3(motion.moments, at, START, ROUND + 3)
     return machine.inertia[i, 0], h, (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
