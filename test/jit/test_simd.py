@@ -17,7 +17,7 @@
 import numba
 import numpy as np
 
-from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread, total
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread, total, transposed
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -28,7 +28,23 @@ def combine(table, factor, out):
     return total(get_lanes(table, 1, LANES))
 
 
+@numba.njit(_nrt=False)
+def turn(table, out):
+    rows = transposed(get_lanes(table, 0, 0), get_lanes(table, 1, 0), get_lanes(table, 2, 0),
+                      get_lanes(table, 3, 0), get_lanes(table, 4, 0), get_lanes(table, 5, 0),
+                      get_lanes(table, 6, 0), get_lanes(table, 7, 0))
+    put_lanes(out, 0, 0, rows[0])
+    put_lanes(out, 1, 0, rows[1])
+    put_lanes(out, 2, 0, rows[6])
+
+
 def test_entries_of_a_row_are_read_summed_and_written() -> None:
     table, out = np.random.default_rng(1).normal(size=(2, 3 * LANES)), np.zeros((1, 3 * LANES))
     assert np.isclose(combine(table, 0.5, out), table[1, LANES:2 * LANES].sum(), rtol=1e-15)
     np.testing.assert_allclose(out[0], table[0] + 0.5 * table[1], rtol=1e-15)
+
+
+def test_eight_rows_become_their_columns() -> None:
+    table, out = np.random.default_rng(2).normal(size=(LANES, LANES)), np.zeros((3, LANES))
+    turn(table, out)
+    np.testing.assert_array_equal(out, table[:, [0, 1, 6]].T)

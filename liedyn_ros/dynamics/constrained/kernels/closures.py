@@ -121,12 +121,18 @@ def line(motion, b, f, column, k):
 
 
 @kernel
-def write_rates(machine, motion, k, factor, out):
-    """Write factor times coefficient k of the velocity residual c = A v (12.10)."""
+def write_relative_twists(machine, motion, k):
+    """Write coefficient k of the twists of bodies b against a, that of the links being known."""
     for c in range(0, len(machine.closure_kind), LANES):
         w, v = relative_twists(machine, motion.twist_row, c)
         put_many3(motion.relative[k], c, START, w)
         put_many3(motion.relative[k], c, START + 3, v)
+
+
+@kernel
+def write_rates(machine, motion, k, factor, out):
+    """Write factor times coefficient k of the velocity residual c = A v (12.10)."""
+    for c in range(0, len(machine.closure_kind), LANES):
         write_relative_rates(machine, motion, c, k)
     for c in range(len(machine.closure_kind)):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
@@ -162,8 +168,8 @@ def relative_twists(machine, rows, c):
 
 
 @kernel
-def move_at_once(machine, motion, k):
-    """Add what the solution of an order changes of coefficient k of these twists."""
+def add_twist_changes(machine, motion, k):
+    """Add to coefficient k of these twists what the solution of an order changes."""
     for c in range(0, len(machine.closure_kind), LANES):
         w, v = relative_twists(machine, motion.twist_change, c)
         add_many3(motion.relative[k], c, START, w)
@@ -229,8 +235,8 @@ def subtract_closure_wrenches(machine, motion, k):
 
 
 @kernel
-def press_at_once(machine, motion, k):
-    """Subtract what coefficient k of the multipliers adds to the closures' wrenches at order k."""
+def subtract_wrench_changes(machine, motion, k):
+    """Subtract what multipliers of order k add to the closures' wrenches of that order."""
     write_local_wrenches(machine, motion, k)
     write_pulls(machine, motion, k, START, START + 1)
     if has_moving_rows(machine):

@@ -45,6 +45,7 @@ def begin(machine, motion, sought, free, frames, q, v, a, tau):
     closures.write_rows(machine, motion, START)
     closures.write_jacobian(machine, motion, START)
     series.move(machine, motion, START)
+    closures.write_relative_twists(machine, motion, START)
 
 
 @kernel
@@ -57,6 +58,7 @@ def advance(machine, motion, room, external, frames, pressed, k, out):
     series.extend(machine, motion, k, frames)
     closures.write_rows(machine, motion, k + 1)
     series.move(machine, motion, k + 1)
+    closures.write_relative_twists(machine, motion, k + 1)
     closures.write_rates(machine, motion, k + 1, k + 1.0, room.gamma)
     series.write_wrenches(machine, motion, k)
     if len(external) > 0:
@@ -97,7 +99,7 @@ def complete(machine, motion, free, k):
         add_row(motion.twist_row, i, twist)
     write_wrench_changes(machine, motion, k)
     wrenches = motion.wrench_change
-    closures.press_at_once(machine, motion, k)
+    closures.subtract_wrench_changes(machine, motion, k)
     for i in range(count - 1, -1, -1):
         add_row(wrenches, machine.parent[i], get_lanes(wrenches, i, START))
     if k == 0:
@@ -109,7 +111,7 @@ def complete(machine, motion, free, k):
         m, f = pick_rows(wrenches, machine.coordinate_row, j)
         add_many3(motion.load[k], j, START, m)
         add_many3(motion.load[k], j, START + 3, f)
-    closures.move_at_once(machine, motion, k + 1)
+    closures.add_twist_changes(machine, motion, k + 1)
     first = len(machine.row_kind)
     for j in range(len(free)):
         if not free[j]:
