@@ -36,6 +36,8 @@ from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import require_s
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import VARIATION_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_products import (
     constrained_gradient as gradient_kernel, constrained_product as product_kernel, WORK_ROWS)
+from liedyn_ros.dynamics.partial_derivatives.loop_parameters import LoopParameters
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 
 
 class ConstrainedProduct(NamedTuple):
@@ -73,29 +75,35 @@ class ConstrainedHybridGradient(NamedTuple):
 
 def constrained_product(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike,
-        dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedProduct:
+        dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None, *,
+        parameters: Parameters | None = None) -> ConstrainedProduct:
     """
     Return by_q dq + by_v dv + by_tau dtau of constrained_partial_derivatives.
+
+    parameters are changes of all that the model and external say, and count as well.
 
     Where constraints are redundant, the multipliers stay those of least norm. Raises what
     constrained_partial_derivatives raises.
     """
     everything, rest = np.ones(dynamics.model.nv, dtype=bool), np.zeros(dynamics.model.nv)
+    changes = LoopParameters(dynamics, q, external, parameters)
     _forward(dynamics, q, v, tau, external)
-    return _product(dynamics, Task(kernels.HYBRID, everything), dq, dv, rest, dtau)
+    return _product(dynamics, Task(kernels.HYBRID, everything), dq, dv, rest, dtau, changes)
 
 
 def constrained_gradient(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
-        external: ArrayLike | None = None, *, z: ArrayLike | None = None) -> ConstrainedGradient:
+        external: ArrayLike | None = None, *, z: ArrayLike | None = None,
+        parameters: Parameters | None = None) -> ConstrainedGradient:
     """
     Return the gradient of y . a + z . multipliers at a state on the constraints.
 
-    y is (nv,), z (m,), by default zero. Raises what constrained_partial_derivatives raises.
+    y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. Raises what constrained_partial_derivatives raises.
     """
     everything = np.ones(dynamics.model.nv, dtype=bool)
+    changes = LoopParameters(dynamics, q, external, parameters)
     _forward(dynamics, q, v, tau, external)
-    by_q, by_v, _, by_tau = _gradient(dynamics, Task(kernels.HYBRID, everything), y, z)
+    by_q, by_v, _, by_tau = _gradient(dynamics, Task(kernels.HYBRID, everything), y, z, changes)
     return ConstrainedGradient(by_q, by_v, by_tau)
 
 
@@ -104,34 +112,37 @@ def constrained_inverse_product(
         dv: ArrayLike, da: ArrayLike, *, dtau: ArrayLike | None = None,
         tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
         redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-        external: ArrayLike | None = None) -> ConstrainedProduct:
+        external: ArrayLike | None = None, parameters: Parameters | None = None
+        ) -> ConstrainedProduct:
     """
     Return by_q dq + by_v dv + by_a da + by_tau dtau of constrained_inverse_partial_derivatives.
 
-    dtau (nv,), by default zero, is read where joints are passive. The multipliers of redundant
+    parameters are changes of all that the model and external say, and count as well. dtau (nv,), by default zero, is read where joints are passive. The multipliers of redundant
     constraints stay those of least norm. Raises what that function raises.
     """
+    changes = LoopParameters(dynamics, q, external, parameters)
     passive, task = _inverse(
         dynamics, q, v, a, tau, actuated, redundancy, weights, external)
     given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
-    return _product(dynamics, task, dq, dv, da, np.where(passive, given, 0.0))
+    return _product(dynamics, task, dq, dv, da, np.where(passive, given, 0.0), changes)
 
 
 def constrained_inverse_gradient(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, *,
         z: ArrayLike | None = None, tau: ArrayLike | None = None,
         actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
-        weights: ArrayLike | None = None, external: ArrayLike | None = None
-        ) -> ConstrainedInverseGradient:
+        weights: ArrayLike | None = None, external: ArrayLike | None = None,
+        parameters: Parameters | None = None) -> ConstrainedInverseGradient:
     """
     Return the gradient of y . tau + z . multipliers at a motion on the constraints.
 
-    y is (nv,), z (m,), by default zero. by_tau is zero where joints are actuated. Raises what
+    y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. by_tau is zero where joints are actuated. Raises what
     constrained_inverse_partial_derivatives raises.
     """
+    changes = LoopParameters(dynamics, q, external, parameters)
     passive, task = _inverse(
         dynamics, q, v, a, tau, actuated, redundancy, weights, external)
-    by_q, by_v, by_a, by_forces = _gradient(dynamics, task, y, z)
+    by_q, by_v, by_a, by_forces = _gradient(dynamics, task, y, z, changes)
     return ConstrainedInverseGradient(
         by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
 
@@ -139,30 +150,37 @@ def constrained_inverse_gradient(
 def constrained_hybrid_product(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
         a: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
-        external: ArrayLike | None = None) -> ConstrainedProduct:
+        external: ArrayLike | None = None, *, parameters: Parameters | None = None
+        ) -> ConstrainedProduct:
     """
     Return by_q dq + by_v dv + by_given given of constrained_hybrid_partial_derivatives.
 
     given (nv,) is the change of the acceleration where it is prescribed, of the force elsewhere.
-    Raises what that function raises.
+    parameters are changes of all that the model and external say, and count as well. Raises what
+    that function raises.
     """
+    changes = LoopParameters(dynamics, q, external, parameters)
     known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
     given = as_array('given', given, known.shape)
     return _product(dynamics, Task(kernels.HYBRID, ~known), dq, dv, np.where(known, given, 0.0),
-                    np.where(known, 0.0, given))
+                    np.where(known, 0.0, given), changes)
 
 
 def constrained_hybrid_gradient(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
         a: ArrayLike, tau: ArrayLike, y: ArrayLike, external: ArrayLike | None = None, *,
-        z: ArrayLike | None = None) -> ConstrainedHybridGradient:
+        z: ArrayLike | None = None, parameters: Parameters | None = None
+        ) -> ConstrainedHybridGradient:
     """
     Return the gradient of y . x + z . multipliers, x being tau where a is prescribed, else a.
 
-    y is (nv,), z (m,), by default zero. Raises what constrained_hybrid_partial_derivatives raises.
+    y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. Raises
+    what constrained_hybrid_partial_derivatives raises.
     """
+    changes = LoopParameters(dynamics, q, external, parameters)
     known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
-    by_q, by_v, by_a, by_tau = _gradient(dynamics, Task(kernels.HYBRID, ~known), y, z)
+    task = Task(kernels.HYBRID, ~known)
+    by_q, by_v, by_a, by_tau = _gradient(dynamics, task, y, z, changes)
     return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
 
 
@@ -213,7 +231,7 @@ def _begin(dynamics: ConstrainedDynamics) -> None:
 
 
 def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: ArrayLike,
-             da: ArrayLike, dtau: ArrayLike) -> ConstrainedProduct:
+             da: ArrayLike, dtau: ArrayLike, changes: LoopParameters) -> ConstrainedProduct:
     """Return the product after a call of the dynamics."""
     n, (tables, *room) = dynamics.model.nv, _tables(dynamics)
     given = {'dq': dq, 'dv': dv, 'da': da, 'dtau': dtau}
@@ -223,18 +241,20 @@ def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: Array
             as_array(name, x, (n,))
     out = np.empty(2 * n + dynamics.m)
     result = ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
-    product_kernel(*tables, *room, *task, *direction, *result)
+    product_kernel(*tables, *room, changes.prepare(), *task, *direction, *result)
     as_array('product', out, out.shape)
     return result
 
 
-def _gradient(dynamics: ConstrainedDynamics, task: Task, y: ArrayLike, z: ArrayLike | None
-              ) -> Array:
+def _gradient(dynamics: ConstrainedDynamics, task: Task, y: ArrayLike, z: ArrayLike | None,
+              changes: LoopParameters) -> Array:
     """Return the gradient by q, v, a and the weights of forces after a call of the dynamics."""
     n, (tables, *room) = dynamics.model.nv, _tables(dynamics)
     z = np.zeros(dynamics.m) if z is None else np.array(as_array('z', z, (dynamics.m,)))
     by = np.empty((4, n))
-    gradient_kernel(*tables, *room, *task, np.array(as_array('y', y, (n,))), z, *by)
+    gradient_kernel(
+        *tables, *room, changes.extra, *task, np.array(as_array('y', y, (n,))), z, *by)
+    changes.finish(room[0], -1.0 if task.kind == kernels.HYBRID else 1.0, by[3])
     return as_array('gradient', by, (4, n))
 
 

@@ -18,13 +18,13 @@ How the rows of closures vary, in one direction and in reverse (12.9).
 A row is a wrench between two frames: moment and force are products of points and axes that links
 carry. A jet is such a vector with its rate, and the changes of both along a direction. In reverse,
 weights of a vector and of its rate become weights of the displacement and of the twist of its
-link.
+link. extra is as in loop_parameters: there frames have displacements of their own.
 """
 
-from liedyn_ros.dynamics.constrained.kernels.closures import frames_of
-from liedyn_ros.dynamics.constrained.kernels.tables import (
-    AXES, get3, get6, ORIGIN, START)
+from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row as row_of
+from liedyn_ros.dynamics.constrained.kernels.tables import AXES, get3, ORIGIN, START
 from liedyn_ros.dynamics.kernels.tables import add3
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
@@ -43,12 +43,15 @@ ZERO = (vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO)
 
 
 @kernel
-def carried(machine, motion, table, f, column):
+def carried(machine, motion, table, extra, f, column):
     """Return the jet of the origin or of an axis of frame f."""
     i = machine.frame_link[f]
     x, rate = get3(motion.frame, f, START, column), get3(motion.frame, f, START + 1, column)
     (hw, hu), (dw, du) = load_pair(table, i, MOVED), load_pair(table, i, D_TWIST)
     w, _ = get6(motion.twist, i, START)
+    if len(extra.frames) > 0:
+        xw, xu = load_pair(extra.frames, f, 0)
+        hw, hu = vec3.add(hw, xw), vec3.add(hu, xu)
     change, both = vec3.cross(hw, x), vec3.cross(dw, x)
     if column == ORIGIN:
         change, both = vec3.add(change, hu), vec3.add(both, du)
@@ -56,23 +59,31 @@ def carried(machine, motion, table, f, column):
 
 
 @kernel
-def row(machine, motion, table, c, kind):
+def row(machine, motion, table, extra, c, kind):
     """Return the jets of moment and force of a row of closure c."""
     a, b = frames_of(machine, c)
     if kind <= MOMENT_Z:
-        return carried(machine, motion, table, b, AXES + 3 * (kind - MOMENT_X)), ZERO
+        return carried(machine, motion, table, extra, b, AXES + 3 * (kind - MOMENT_X)), ZERO
     if kind == MOMENT_CROSS:
-        return cross(carried(machine, motion, table, a, AXES),
-                     carried(machine, motion, table, b, AXES + 3)), ZERO
-    origin = carried(machine, motion, table, b, ORIGIN)
+        return cross(carried(machine, motion, table, extra, a, AXES),
+                     carried(machine, motion, table, extra, b, AXES + 3)), ZERO
+    origin = carried(machine, motion, table, extra, b, ORIGIN)
     if kind == ALONG_ROD:
         scale = 1.0 / machine.closure_size[c, 1]
-        f = axpy(-scale, carried(machine, motion, table, a, ORIGIN), axpy(
+        f = axpy(-scale, carried(machine, motion, table, extra, a, ORIGIN), axpy(
             scale, origin, ZERO))
+        if len(extra.frames) > 0:
+            stretch = -scale * extra.closures[c, LENGTH]
+            f = (f[0], f[1], vec3.axpy(stretch, f[0], f[2]), vec3.axpy(stretch, f[1], f[3]))
         return cross(origin, f), f
-    f = carried(machine, motion, table, *axis(machine, c, kind))
+    f = carried(machine, motion, table, extra, *axis(machine, c, kind))
     m = cross(origin, f)
-    return (axpy(-machine.closure_size[c, 0], f, m) if kind == SCREW else m), f
+    if kind == SCREW:
+        m = axpy(-machine.closure_size[c, 0], f, m)
+        if len(extra.frames) > 0:
+            x = extra.closures[c, CLOSURE_PITCH]
+            m = (m[0], m[1], vec3.axpy(-x, f[0], m[2]), vec3.axpy(-x, f[1], m[3]))
+    return m, f
 
 
 @kernel
@@ -85,26 +96,28 @@ def axis(machine, c, kind):
 
 
 @kernel
-def pull_row(machine, motion, table, c, kind, by_row, by_rate):
-    """Add what weights of a row of closure c, and of its rate, are of the motion of its links."""
-    a, b = frames_of(machine, c)
+def pull_row(machine, motion, table, extra, c, r, by_row, by_rate):
+    """Add what weights of row r of closure c, and of its rate, are of the motion of its links."""
+    (a, b), kind = frames_of(machine, c), machine.row_kind[r]
+    if len(extra.frames) > 0:
+        weigh_size(machine, motion, extra, c, r, by_row, by_rate)
     if kind <= MOMENT_Z:
-        pull_carried(machine, motion, table, b, AXES + 3 * (kind - MOMENT_X), by_row[0],
+        pull_carried(machine, motion, table, extra, b, AXES + 3 * (kind - MOMENT_X), by_row[0],
                      by_rate[0])
         return
     if kind == MOMENT_CROSS:
         by_x, by_y = pull_cross(motion, a, AXES, b, AXES + 3, by_row[0], by_rate[0])
-        pull_carried(machine, motion, table, a, AXES, *by_x)
-        pull_carried(machine, motion, table, b, AXES + 3, *by_y)
+        pull_carried(machine, motion, table, extra, a, AXES, *by_x)
+        pull_carried(machine, motion, table, extra, b, AXES + 3, *by_y)
         return
     if kind == ALONG_ROD:  # m = -p_b x p_a / length, f = (p_b - p_a) / length
         scale = 1.0 / machine.closure_size[c, 1]
         by_b, by_a = pull_cross(motion, b, ORIGIN, a, ORIGIN, vec3.scale(-scale, by_row[0]),
                                 vec3.scale(-scale, by_rate[0]))
-        pull_carried(machine, motion, table, b, ORIGIN, vec3.axpy(scale, by_row[1], by_b[0]),
-                     vec3.axpy(scale, by_rate[1], by_b[1]))
-        pull_carried(machine, motion, table, a, ORIGIN, vec3.axpy(-scale, by_row[1], by_a[0]),
-                     vec3.axpy(-scale, by_rate[1], by_a[1]))
+        pull_carried(machine, motion, table, extra, b, ORIGIN, vec3.axpy(
+            scale, by_row[1], by_b[0]), vec3.axpy(scale, by_rate[1], by_b[1]))
+        pull_carried(machine, motion, table, extra, a, ORIGIN, vec3.axpy(
+            -scale, by_row[1], by_a[0]), vec3.axpy(-scale, by_rate[1], by_a[1]))
         return
     frame, column = axis(machine, c, kind)
     by_b, by_f = pull_cross(motion, b, ORIGIN, frame, column, by_row[0], by_rate[0])
@@ -113,12 +126,12 @@ def pull_row(machine, motion, table, c, kind, by_row, by_rate):
         pitch = machine.closure_size[c, 0]
         by_force = vec3.axpy(-pitch, by_row[0], by_force)
         by_force_rate = vec3.axpy(-pitch, by_rate[0], by_force_rate)
-    pull_carried(machine, motion, table, frame, column, by_force, by_force_rate)
-    pull_carried(machine, motion, table, b, ORIGIN, *by_b)
+    pull_carried(machine, motion, table, extra, frame, column, by_force, by_force_rate)
+    pull_carried(machine, motion, table, extra, b, ORIGIN, *by_b)
 
 
 @kernel
-def pull_carried(machine, motion, table, f, column, by_x, by_rate):
+def pull_carried(machine, motion, table, extra, f, column, by_x, by_rate):
     """Add what weights of a point or axis of frame f, and of its rate, are of its link."""
     i, x = machine.frame_link[f], get3(motion.frame, f, START, column)
     w, _ = get6(motion.twist, i, START)
@@ -128,6 +141,23 @@ def pull_carried(machine, motion, table, f, column, by_x, by_rate):
     if column == ORIGIN:
         add3(table, i, BY_MOVED + 3, by_x)
         add3(table, i, BY_TWIST + 3, by_rate)
+    if len(extra.frames) > 0:
+        add3(extra.frames, f, 0, vec3.cross(x, by_x))
+        if column == ORIGIN:
+            add3(extra.frames, f, 3, by_x)
+
+
+@kernel
+def weigh_size(machine, motion, extra, c, r, by_row, by_rate):
+    """Add what weights of row r, and of its rate, are of the pitch and the length of closure c."""
+    m, f = row_of(machine, motion, c, r, START)
+    dm, df = row_of(machine, motion, c, r, START + 1)
+    if machine.row_kind[r] == SCREW:
+        extra.closures[c, CLOSURE_PITCH] -= vec3.dot(by_row[0], f) + vec3.dot(by_rate[0], df)
+    elif machine.row_kind[r] == ALONG_ROD:
+        extra.closures[c, LENGTH] -= (
+            vec3.dot(by_row[0], m) + vec3.dot(by_row[1], f) + vec3.dot(by_rate[0], dm)
+            + vec3.dot(by_rate[1], df)) / machine.closure_size[c, 1]
 
 
 @kernel

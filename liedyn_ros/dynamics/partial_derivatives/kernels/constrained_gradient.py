@@ -22,27 +22,33 @@ computes.
 from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row as row_of
 from liedyn_ros.dynamics.constrained.kernels.tables import axpy6, dot6, get6, START
 from liedyn_ros.dynamics.kernels import joints, rigid
+from liedyn_ros.dynamics.kernels.tables import add3
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import (
     BY_ACCELERATION, BY_FIELD, BY_MOVED, BY_TWIST, FIELD, pull_row)
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_variation import (
     add_pair, between, body_of, dual, get_gravity, NOTHING, own_motion, relative,
     store_field)
+from liedyn_ros.dynamics.partial_derivatives.kernels.loop_parameters import axis, weigh_link
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import GRAVITY, LINK_PITCH
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
 
 
 @kernel
-def clear(machine, table):
+def clear(machine, table, extra):
     """Set all weights to zero."""
+    extra.parts[:] = 0.0
+    extra.frames[:] = 0.0
+    extra.closures[:] = 0.0
     for i in range(len(machine.kind) + 1):
         for at in (BY_MOVED, BY_TWIST, BY_ACCELERATION):
             store_pair(table, i, at, vec3.ZERO, vec3.ZERO)
 
 
 @kernel
-def pull_rows(machine, motion, table, rates, weights):
+def pull_rows(machine, motion, table, extra, rates, weights):
     """Add the weights that weights . A rates has, the rates being constant: undoes vary_rows."""
     count = len(machine.kind)
     store_field(machine, motion, table, rates)
@@ -53,18 +59,21 @@ def pull_rows(machine, motion, table, rates, weights):
         field, wrench = between(table, a, b, FIELD), NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(weights[r], row_of(machine, motion, c, r, START), wrench)
-            pull_row(machine, motion, table, c, machine.row_kind[r],
-                     axpy6(weights[r], field, NOTHING), NOTHING)
+            pull_row(machine, motion, table, extra, c, r, axpy6(weights[r], field, NOTHING),
+                     NOTHING)
         add_pair(table, b, BY_FIELD, 1.0, wrench)
         add_pair(table, a, BY_FIELD, -1.0, wrench)
     for i in range(count - 1, -1, -1):
         parent, weight = machine.parent[i], load_pair(table, i, BY_FIELD)
         add_pair(table, i, BY_MOVED, -1.0, dual(between(table, parent, i, FIELD), weight))
         add_pair(table, parent, BY_FIELD, 1.0, weight)
+        if len(extra.parts) > 0:
+            extra.parts[i + 1, LINK_PITCH] += rates[machine.vi[i]] * dot6(
+                axis(motion, i), weight)
 
 
 @kernel
-def pull_equations(machine, motion, table, weights, by_rows):
+def pull_equations(machine, motion, table, extra, weights, by_rows):
     """
     Add the weights that weights . (ID - A^T lam) + by_rows . (A a + A' v) has: undoes vary.
 
@@ -80,6 +89,8 @@ def pull_equations(machine, motion, table, weights, by_rows):
         by_twist = axpy6(1.0, by_twist, dual(V, by_acceleration))
         add_pair(table, i, BY_ACCELERATION, 1.0, by_acceleration)
         add_pair(table, i, BY_TWIST, 1.0, by_twist)
+        if len(extra.parts) > 0:
+            add3(extra.parts, 0, GRAVITY, vec3.neg(by_acceleration[1]))
         add_pair(table, i, BY_MOVED, 1.0, axpy6(1.0, dual(V, by_twist), dual(
             axpy6(-1.0, gravity, A), by_acceleration)))
     for c in range(len(machine.closure_kind)):
@@ -92,8 +103,7 @@ def pull_equations(machine, motion, table, weights, by_rows):
             wrench = axpy6(by_rows[r], row, wrench)
             rate = axpy6(by_rows[r], row_of(machine, motion, c, r, START + 1), rate)
             by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[r, START], field, NOTHING))
-            pull_row(machine, motion, table, c, machine.row_kind[r], by_row,
-                     axpy6(by_rows[r], V, NOTHING))
+            pull_row(machine, motion, table, extra, c, r, by_row, axpy6(by_rows[r], V, NOTHING))
         for i, sign in ((a, -1.0), (b, 1.0)):
             add_pair(table, i, BY_MOVED, sign, dual(load_pair(table, i, FIELD), pressed))
             add_pair(table, i, BY_TWIST, sign, rate)
@@ -101,7 +111,7 @@ def pull_equations(machine, motion, table, weights, by_rows):
 
 
 @kernel
-def pull_motion(machine, motion, table, weights, by_q, by_v, by_a):
+def pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a):
     """
     Write what all weights are of q, v and a (nv,) each: undoes vary_motion.
 
@@ -121,6 +131,9 @@ def pull_motion(machine, motion, table, weights, by_q, by_v, by_a):
             by_q[j] = dot6(screw, axpy6(1.0, by_moved, turned))
             by_v[j] = dot6(screw, by_twist) + machine.damping[j] * weights[j]
             by_a[j] = dot6(screw, by_acceleration)
+        if len(extra.parts) > 0:
+            weigh_link(machine, motion, extra, i, axpy6(1.0, by_moved, turned), by_twist,
+                       by_acceleration, weights)
         add_pair(table, parent, BY_MOVED, 1.0, by_moved)
         add_pair(table, parent, BY_TWIST, 1.0, axpy6(-1.0, dual(V, by_acceleration), by_twist))
         add_pair(table, parent, BY_ACCELERATION, 1.0, by_acceleration)

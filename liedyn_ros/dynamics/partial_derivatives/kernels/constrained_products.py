@@ -37,21 +37,22 @@ MU, POTENTIAL, VARIED, LEFT, WEIGHT, SIDE, WORK_ROWS = range(7)
 
 
 @kernel
-def constrained_product(constants, series, by_row, by_column, space, table, work, task, free,
-                        chosen, weight, xq, xv, xa, xtau, a, tau, multipliers):
+def constrained_product(constants, series, by_row, by_column, space, table, work, extra, task,
+                        free, chosen, weight, xq, xv, xa, xtau, a, tau, multipliers):
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 
-    xa is zero where accelerations are sought; xtau is read where forces are given.
+    xa is zero where accelerations are sought; xtau is read where forces are given. extra are
+    changes of parameters, as in loop_parameters, or empty.
     """
     machine, motion = machine_of(constants), motion_of(series)
     room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
     rank, size, count = int(room.report[RANK]), len(xq), len(multipliers)
     begin(machine, motion, freedom, work, task, free, chosen, size - rank)
-    vary(machine, motion, table, xq, xv, xa, room.gamma, tau)
+    vary(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
     first, last = mu_in_use(task, rank < count)
     for k in range(first, last):
-        vary_rows(machine, motion, table, work[MU + k, :size], work[VARIED + k, :count])
+        vary_rows(machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
     if task == HYBRID:
         vary_hybrid(machine, motion, room, free, rank, xa, xtau, tau, a)
     elif task == LEAST_FORCE:
@@ -210,20 +211,21 @@ def write_multipliers(machine, motion, room, free, rank, side):
 
 
 @kernel
-def constrained_gradient(constants, series, by_row, by_column, space, table, work, task, free,
-                         chosen, weight, y, z, by_q, by_v, by_a, weights):
+def constrained_gradient(constants, series, by_row, by_column, space, table, work, extra, task,
+                         free, chosen, weight, y, z, by_q, by_v, by_a, weights):
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is sought, and tau elsewhere.
 
     weights (nv,) are those of the equations of forces: the gradient by forces that are given in
-    HYBRID, and y less that of the given ones in the other tasks.
+    HYBRID, and y less that of the given ones in the other tasks. extra, where not empty, gets the
+    same of parameters of links and frames, which loop_parameters.finish completes.
     """
     machine, motion = machine_of(constants), motion_of(series)
     room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
     rank, size, count = int(room.report[RANK]), len(y), len(z)
     varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if task == HYBRID else 1.0
     begin(machine, motion, freedom, work, task, free, chosen, size - rank)
-    reverse.clear(machine, table)
+    reverse.clear(machine, table, extra)
     first, last = mu_in_use(task, rank < count)
     for r in range(count):
         varied[r] = z[r]
@@ -243,12 +245,13 @@ def constrained_gradient(constants, series, by_row, by_column, space, table, wor
         weigh_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, y,
                            weights)
     for k in range(first, last):
-        reverse.pull_rows(machine, motion, table, work[MU + k, :size], work[VARIED + k, :count])
+        reverse.pull_rows(
+            machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
     if task != HYBRID:
         for r in range(count):  # no constraint on accelerations is solved
             varied[r] = 0.0
-    reverse.pull_equations(machine, motion, table, weights, varied)
-    reverse.pull_motion(machine, motion, table, weights, by_q, by_v, by_a)
+    reverse.pull_equations(machine, motion, table, extra, weights, varied)
+    reverse.pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a)
     for r in range(len(machine.coupling)):
         for j in range(size):
             by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]

@@ -27,6 +27,9 @@ from liedyn_ros.dynamics.kernels.tables import add3
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import (
     D_ACCELERATION, D_FIELD, D_TWIST, D_WRENCH, FIELD, MOVED, row)
+from liedyn_ros.dynamics.partial_derivatives.kernels.loop_parameters import (
+    displace, own_change, pitch_change)
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import resist
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import se3, vec3
@@ -35,31 +38,36 @@ NOTHING = (vec3.ZERO, vec3.ZERO)
 
 
 @kernel
-def vary(machine, motion, table, xq, xv, xa, gamma, tau):
+def vary(machine, motion, table, extra, xq, xv, xa, gamma, tau):
     """
     Write D(ID - A^T lam) (nv,) and D(A a + A' v) (m,), the multipliers as they are.
 
-    xa is the whole change of the accelerations.
+    xa is the whole change of the accelerations, extra are changes of parameters.
     """
-    vary_motion(machine, motion, table, xq, xv, xa)
-    vary_closures(machine, motion, table, gamma)
+    vary_motion(machine, motion, table, extra, xq, xv, xa)
+    vary_closures(machine, motion, table, extra, gamma)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
         gamma[first + r] = 0.0
         for j in range(len(xa)):
             gamma[first + r] += machine.coupling[r, j] * xa[j]
     for i in range(len(machine.kind) - 1, -1, -1):
-        wrench, eta = load_pair(table, i, D_WRENCH), NOTHING
+        wrench, eta = load_pair(table, i, D_WRENCH), between(table, machine.parent[i], i, MOVED)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
             tau[j] = dot6(screw, wrench) + machine.damping[j] * xv[j]
-            eta = axpy6(xq[j], screw, eta)
+        if len(extra.parts) > 0:
+            tau[machine.vi[i]] += dot6(pitch_change(motion, extra, i), get6(
+                motion.wrench, i, START))
         turned = dual(eta, get6(motion.wrench, i, START))
         add_pair(table, machine.parent[i], D_WRENCH, 1.0, axpy6(-1.0, turned, wrench))
+    if len(extra.parts) > 0:
+        n = len(xa)
+        resist(motion.rate[0, :n], motion.rate[1, :n], extra.dissipation, extra.coordinates, tau)
 
 
 @kernel
-def vary_motion(machine, motion, table, xq, xv, xa):
+def vary_motion(machine, motion, table, extra, xq, xv, xa):
     """Write displacement and changes of twist, acceleration and own wrench of all links."""
     count, gravity = len(machine.kind), get_gravity(machine)
     for at in (MOVED, D_TWIST, D_ACCELERATION, D_WRENCH):
@@ -71,6 +79,8 @@ def vary_motion(machine, motion, table, xq, xv, xa):
             screw = get6(motion.screw, j, START)
             moved, rate, push = (axpy6(xq[j], screw, moved), axpy6(xv[j], screw, rate),
                                  axpy6(xa[j], screw, push))
+        if len(extra.parts) > 0:
+            moved, rate, push = displace(machine, motion, extra, i, moved, rate, push)
         V, A = get6(motion.twist, i, START), get6(motion.twist, i, START + 1)
         before = get6(motion.twist, parent, START)
         rates, pushes = own_motion(motion, i, parent)
@@ -88,11 +98,14 @@ def vary_motion(machine, motion, table, xq, xv, xa):
         body = body_of(machine, motion, i)
         wrench = axpy6(1.0, rigid.apply(body, dA[0], dA[1]), change.times(
             body, V[0], V[1], dV[0]))  # (13.9)
+        if len(extra.parts) > 0:
+            wrench = axpy6(1.0, own_change(
+                motion, extra, i, body, V, axpy6(-1.0, gravity, A)), wrench)
         store_pair(table, i, D_WRENCH, wrench[0], wrench[1])
 
 
 @kernel
-def vary_closures(machine, motion, table, gamma):
+def vary_closures(machine, motion, table, extra, gamma):
     """Write D(A a + A' v) of closures, and add to links how the closures' wrenches vary."""
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
@@ -100,7 +113,7 @@ def vary_closures(machine, motion, table, gamma):
         dV, dA = between(table, a, b, D_TWIST), between(table, a, b, D_ACCELERATION)
         wrench, varied = NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = row(machine, motion, table, c, machine.row_kind[r])
+            m, f = row(machine, motion, table, extra, c, machine.row_kind[r])
             gamma[r] = (dot6((m[2], f[2]), A) + dot6((m[0], f[0]), dA)
                         + dot6((m[3], f[3]), V) + dot6((m[1], f[1]), dV))
             wrench = axpy6(motion.multiplier[r, START], (m[0], f[0]), wrench)
@@ -111,7 +124,7 @@ def vary_closures(machine, motion, table, gamma):
 
 
 @kernel
-def vary_rows(machine, motion, table, rates, out):
+def vary_rows(machine, motion, table, extra, rates, out):
     """Write D(A rates) (m,), the rates being constant, after vary_motion."""
     count = len(machine.kind)
     store_field(machine, motion, table, rates)
@@ -121,12 +134,14 @@ def vary_rows(machine, motion, table, rates, out):
         own = between(table, parent, i, FIELD)
         varied = axpy6(1.0, bracket(load_pair(table, i, MOVED), own),
                        load_pair(table, parent, D_FIELD))
+        if len(extra.parts) > 0:
+            varied = axpy6(rates[machine.vi[i]], pitch_change(motion, extra, i), varied)
         store_pair(table, i, D_FIELD, varied[0], varied[1])
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
         field, varied = between(table, a, b, FIELD), between(table, a, b, D_FIELD)
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = row(machine, motion, table, c, machine.row_kind[r])
+            m, f = row(machine, motion, table, extra, c, machine.row_kind[r])
             out[r] = dot6((m[2], f[2]), field) + dot6((m[0], f[0]), varied)
     for r in range(len(machine.row_kind), len(out)):  # those of couplings are constant
         out[r] = 0.0
