@@ -98,7 +98,8 @@ def constrained_gradient(
     """
     Return the gradient of y . a + z . multipliers at a state on the constraints.
 
-    y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. Raises what constrained_partial_derivatives raises.
+    y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. Raises
+    what constrained_partial_derivatives raises.
     """
     everything = np.ones(dynamics.model.nv, dtype=bool)
     changes = LoopParameters(dynamics, q, external, parameters)
@@ -117,8 +118,9 @@ def constrained_inverse_product(
     """
     Return by_q dq + by_v dv + by_a da + by_tau dtau of constrained_inverse_partial_derivatives.
 
-    parameters are changes of all that the model and external say, and count as well. dtau (nv,), by default zero, is read where joints are passive. The multipliers of redundant
-    constraints stay those of least norm. Raises what that function raises.
+    parameters are changes of all that the model and external say, and count as well. dtau (nv,),
+    by default zero, is read where joints are passive. The multipliers of redundant constraints
+    stay those of least norm. Raises what that function raises.
     """
     changes = LoopParameters(dynamics, q, external, parameters)
     passive, task = _inverse(
@@ -136,8 +138,8 @@ def constrained_inverse_gradient(
     """
     Return the gradient of y . tau + z . multipliers at a motion on the constraints.
 
-    y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. by_tau is zero where joints are actuated. Raises what
-    constrained_inverse_partial_derivatives raises.
+    y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. by_tau
+    is zero where joints are actuated. Raises what constrained_inverse_partial_derivatives raises.
     """
     changes = LoopParameters(dynamics, q, external, parameters)
     passive, task = _inverse(

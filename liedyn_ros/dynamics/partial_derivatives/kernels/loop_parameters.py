@@ -53,13 +53,13 @@ class Extra(NamedTuple):
 
 @kernel
 def pose(motion, i):
-    """Return the pose (r, p) of link i in the inertial frame."""
+    """Return rotation and position of link i in the inertial frame."""
     return load9(motion.pose, i), load3(motion.pose, i, 9)
 
 
 @kernel
 def frame_pose(motion, f):
-    """Return the pose (r, p) of a frame of a closure in the inertial frame."""
+    """Return rotation and position of a frame of a closure in the inertial frame."""
     x, y = get3(motion.frame, f, START, AXES), get3(motion.frame, f, START, AXES + 3)
     z = get3(motion.frame, f, START, AXES + 6)
     return ((x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]),
@@ -91,7 +91,7 @@ def displace(machine, motion, extra, i, moved, rate, push):
 
 @kernel
 def own_change(motion, extra, i, body, V, A):
-    """Return what gravity, inertia and wrench of link i add to its wrench, A being less gravity."""
+    """Return what gravity, inertia and wrench of link i add to its wrench; A is less gravity."""
     r, p = pose(motion, i)
     own = rigid.load(extra.parts, i + 1, LINK_INERTIA)
     w, u = se3.adjoint_inverse(r, p, V[0], V[1])
