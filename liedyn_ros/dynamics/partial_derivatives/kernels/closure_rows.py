@@ -22,7 +22,7 @@ link. extra is as in loop_parameters: there frames have displacements of their o
 """
 
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row as row_of
-from liedyn_ros.dynamics.constrained.kernels.tables import AXES, get3, ORIGIN, START
+from liedyn_ros.dynamics.constrained.kernels.tables import AXES, get3, get6, ORIGIN, START
 from liedyn_ros.dynamics.kernels.tables import add3
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair
