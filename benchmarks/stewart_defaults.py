@@ -41,7 +41,7 @@ from liedyn_ros.stewart import (
 # Geometry file, radius of the platform joints (m), height of home over that radius.
 PLATFORMS = (('geometry', 0.025, 2.5), ('6_3', 0.1, 2.25), ('octahedron', 0.2, 2.25),
              ('geometry', 0.5, 2.5), ('geometry', 1.0, 2.0))
-RATES = (20, 100, 500, 1000, 2000)  # Hz
+RATES = (20, 100, 200, 500, 1000, 2000)  # Hz
 SAMPLES, LONGEST = 12_000, 300.0  # of a run, and s
 MAX_RATIO = 1.2
 # True of a fast motion: the time to the singularity at its present rate.

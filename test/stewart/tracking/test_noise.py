@@ -84,9 +84,10 @@ def test_acceleration_is_measured(geometry, motion, monitored):
     assert monitor.report().acceleration == pytest.approx(true, rel=0.2)
 
 
-@pytest.mark.parametrize(('given', 'word'), [(5e-6, 'small'), (2.5e-5, 'large')])
-def test_a_given_noise_that_is_wrong_by_two_is_noticed(monitored, given, word):
-    monitor, found = monitored(500, 1e-5, config=(given, 0.0))
+@pytest.mark.parametrize('rate', [20, 500])
+@pytest.mark.parametrize(('given', 'word'), [(5e-6, 'small'), (2e-5, 'large')])
+def test_a_given_noise_that_is_wrong_by_two_is_noticed(monitored, rate, given, word):
+    monitor, found = monitored(rate, 1e-5, config=(given, 0.0))
     assert f'leg_noise {given:.3g} m is too {word}' in monitor.report().advice[0]
     assert monitor.report().noise == pytest.approx(1e-5, rel=0.1)
     assert bool(flagged(found, Flag.PARAMETER_TOO_SMALL)) == (word == 'small')
