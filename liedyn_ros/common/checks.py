@@ -41,10 +41,12 @@ def as_numbers(name: str, value: ArrayLike) -> Array:
     """
     Return real numbers as float64 of any shape, contiguous; NaN and infinities pass.
 
-    Raises LiedynError for anything else, such as texts and complex numbers.
+    Raises LiedynError for anything else, such as texts, complex numbers, and True or False.
     """
     if type(value) is np.ndarray and value.dtype is _FLOAT64:
         return np.asarray(value, order='C')
+    if isinstance(value, bool | np.bool_):
+        raise _not_real(name, value)
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:  # rows of different lengths

@@ -45,6 +45,12 @@ def test_values_that_are_no_real_numbers_are_refused(check, value):
         check('x', value)
 
 
+@pytest.mark.parametrize('value', [True, False, np.True_])
+def test_true_and_false_are_no_number(value):
+    with pytest.raises(LiedynError, match=r'^x: expected an array of real numbers, got '):
+        as_number('x', value)
+
+
 def test_names_in_any_order():
     wanted = [f'n{i}' for i in range(200)]
     given = sorted(wanted)

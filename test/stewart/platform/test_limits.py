@@ -96,8 +96,10 @@ def test_what_is_exceeded_is_named(geometry, home):
 def test_a_pose_of_nan_is_refused_and_keeps_no_limit(geometry, home):
     bad = home.copy()
     bad[0, 3] = np.nan
+    meter = PlatformMeter(geometry)
     with pytest.raises(NotFiniteError, match=r'pose_base_platform\[0, 3\]'):
-        PlatformMeter(geometry).measure(bad)
+        meter.measure(bad)
+    assert np.isnan(meter.margins_at(bad)[1])
 
 
 def test_the_tracker_flags_every_sample_beyond_a_limit(geometry, home):

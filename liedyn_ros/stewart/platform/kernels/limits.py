@@ -41,7 +41,7 @@ def margins(joints, limits, pose, out):
     """
     Write what is left of every limit at a pose (4 by 4), m and rad, negative where exceeded.
 
-    Returns the least of them.
+    Returns the least of them, NaN where one is.
     """
     r, p = split(pose)
     least = np.inf
@@ -64,6 +64,8 @@ def margins(joints, limits, pose, out):
             out[k] -= limits[DISTANCES + k - CLEARANCES]
             k += 1
     for k in range(COUNT):
+        if math.isnan(out[k]):
+            return math.nan
         least = min(least, out[k])
     return least
 
