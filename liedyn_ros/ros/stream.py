@@ -14,6 +14,7 @@
 
 """A node's stream: what matters most, served in its own thread beside the executor."""
 
+from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from threading import Thread
@@ -56,15 +57,20 @@ class _Source:
     def __init__(self, subscription: Subscription, callback: Callable[[Any], None],
                  newest_only: bool) -> None:
         self.subscription, self.handle = subscription, subscription.handle
-        self.message_type, self.raw = subscription.msg_type, subscription.raw
-        self.take, self.callback = self.handle.take_message, callback
+        self._message_type, self._raw = subscription.msg_type, subscription.raw
+        self._take, self.callback = self.handle.take_message, callback
         self.newest_only = newest_only
         self.depth = subscription.qos_profile.depth
-        self.waiting = 0  # messages taken and not handed over
+        self.ahead = 0  # messages of this batch taken after it began
         self.lost = 0  # by gaps in the publishers' counts
         self._counts: dict[Any, int] = {}  # of the last message of each publisher
 
-    def count_lost(self, info: Any) -> Any:
+    def take_one(self) -> tuple[Any, Any] | None:
+        """Return what tells the publisher apart and the next message, None where none waits."""
+        taken = self._take(self._message_type, self._raw)
+        return None if taken is None else (self._count_lost(taken[1]), taken[0])
+
+    def _count_lost(self, info: Any) -> Any:
         """
         Count what is missing between two messages of one publisher, where it counts them.
 
@@ -90,10 +96,11 @@ class Stream:
     An executor rebuilds its wait set from every timer, service and event of its node at each
     message. It takes one message at a time, always the oldest of its queue. Here the wait set
     holds only what this object opened. All messages that wait are taken at once, then handed over
-    in their order. `end_of_batch` is then called once: the place to publish the newest. What comes
-    meanwhile is taken between two callbacks and waits for the next batch. So the queue of the
-    middleware lasts for one callback, not for a batch of them. Of each subscription no more than
-    its depth waits so: what a thread cannot keep up with is lost rather than late.
+    in their order. What comes meanwhile is taken between two callbacks and joins the batch. So the
+    queue of the middleware lasts for one callback, not for a batch of them. Of each subscription
+    no more than its depth joins: what a thread cannot keep up with is lost rather than late.
+    `end_of_batch` is then called once, when all that was taken is handed over: the place to
+    publish the newest.
 
     The callbacks run in the stream's thread. `node.lock` guards what they share with callbacks of
     the executor; the stream holds it for one callback at a time. A stream for services that take
@@ -106,7 +113,6 @@ class Stream:
         self._node, self._end_of_batch = node, end_of_batch
         self._lock: AbstractContextManager[Any] = node.lock if guarded else nullcontext()
         self._sources: list[_Source] = []
-        self._taken: list[tuple[_Source, Any, Any]] = []  # with publisher and message; in order
         self._services: list[Service] = []
         self._clients: list[Client] = []
         self._timers: list[tuple[Timer, Callable[[], None]]] = []
@@ -173,7 +179,7 @@ class Stream:
             while not self._ended and handle.ok():
                 try:
                     self._wait(waiting)
-                    self._hand_over(self._next_batch())
+                    self._hand_over(self._take_all())
                     self._serve_others(waiting)
                     if time.monotonic() >= look:
                         look = time.monotonic() + LOOK_PERIOD
@@ -193,7 +199,7 @@ class Stream:
         for service in self._services:
             waiting.add_service(service.handle)
         waiting.add_guard_condition(self._wake)
-        waiting.wait(0 if self._taken else int(1e9 * LOOK_PERIOD))
+        waiting.wait(int(1e9 * LOOK_PERIOD))
 
     def _serve_others(self, waiting: Any) -> None:
         """Serve what is ready besides subscriptions, once each."""
@@ -212,56 +218,59 @@ class Stream:
                 timer.handle.call_timer()
                 self._call(callback)
 
-    def _take(self, *, ahead: bool) -> None:
-        """
-        Take what waits, one message of each subscription in turn.
-
-        ahead: for a later batch, of each subscription no more than its depth.
-        """
-        taken, left = self._taken, self._sources
-        while left and len(taken) < MAX_BATCH:
+    def _take_all(self) -> deque[tuple[Callable[[Any], None], Any]]:
+        """Take what waits, message by message of each subscription in turn."""
+        batch: deque[tuple[Callable[[Any], None], Any]] = deque()
+        newest: dict[Any, tuple[Callable[[Any], None], Any]] = {}  # by source and publisher
+        left, count = self._sources, 0
+        while left and count < MAX_BATCH:
             still = []
             for source in left:
-                if ahead and source.waiting >= source.depth:
-                    continue
-                message = source.take(source.message_type, source.raw)
-                if message is not None:
-                    source.waiting += 1
+                source.ahead = 0
+                taken = source.take_one()
+                if taken is not None:
+                    count += 1
                     still.append(source)
-                    taken.append((source, source.count_lost(message[1]), message[0]))
+                    publisher, message = taken
+                    if source.newest_only:
+                        newest.pop((source, publisher), None)  # the newest comes last
+                        newest[source, publisher] = source.callback, message
+                    else:
+                        batch.append((source.callback, message))
             left = still
-
-    def _next_batch(self) -> list[tuple[_Source, Any]]:
-        """Take what waits; return all that was taken, where asked the newest only."""
-        self._take(ahead=False)
-        taken, self._taken = self._taken, []
-        self.taken += len(taken)
-        newest: dict[Any, int] = {}  # by source and publisher, where the newest is
-        for place, (source, publisher, _) in enumerate(taken):
-            source.waiting = 0
-            if source.newest_only:
-                newest[source, publisher] = place
-        batch = [(source, message) for place, (source, publisher, message) in enumerate(taken)
-                 if not source.newest_only or newest[source, publisher] == place]
-        self.passed_over += len(taken) - len(batch)
+        batch.extend(newest.values())
+        self.taken += count
+        self.passed_over += count - len(batch)
         return batch
 
-    def _hand_over(self, batch: list[tuple[_Source, Any]]) -> None:
-        last = len(batch) - 1
-        for place, (source, message) in enumerate(batch):
+    def _take_ahead(self, batch: deque[tuple[Callable[[Any], None], Any]], room: int) -> int:
+        """Add what has come to a batch; return how many messages more it may hold."""
+        for source in self._sources:
+            while room and source.ahead < source.depth and not source.newest_only:
+                taken = source.take_one()
+                if taken is None:
+                    break
+                source.ahead += 1
+                self.taken += 1
+                room -= 1
+                batch.append((source.callback, taken[1]))
+        return room
+
+    def _hand_over(self, batch: deque[tuple[Callable[[Any], None], Any]]) -> None:
+        if not batch:
+            return
+        room = MAX_BATCH - len(batch)
+        while batch:
             if self._ended:
                 return
-            self._call(source.callback, message)
-            if place < last:
-                self._take_ahead()
-        if batch:
-            self._call(self._end_of_batch)
-
-    def _take_ahead(self) -> None:
-        try:
-            self._take(ahead=True)
-        except rclpy_implementation.RCLError:  # the rest of the batch is handed over all the same
-            self._complain_of_middleware()
+            callback, message = batch.popleft()
+            self._call(callback, message)
+            if batch:
+                try:
+                    room = self._take_ahead(batch, room)
+                except rclpy_implementation.RCLError:  # the rest is handed over all the same
+                    self._complain_of_middleware()
+        self._call(self._end_of_batch)
 
     def _look_at_events(self) -> None:
         """

@@ -101,8 +101,8 @@ class Stepper(Listener):
 
 
 @pytest.mark.parametrize('late, lost', ((10, 0), (13, 3)))
-def test_what_comes_during_a_batch_is_taken_between_its_messages(bench, late, lost):
-    """A batch may take longer than the queue lasts; what is taken ahead has the same bound."""
+def test_what_comes_during_a_batch_joins_it(bench, late, lost):
+    """A batch may take longer than the queue lasts; what joins it has the same bound."""
     node, publisher = bench.start(Stepper), bench.publisher(Int64, 'numbers')
     bench.until(publisher.get_subscription_count, 'its subscription')
     publisher.publish(Int64(data=0))
@@ -118,6 +118,8 @@ def test_what_comes_during_a_batch_is_taken_between_its_messages(bench, late, lo
     bench.until(lambda: node.taken[-1:] == [sent - 1], 'the last number')
     assert node.taken == [*range(21), *range(21 + lost, sent)]
     assert node.reader.lost == lost
+    bench.until(lambda: len(node.batches) == 3, 'the report of the last batch')
+    assert [batch[-1] for batch in node.batches] == [0, 20, sent - 1]  # the newest that was taken
 
 
 def test_a_batch_has_a_greatest_size(bench, listener, monkeypatch):
