@@ -166,12 +166,13 @@ def test_a_stale_or_future_stamp_is_refused(bench, age, reason):
     def send(pose=NEAR, age=0.0):
         nonlocal now_ns
         now_ns += PERIOD_NS
-        clock.publish(Clock(clock=stamp_of(now_ns)))
+        bench.until(lambda: node.node.get_clock().now().nanoseconds == now_ns, 'the time',
+                    act=lambda: clock.publish(Clock(clock=stamp_of(now_ns))))
         return node.send_pose(pose, stamp_ns=now_ns - round(1e9 * age))
 
-    bench.until(lambda: node.poses and node.statuses and node.node.get_clock().now().nanoseconds,
-                'a pose, a status and the time', act=send)
-    node.status_at(node.stamp_ns), node.pose_at(node.stamp_ns)
+    bench.until(lambda: node.poses and node.statuses, 'a pose and a status', act=send)
+    node.pose_at(send())  # by now the node knows how far simulated time steps
+    node.status_at(node.stamp_ns)
     node.poses.clear()
     bad, after = send(age=age), send(FAR)
     rejected_and_recovered(node, bad, reason, [after])
