@@ -154,6 +154,7 @@ class StewartDiagnostics:
             report.status.append(redundant)
         report.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(report)
+        self._seen = _Seen()  # nothing is kept until the next
 
     def _input(self) -> DiagnosticStatus:
         seen, lost = self._seen, self._lost() - self._lost_before
