@@ -150,6 +150,9 @@ def test_the_motion_starts_again_where_the_clock_is_set(bench):
     node = bench.start(StewartSimulatorNode, rate=100.0, rise_time=0.01, use_sim_time=True,
                        wait_for_subscribers=True)
     clock = bench.publisher(Clock, '/clock')
+    outputs = [publisher for publisher in node.publishers
+               if re.search('/(true_pose|leg_states)$', publisher.topic_name)]
+    bench.until(lambda: all(output.get_subscription_count() for output in outputs), 'listeners')
 
     def play(begin_ns):
         """Run the clock for 0.3 s and return the true poses of that time."""
@@ -157,7 +160,8 @@ def test_the_motion_starts_again_where_the_clock_is_set(bench):
         for now_ns in range(begin_ns, end_ns, 10_000_000):
             set_clock(bench, node, clock, now_ns)
             if now_ns > begin_ns + 20_000_000:  # a timer's first period begins with the clock
-                bench.until(lambda: now_ns - 20_000_000 < ns(truths[-1]) < end_ns, 'a true pose')
+                bench.until(lambda: truths and now_ns - 20_000_000 < ns(truths[-1]) < end_ns,
+                            'a true pose')
         return [matrix(truth.pose) for truth in truths if begin_ns <= ns(truth) < end_ns]
 
     for begin_ns in (1_000_000_000_000, 100_000_000_000, 200_000_000_000):
