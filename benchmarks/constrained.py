@@ -36,6 +36,7 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
 from liedyn_ros.dynamics.constrained.data import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
+from liedyn_ros.dynamics.constrained.solver import task_of
 from liedyn_ros.model import Joint, Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.stewart import model_state, platform_model, StewartDynamics, StewartGeometry
 
@@ -190,13 +191,11 @@ def kernel(machine: Machine, order: int) -> Call:
     data.make_room(order)
     tau = np.zeros((rows, nv))
     tau[0] = machine.tau
-    none = np.zeros(0, dtype=np.int64)
-    return Call(solver.solve, (
-        data.machine, data.motion, data.by_row, data.by_column, data.space, math.inf,
-        solver.HYBRID, np.ones(nv, dtype=np.bool_), none, np.zeros(0),
-        np.zeros((0, rows, 6)), machine.q, machine.v, np.zeros((rows, nv)), tau,
-        np.zeros((rows, data.m)), np.zeros((rows, len(machine.model.closures), 6)),
-        np.zeros(REPORT_WIDTH)))
+    given = tau.ravel()
+    found = rows * (2 * nv + data.m + 6 * len(machine.model.closures)) + REPORT_WIDTH
+    task = task_of(solver.HYBRID, np.ones(nv, dtype=np.bool_).tobytes())
+    return Call(solver.solve, (data.words, task.words, math.inf, np.zeros((0, rows, 6)), machine.q,
+                               machine.v, given, given, np.zeros(found)))
 
 
 def batch(machine: Machine) -> tuple[Array, Array, Array]:

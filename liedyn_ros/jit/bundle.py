@@ -18,7 +18,8 @@ Many arrays as one argument: kernels take a bundle of arrays as one pointer.
 Numba passes an array as seven numbers or more, through every call. A tuple of twenty arrays takes
 longer to compile than the work on them. A bundle is one flat float64 array: for each of its arrays
 where it begins and its shape, as whole numbers, then their entries. In a kernel, `view` of that
-array has the arrays as attributes. Whole numbers stand among the floats as int64 bits.
+array has the arrays as attributes. Whole numbers stand among the floats as int64 bits. A bundle
+may hold others, by their flat arrays: an attribute of its view is then their view.
 
 A view is a pointer without a reference: its words live as long as the kernel's argument. So a view
 stays in the kernel that made it, and its words are not resized or freed meanwhile.
@@ -48,8 +49,8 @@ class BundleType(types.Type):
     """What a kernel sees of a bundle: arrays by name."""
 
     def __init__(self, name: str, fields: tuple[tuple[str, Any], ...]) -> None:
-        """Name the type and its arrays."""
-        parts = ', '.join(f'{field}: {dtype}[{ndim}]' for field, (dtype, ndim) in fields)
+        """Name the type and its arrays, or the types of the bundles that it holds."""
+        parts = ', '.join(f'{field}: {_described(kind)}' for field, kind in fields)
         super().__init__(name=f'{name}({parts})')
         self.fields = fields
         self.places = {field: place for place, (field, _) in enumerate(fields)}
@@ -59,9 +60,14 @@ class Bundle:
     """The names of the arrays of a bundle, and of what kind each is; view is for kernels."""
 
     def __init__(self, name: str, **kinds: Any) -> None:
-        """Name the bundle and its arrays: INTEGERS, VECTOR, MATRIX or CUBE."""
-        self._name, self._kinds = name, kinds
-        seen = BundleType(name, tuple(kinds.items()))
+        """Name the bundle and its arrays: INTEGERS, VECTOR, MATRIX, CUBE, or another Bundle."""
+        self._name = name
+        self._kinds = {field: VECTOR if isinstance(kind, Bundle) else kind
+                       for field, kind in kinds.items()}
+        seen = BundleType(name, tuple(
+            (field, kind.seen if isinstance(kind, Bundle) else kind)
+            for field, kind in kinds.items()))
+        self.seen: BundleType = seen
 
         @intrinsic
         def view(typing: Any, words: Any) -> Any:
@@ -129,15 +135,15 @@ class _Arrays(AttributeTemplate):
     key = BundleType
 
     def generic_resolve(self, of: Any, name: str) -> Any:
-        """Return the type of an array."""
+        """Return the type of an array, or of a bundle."""
         place = of.places.get(name)
-        return None if place is None else _array_type(of, place)
+        return None if place is None else _type_at(of, place)
 
 
 @lower_getattr_generic(BundleType)
 def _get(context: Any, builder: Any, of: Any, words: Any, name: str) -> Any:
     place = of.places[name]
-    array_type = _array_type(of, place)
+    array_type = _type_at(of, place)
 
     def word(k: int) -> Any:
         at = builder.gep(words, [_WORD(_HEADER * place + k)])
@@ -146,6 +152,8 @@ def _get(context: Any, builder: Any, of: Any, words: Any, name: str) -> Any:
         value.set_metadata('invariant.load', builder.module.add_metadata([]))
         return value
 
+    if isinstance(array_type, BundleType):
+        return builder.gep(words, [word(0)])
     array = context.make_array(array_type)(context, builder)
     shape = [word(1 + axis) for axis in range(array_type.ndim)]
     strides = [_WORD(8)]
@@ -162,6 +170,10 @@ def _aligned(at: int) -> int:
     return -(-at // _LINE) * _LINE
 
 
-def _array_type(of: Any, place: int) -> Any:
-    dtype, ndim = of.fields[place][1]
-    return types.Array(dtype, ndim, 'C')
+def _type_at(of: Any, place: int) -> Any:
+    kind = of.fields[place][1]
+    return kind if isinstance(kind, BundleType) else types.Array(*kind, 'C')
+
+
+def _described(kind: Any) -> str:
+    return kind.name if isinstance(kind, BundleType) else f'{kind[0]}[{kind[1]}]'

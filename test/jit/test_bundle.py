@@ -49,6 +49,39 @@ def test_a_kernel_reads_and_writes_what_was_packed() -> None:
     np.testing.assert_array_equal(PARTS.array(words, 'table'), [[0, 0, 0], [0, 7, 0]])
 
 
+PAIR = Bundle('Pair', first=PARTS, scale=VECTOR, second=PARTS)
+view_pair = PAIR.view
+
+
+@numba.njit(_nrt=False)
+def exchange(words, choice, out):
+    pair = view_pair(words)
+    chosen = pair.second if choice else pair.first
+    out[0], out[1], out[2] = len(chosen.order), chosen.row[1], pair.scale[0]
+    chosen.table[0, 0] = pair.first.row[0] + pair.second.row[0]
+
+
+def test_a_bundle_holds_others() -> None:
+    first = PARTS.pack(**arrays(row=np.array([1.0, 2.0])))
+    second = PARTS.pack(**arrays(row=np.array([10.0, 20.0, 30.0]), order=np.zeros(3)))
+    words, out = PAIR.pack(first=first, scale=np.array([0.5]), second=second), np.zeros(3)
+    exchange(words, False, out)
+    np.testing.assert_array_equal(out, [1, 2.0, 0.5])
+    exchange(words, True, out)
+    np.testing.assert_array_equal(out, [3, 20.0, 0.5])
+    for name in ('first', 'second'):
+        part = PAIR.array(words, name)
+        assert PARTS.array(part, 'row').ctypes.data % 64 == 0
+        np.testing.assert_array_equal(PARTS.array(part, 'table'), [[11.0]])
+    np.testing.assert_array_equal(PARTS.array(first, 'table'), [[0.0]])  # words were copied
+
+
+def test_bundles_of_other_bundles_are_other_types() -> None:
+    other = Bundle('Parts', order=VECTOR)
+    assert Bundle('Pair', part=PARTS).seen != Bundle('Pair', part=other).seen
+    assert Bundle('Pair', part=PARTS).seen == Bundle('Pair', part=PARTS).seen
+
+
 def test_each_array_begins_a_cache_line() -> None:
     words = PARTS.pack(**arrays(row=np.arange(3.0)))
     for name in arrays():

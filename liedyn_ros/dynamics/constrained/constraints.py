@@ -56,14 +56,14 @@ class Constraints:
             model, dissipation, sum(function.rows for function in self.functions))
         self.m = self.data.m
         self._nearest = np.full(len(model.closures), math.nan)
-        self._residual = BoundKernel(residual, self.data.machine, self.data.motion)
+        self._residual = BoundKernel(residual, self.data.words)
 
     def make_room(self, order: int) -> bool:
         """Make room for series to an order; return whether the tables are new."""
         if order <= self.data.order:
             return False
         self.data.make_room(order)
-        self._residual = BoundKernel(residual, self.data.machine, self.data.motion)
+        self._residual = BoundKernel(residual, self.data.words)
         return True
 
     def write_functions(self, q: Array, v: Array) -> Array:

@@ -20,7 +20,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    MACHINE, MOTION, REPORT_WIDTH, ROOM, SPACE)
+    MACHINE, MOTION, REPORT_WIDTH, ROOM, SPACE, WORKSPACE)
 from liedyn_ros.dynamics.constrained.sparsity import hull, padded, spans, Sparsity
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
@@ -54,7 +54,8 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
     return {
         'kind': _ints(table.kind),
         'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
-        'qi': _ints(table.qi), 'vi': _ints(table.vi), 'placement': _floats(table.placement, 12),
+        'qi': _ints(table.qi), 'vi': _ints(table.vi), 'nq': _ints([model.nq]),
+        'placement': _floats(table.placement, 12),
         'inertia': _floats(table.inertia, 10),
         **_heavy_links(_floats(table.inertia, 10)),
         'pitch': _floats(table.pitch),
@@ -86,7 +87,7 @@ class ConstrainedData:
     """
     Constants of a model and room for results, as kernels.tables lays them out; for one thread.
 
-    by_row and by_column have room for the factors of A^T and of A_p.
+    words are those of WORKSPACE, which kernels take. They are new where there is room for more.
     """
 
     def __init__(self, model: Model, dissipation: bool = True, functions: int = 0) -> None:
@@ -97,32 +98,36 @@ class ConstrainedData:
         self._heavy = int(constants['heavy_links'][0])
         self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
         self.m = self._rows + len(constants['coupling'])
-        self.machine = MACHINE.pack(**constants)
-        depth = Sparsity(model).depth
-        self.by_row = _room(self._nv, self.m, self.m, self._nv, depth)
-        self.by_column = _room(self._nv, self.m, self._nv, self.m, depth)
+        self._machine, self._depth = MACHINE.pack(**constants), Sparsity(model).depth
         self.order = -1
         self.make_room(0)
 
     def write_functions(self, jacobian: Array, bias: Array) -> None:
         """Write the rows (k, nv) of a user's functions at a state, and their bias (k,)."""
-        first = self.m - self._rows - len(bias)
-        MACHINE.array(self.machine, 'coupling')[first:] = jacobian
-        MACHINE.array(self.machine, 'coupling_bias')[first:] = bias
+        first, words = self.m - self._rows - len(bias), WORKSPACE.array(self.words, 'machine')
+        MACHINE.array(words, 'coupling')[first:] = jacobian
+        MACHINE.array(words, 'coupling_bias')[first:] = bias
 
     def write_function_series(self, jacobian: Array) -> None:
         """Write Taylor coefficients (orders, k, nv) of these rows; there must be room."""
-        orders, count, nv = jacobian.shape
-        rows = MOTION.array(self.motion, 'jacobian')[1:orders, self.m - count:, :nv]
+        (orders, count, nv), words = jacobian.shape, WORKSPACE.array(self.words, 'motion')
+        rows = MOTION.array(words, 'jacobian')[1:orders, self.m - count:, :nv]
         rows[:] = jacobian[1:]
 
     def make_room(self, order: int) -> None:
         """Make room for series to an order."""
         if order <= self.order:
             return
-        self.order, k = order, order + 2
+        self.order, nv, m = order, self._nv, self.m
+        self.words = WORKSPACE.pack(
+            machine=self._machine, motion=self._motion(order + 2),
+            by_row=_room(nv, m, m, nv, self._depth), by_column=_room(nv, m, nv, m, self._depth),
+            space=_space(nv, order + 2))
+
+    def _motion(self, k: int) -> Array:
+        """Return room for the series of a state, of k coefficients."""
         n, nv, m = self._links, self._nv, self.m
-        self.motion = MOTION.pack(
+        return MOTION.pack(
             pose=np.zeros((n + 1, 12)), reference=np.zeros(3), rate=np.zeros((k, padded(nv))),
             effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
             carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), step_row=_rows(nv),
@@ -140,10 +145,6 @@ class ConstrainedData:
             jacobian=_cube(k, m, nv), composite=np.zeros((n, 10)),
             twist_row=_rows(n + 2), wrench_row=_rows(n + 2), twist_change=_rows(n + 2),
             wrench_change=_rows(n + 2))
-        self.space = SPACE.pack(
-            basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
-            head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),
-            size=np.zeros((nv, k)), need=np.zeros((k, nv)))
 
 
 def _cube(orders: int, columns: int, things: int) -> Array:
@@ -187,6 +188,14 @@ def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:
         norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
         basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),
         z=np.zeros(count), gamma=np.zeros(m), report=np.zeros(REPORT_WIDTH))
+
+
+def _space(nv: int, k: int) -> Array:
+    """Return room for the free motions of a state, and their series of k coefficients."""
+    return SPACE.pack(
+        basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
+        head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),
+        size=np.zeros((nv, k)), need=np.zeros((k, nv)))
 
 
 def _signs(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> Array:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
 from liedyn_ros.dynamics.constrained.solution import ConstrainedSolution, ConstrainedSolutions
-from liedyn_ros.dynamics.constrained.solver import Solver, Task
+from liedyn_ros.dynamics.constrained.solver import Solver, task_of
 
 
 class ConstrainedForward:
@@ -32,7 +32,7 @@ class ConstrainedForward:
 
     def __init__(self, solver: Solver) -> None:
         """Take what runs the kernel."""
-        self._solver, self._task = solver, Task(HYBRID, solver.everywhere)
+        self._solver, self.task = solver, task_of(HYBRID, solver.everywhere.tobytes())
         self._reads = solver.nowhere, solver.everywhere
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
@@ -53,12 +53,12 @@ class ConstrainedForward:
     def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                external: ArrayLike | None, closed: bool
                ) -> ConstrainedSolution | ConstrainedSolutions:
-        solver, reads = self._solver, self._reads
+        solver = self._solver
         found = None if batch else solver.attempt(
-            self._task, q, v, None, tau, external, closed, reads)
+            self.task, q, v, None, tau, external, closed, True)
         if found is not None:
-            return solver.solution(*found, True)
-        states = solver.states(batch, q, v, None, tau, external, reads)
-        results, s, code = solver.run(self._task, states, closed)
+            return found
+        states = solver.states(batch, q, v, None, tau, external, self._reads)
+        results, s, code = solver.run(self.task, states, closed)
         solver.check(states, s, code, tau=states.tau)
         return solver.solution(states, results, True)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
 from liedyn_ros.dynamics.constrained.solution import ConstrainedSolution, ConstrainedSolutions
-from liedyn_ros.dynamics.constrained.solver import Solver, Task
+from liedyn_ros.dynamics.constrained.solver import Solver, task_of
 from liedyn_ros.dynamics.inputs import mask
 
 
@@ -56,11 +56,13 @@ class ConstrainedHybrid:
                ) -> ConstrainedSolution | ConstrainedSolutions:
         solver = self._solver
         which = mask('prescribed', prescribed, solver.model.nv)
-        task, reads = Task(HYBRID, ~which), (which, ~which)
-        found = None if batch else solver.attempt(task, q, v, a, tau, external, True, reads)
+        free = ~which
+        task, unprescribed = task_of(HYBRID, free.tobytes()), bool(free.all())
+        found = None if batch else solver.attempt(
+            task, q, v, a, tau, external, True, unprescribed)
         if found is not None:
-            return solver.solution(*found, not which.any())
-        states = solver.states(batch, q, v, a, tau, external, reads)
+            return found
+        states = solver.states(batch, q, v, a, tau, external, (which, free))
         results, s, code = solver.run(task, states, True)
         solver.check(states, s, code, tau=states.tau)
-        return solver.solution(states, results, not which.any())
+        return solver.solution(states, results, unprescribed)

@@ -14,6 +14,7 @@
 
 """Constrained inverse dynamics: the joint forces of a motion (Kim 57 to 66)."""
 
+from functools import lru_cache
 from typing import cast, NoReturn
 
 import numpy as np
@@ -24,8 +25,8 @@ from liedyn_ros.common.errors import LiedynError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT
 from liedyn_ros.dynamics.constrained.solution import (
-    CONSISTENT, ConstrainedSolution, ConstrainedSolutions)
-from liedyn_ros.dynamics.constrained.solver import Solver, suffix_of, Task
+    CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
+from liedyn_ros.dynamics.constrained.solver import Solver, suffix_of, Task, task_of
 from liedyn_ros.dynamics.inputs import mask
 
 LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'
@@ -75,11 +76,11 @@ class ConstrainedInverse:
         solver = self._solver
         driven = solver.model.actuated if actuated is None else mask(
             'actuated', actuated, solver.model.nv)
-        task, reads = self.task(driven, redundancy, weights), (solver.everywhere,) * 2
-        found = None if batch else solver.attempt(task, q, v, a, tau, external, True, reads)
-        if found is not None and found[1].report[DEFECT] <= CONSISTENT:
-            return solver.solution(*found, False)
-        states = solver.states(batch, q, v, a, tau, external, reads)
+        task = self.task(driven, redundancy, weights)
+        found = None if batch else solver.attempt(task, q, v, a, tau, external, True, False)
+        if found is not None and found.status is not ConstraintStatus.INCONSISTENT:
+            return found
+        states = solver.states(batch, q, v, a, tau, external, (solver.everywhere,) * 2)
         results, s, code = solver.run(task, states, True)
         if code == kernels.UNMOVED:
             self._refuse_actuators(states.q[s] if batch else states.q, driven,
@@ -98,13 +99,10 @@ class ConstrainedInverse:
         if redundancy not in (LEAST_TORQUE, LEAST_FORCE):
             raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                               f'got {redundancy!r}')
-        solver, passive = self._solver, np.flatnonzero(~driven)
-        m, nv = solver.constraints.m, solver.model.nv
-        if redundancy == LEAST_FORCE or len(passive) == m:
-            weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None, m))
-            return Task(kernels.LEAST_FORCE, solver.nowhere, passive, weight)
-        return Task(kernels.LEAST_TORQUE, solver.everywhere, np.flatnonzero(driven),
-                    1.0 / _weights(weights, nv))
+        m = self._solver.constraints.m
+        if weights is None:
+            return _unweighted(m, driven.tobytes(), redundancy)
+        return _weighted(m, driven, redundancy, weights)
 
     def _refuse_actuators(self, q: Array, driven: NDArray[np.bool_], suffix: str) -> NoReturn:
         solver = self._solver
@@ -117,6 +115,23 @@ class ConstrainedInverse:
         raise ModelError(f'actuated: expected actuators that decide the motion, got '
                          f'{int(driven.sum())}, which leave {len(names) - rank} freedom of '
                          f'{[name for name, moving in zip(names, moves) if moving]}{at}')
+
+
+@lru_cache(maxsize=256)
+def _unweighted(m: int, driven: bytes, redundancy: str) -> Task:
+    """Return the task of as many constraints, for actuators by the bytes of bool (nv,)."""
+    return _weighted(m, np.frombuffer(driven, dtype=np.bool_), redundancy, None)
+
+
+def _weighted(m: int, driven: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None
+              ) -> Task:
+    passive, everywhere = np.flatnonzero(~driven), np.ones(len(driven), dtype=np.bool_)
+    if redundancy == LEAST_FORCE or len(passive) == m:
+        weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None, m))
+        return task_of(kernels.LEAST_FORCE, (~everywhere).tobytes(), passive.tobytes(),
+                       weight.tobytes())
+    return task_of(kernels.LEAST_TORQUE, everywhere.tobytes(), np.flatnonzero(driven).tobytes(),
+                   (1.0 / _weights(weights, len(driven))).tobytes())
 
 
 def _weights(weights: ArrayLike | None, size: int) -> Array:

@@ -14,10 +14,9 @@
 
 """What constrained forward, hybrid and inverse dynamics share: checks, and the kernel's runs."""
 
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 import math
-from typing import Any, cast, NamedTuple, NoReturn, TypeGuard
+from typing import cast, NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +27,8 @@ from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constrained.constraints import CLOSED, Constraints
 from liedyn_ros.dynamics.constrained.data import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import batch, solver
-from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, QUALITY, RANK, REPORT_WIDTH
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    DEFECT, QUALITY, RANK, REPORT_WIDTH, TASK)
 from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
 from liedyn_ros.dynamics.constrained.solution import (
     CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus, NEAR_SINGULAR)
@@ -37,20 +37,24 @@ from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 from liedyn_ros.model.configuration import with_unit_quaternions
-from liedyn_ros.model.link_table import Indices
 
-NOTHING, UNWEIGHTED = np.zeros(0, dtype=np.int64), np.zeros(0)
 NO_WRENCHES = np.zeros((0, 1, 6))  # kernels look no further than the number of bodies
 _FLOAT64 = np.dtype(np.float64)
 
 
 class Task(NamedTuple):
-    """What solver.solve is told to seek."""
+    """What the kernels are told to seek: its kind, and the words of a TASK."""
 
     kind: int
-    free: NDArray[np.bool_]
-    chosen: Indices = NOTHING
-    weight: Array = UNWEIGHTED
+    words: Array
+
+
+@lru_cache(maxsize=256)
+def task_of(kind: int, free: bytes, chosen: bytes = b'', weight: bytes = b'') -> Task:
+    """Return a task, given the bytes of bool (nv,), of int64 and of float64; see TASK."""
+    return Task(kind, TASK.pack(
+        kind=[kind], free=np.frombuffer(free, dtype=np.bool_),
+        chosen=np.frombuffer(chosen, dtype=np.int64), weight=np.frombuffer(weight)))
 
 
 class States(NamedTuple):
@@ -75,8 +79,10 @@ class States(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What a task writes beside a and tau, and its reports."""
+    """What the kernel writes for each state."""
 
+    a: Array
+    tau: Array
     multipliers: Array
     wrenches: Array
     report: Array
@@ -93,9 +99,7 @@ class BatchTables:
         """Return the first state that was refused, their number if none, and the code."""
         data, orders = self._data, arrays[3].shape[1]  # of a
         data.make_room(orders - 1)
-        return batch.solve_batch(
-            data.machine, data.motion, data.by_row, data.by_column, data.space, CLOSED, *task,
-            *arrays)
+        return batch.solve_batch(data.words, task.words, CLOSED, *arrays)
 
 
 class Solver:
@@ -104,18 +108,20 @@ class Solver:
     def __init__(self, constraints: Constraints, dissipation: bool) -> None:
         """Bind the kernel."""
         self.constraints, self.model = constraints, constraints.model
-        self.everywhere = np.ones(self.model.nv, dtype=np.bool_)
-        self.nowhere = np.zeros(self.model.nv, dtype=np.bool_)
+        nv, m = self.model.nv, constraints.m
+        self.everywhere = np.ones(nv, dtype=np.bool_)
+        self.nowhere = np.zeros(nv, dtype=np.bool_)
         self._unknown = [function.name for function in constraints.functions
                          if function.jacobian_series is None]
         self._pool = BatchPool(partial(BatchTables, self.model, dissipation))
+        self._nv, self._m = nv, m
+        self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
+        self._rest = np.zeros(nv)
         self._bind()
 
     def _bind(self) -> None:
         """Bind the kernel to the tables, which are new where there is room for more orders."""
-        data = self.constraints.data
-        self._kernel = BoundKernel(
-            solver.solve, data.machine, data.motion, data.by_row, data.by_column, data.space)
+        self._kernel = BoundKernel(solver.solve, self.constraints.data.words)
 
     @cached_property
     def mobility(self) -> Mobility:
@@ -124,51 +130,59 @@ class Solver:
 
     def attempt(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
                 tau: ArrayLike | None, external: ArrayLike | None, closed: bool,
-                reads: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-                ) -> tuple[States, Results] | None:
+                unprescribed: bool) -> ConstrainedSolution | None:
         """
-        Return a state, of a and tau what is read, and its results; the kernel checks all.
+        Return the solution of a state, which the kernel checks.
 
         None where it has refused, or where arrays are not as it takes them: `states` and `run`
         find out what is wrong, or convert.
         """
-        known, nv = tau if a is None else a, self.model.nv
-        if (not _is_plain(known) or not _is_plain(q) or q.shape != (self.model.nq,)
-                or not _is_plain(v) or v.shape != (nv,) or known.shape[-1] != nv
-                or not known.size or known.ndim > 2):
+        known = tau if a is None else a
+        if type(known) is not np.ndarray or known.ndim > 2 or self.constraints.functions:
             return None
-        single = known.ndim == 1
-        rows = len(known) if not single else 1
-        if rows > self.constraints.data.order + 1 or (tau is not None and tau is not known and (
-                not _is_plain(tau) or tau.shape != known.shape)):
-            return None
+        rows = 1
+        if known.ndim == 2:
+            rows, nv = known.shape
+            if nv != self._nv or not 0 < rows <= self.constraints.data.order + 1:
+                return None
+            if tau is not None and tau is not known and (
+                    type(tau) is not np.ndarray or tau.shape != known.shape):
+                return None
         pressed: Array = NO_WRENCHES
         if external is not None:
-            wrenches = (len(self.model.bodies), 6)
+            bodies = len(self.model.bodies), 6
             if not _is_plain(external) or external.shape != (
-                    wrenches if single else (rows, *wrenches)):
+                    bodies if known.ndim == 1 else (rows, *bodies)):
                 return None
-            pressed = _series(external.reshape(rows, *wrenches))
-        if self.constraints.functions and (
-                (rows > 1 and self._unknown) or not np.isfinite(q).all()
-                or not np.isfinite(v).all()):
+            pressed = _series(external.reshape(rows, *bodies))
+        forces = (self._rest if rows == 1 else np.zeros((rows, self._nv))) if tau is None else tau
+        motion = forces if a is None else a  # HYBRID reads no acceleration that it seeks
+        if known.ndim == 2:
+            motion, forces = cast(Array, motion).reshape(-1), cast(Array, forces).reshape(-1)
+        found = np.empty(rows * self._ends[-1] + REPORT_WIDTH)
+        code = self._kernel.attempt(
+            task.words, CLOSED if closed else math.inf, pressed, q, v, motion, forces, found)
+        if code != solver.DONE:
             return None
-        accelerations = (np.zeros((rows, nv)) if a is None
-                         else _read(known, reads[0], self.everywhere))
-        forces = (np.zeros((rows, nv)) if tau is None
-                  else _read(cast(Array, tau), reads[1], self.everywhere))
-        states = States(q, v, accelerations.reshape(rows, nv), forces.reshape(rows, nv),
-                        pressed, single)
-        results = self._results((rows,), ())
-        code = self._execute(self._kernel.attempt, task, (
-            pressed, q, v, states.a, states.tau, *results), closed)
-        return (states, results) if code == solver.DONE else None
+        return self._solution_of(found, rows if known.ndim == 2 else None, unprescribed)
 
-    def _results(self, rows: tuple[int, ...], shape: tuple[int, ...]) -> Results:
-        return Results(
-            np.zeros((*rows, self.constraints.m)),
-            np.zeros((*rows, len(self.model.closures), 6)),
-            np.zeros((*shape, REPORT_WIDTH)))
+    def _solution_of(self, found: Array, rows: int | None, unprescribed: bool
+                     ) -> ConstrainedSolution:
+        """Return what `solve` has found, with an axis of orders where rows are told."""
+        rank, quality, defect = (int(found.item(RANK - REPORT_WIDTH)),
+                                 found.item(QUALITY - REPORT_WIDTH),
+                                 found.item(DEFECT - REPORT_WIDTH))
+        status = self._status(rank, quality, defect, unprescribed)
+        a, tau, m, end = self._ends
+        if rows is None:
+            return ConstrainedSolution(
+                found[:a], found[a:tau], found[tau:m], found[m:end].reshape(-1, 6), rank, quality,
+                status)
+        a, tau, m, end = rows * a, rows * tau, rows * m, rows * end
+        return ConstrainedSolution(
+            found[:a].reshape(rows, -1), found[a:tau].reshape(rows, -1),
+            found[tau:m].reshape(rows, self._m), found[m:end].reshape(rows, -1, 6), rank, quality,
+            status)
 
     def states(self, batch: bool, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
                tau: ArrayLike | None, external: ArrayLike | None,
@@ -191,59 +205,77 @@ class Solver:
 
     def run(self, task: Task, states: States, closed: bool) -> tuple[Results, int, int]:
         """
-        Complete a and tau of states, required to be closed or not.
+        Solve a task at states, required to be closed or not.
 
-        Returns the rest, the number of states or the first that was refused, and the code.
+        Returns what is found, the number of states or the first that was refused, and the code.
         """
         q, v, a, tau, external, _ = states
-        results = self._results(a.shape[:-1], states.shape)
-        arrays = external, q, v, a, tau, *results
+        rows = a.shape[:-1]
+        results = Results(
+            a, tau, np.zeros((*rows, self._m)), np.zeros((*rows, len(self.model.closures), 6)),
+            np.zeros((*states.shape, REPORT_WIDTH)))
         if not states.shape:
-            return results, 0, self._run_one(task, arrays, closed, '')
+            return results, 0, self._run_one(task, states, results, closed, '')
         if not self.constraints.functions:
-            s, code = self._pool.run(partial(_run, task=task), arrays)
+            s, code = self._pool.run(partial(_run, task=task), (external, q, v, *results))
             if code == solver.OPEN:
                 self._refuse_open(q[s], v[s], f'[{s}]')
             return results, s, code
         for s in range(len(q)):  # functions are Python's
-            code = self._run_one(task, tuple(array[s] for array in arrays), closed, f'[{s}]')
+            one = States(q[s], v[s], a[s], tau[s], external[s], states.single)
+            code = self._run_one(task, one, Results(*(array[s] for array in results)), closed,
+                                 f'[{s}]')
             if code != solver.DONE:
                 return results, s, code
         return results, len(q), solver.DONE
 
-    def _run_one(self, task: Task, arrays: tuple[Array, ...], closed: bool, suffix: str) -> int:
-        q, v, a = arrays[1:4]
-        if self.constraints.make_room(len(a) - 1):
+    def _run_one(self, task: Task, state: States, results: Results, closed: bool, suffix: str
+                 ) -> int:
+        """Solve a task at one state, and return the kernel's code."""
+        if self.constraints.make_room(len(state.a) - 1):
             self._bind()
-        code = int(self._execute(self._kernel, task, arrays, closed))
+        code = self._execute(task, state, results, CLOSED if closed else math.inf)
         if code == solver.OPEN:
-            self._refuse_open(q, v, suffix)
+            self._refuse_open(state.q, state.v, suffix)
         return code
 
-    def _execute(self, run: Callable[..., Any], task: Task, arrays: tuple[Array, ...],
-                 closed: bool) -> Any:
+    def _execute(self, task: Task, state: States, results: Results, limit: float) -> int:
         """
         Run the kernel on a state, and return its code.
 
         Functions, which are Python's, write how their rows change along the motion. Where that is
         sought, it is known to the order below only: then an order is solved after the other.
         """
-        limit = CLOSED if closed else math.inf
+        q, v, orders = state.q, state.v, len(state.a)
         if not self.constraints.functions:
-            return run(limit, *task, *arrays)
-        external, q, v, a, tau, multipliers, wrenches, report = arrays
+            return self._write(task, state, results, limit, orders)
         residual = self.constraints.write_functions(q, v)
-        if closed and not np.abs(residual).max() <= CLOSED:
+        if limit == CLOSED and not np.abs(residual).max() <= CLOSED:
             return solver.OPEN
-        orders, code = len(a), None
+        code: int = solver.DONE
         for k in range(orders if task.kind == solver.HYBRID else 1):
-            rows = k + 1 if task.kind == solver.HYBRID else orders
             if orders > 1:
-                self.constraints.write_function_series(q, np.vstack((v, a[:rows - 1])))
-            code = run(limit, *task, external, q, v, a[:rows], tau[:rows], multipliers[:rows],
-                       wrenches[:rows], report)
+                known = k if task.kind == solver.HYBRID else orders - 1
+                self.constraints.write_function_series(
+                    q, np.vstack((v, results.a[:known])))
+            code = self._write(task, state, results, limit,
+                               k + 1 if task.kind == solver.HYBRID else orders)
             if code != solver.DONE:
                 break
+        return code
+
+    def _write(self, task: Task, state: States, results: Results, limit: float, rows: int) -> int:
+        """Run the kernel to an order below rows, write what it finds, and return its code."""
+        found = np.zeros(rows * self._ends[-1] + REPORT_WIDTH)
+        code = int(self._kernel(
+            task.words, limit, state.external, state.q, state.v, state.a[:rows].ravel(),
+            state.tau[:rows].ravel(), found))
+        if code != solver.DONE:
+            return code
+        at = 0
+        for array in (*(each[:rows] for each in results[:-1]), results.report):
+            array[:] = found[at:at + array.size].reshape(array.shape)
+            at += array.size
         return code
 
     def _refuse_open(self, q: Array, v: Array, suffix: str) -> NoReturn:
@@ -264,24 +296,26 @@ class Solver:
                  ) -> ConstrainedSolution | ConstrainedSolutions:
         """Return what was computed of one state or of many."""
         at = (*(slice(None) for _ in states.shape), 0 if states.single else slice(None))
-        arrays = (states.a[at], states.tau[at], results.multipliers[at], results.wrenches[at])
+        arrays = (results.a[at], results.tau[at], results.multipliers[at], results.wrenches[at])
+        rank, quality = results.report[..., RANK].astype(np.int64), results.report[..., QUALITY]
+        defect = results.report[..., DEFECT]
         if not states.shape:
-            report = results.report
-            return ConstrainedSolution(*arrays, int(report[RANK]), float(report[QUALITY]),
-                                       self._status(report, unprescribed))
-        return ConstrainedSolutions(
-            *arrays, results.report[:, RANK].astype(np.int64), results.report[:, QUALITY].copy(),
-            tuple(self._status(report, unprescribed) for report in results.report))
+            return ConstrainedSolution(
+                *arrays, int(rank), float(quality),
+                self._status(int(rank), float(quality), float(defect), unprescribed))
+        return ConstrainedSolutions(*arrays, rank, quality.copy(), tuple(
+            self._status(*each, unprescribed)
+            for each in zip(rank.tolist(), quality.tolist(), defect.tolist())))
 
-    def _status(self, report: Array, unprescribed: bool) -> ConstraintStatus:
-        rank, m = int(report[RANK]), self.constraints.m
-        if report[DEFECT] > CONSISTENT:
+    def _status(self, rank: int, quality: float, defect: float, unprescribed: bool
+                ) -> ConstraintStatus:
+        if defect > CONSISTENT:
             return ConstraintStatus.INCONSISTENT
-        if unprescribed and rank < m and rank < self.mobility.rank:
+        if unprescribed and rank < self._m and rank < self.mobility.rank:
             return ConstraintStatus.SINGULAR
-        if report[QUALITY] < NEAR_SINGULAR and m:
+        if quality < NEAR_SINGULAR and self._m:
             return ConstraintStatus.NEAR_SINGULAR
-        return ConstraintStatus.REGULAR if rank == m else ConstraintStatus.REDUNDANT
+        return ConstraintStatus.REGULAR if rank == self._m else ConstraintStatus.REDUNDANT
 
     def _batch(self, q: ArrayLike) -> Array:
         array = as_numbers('q', q)
@@ -342,11 +376,6 @@ def _series(wrenches: Array) -> Array:
 def _is_plain(value: object) -> TypeGuard[Array]:
     """Return whether a value is an array as kernels take it; they look at its layout."""
     return type(value) is np.ndarray and value.dtype is _FLOAT64
-
-
-def _read(value: Array, read: NDArray[np.bool_], everywhere: NDArray[np.bool_]) -> Array:
-    """Return a contiguous copy of what is read, zero elsewhere."""
-    return value.copy() if read is everywhere else np.where(read, value, 0.0)
 
 
 def suffix_of(states: States, s: int) -> str:

@@ -29,7 +29,7 @@ from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintStatus, LEAST_TORQUE)
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
-from liedyn_ros.dynamics.constrained.solver import Task
+from liedyn_ros.dynamics.constrained.solver import Task, task_of
 from liedyn_ros.dynamics.inputs import borrowed, copied, mask
 from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import require_solved
@@ -85,10 +85,10 @@ def constrained_product(
     Where constraints are redundant, the multipliers stay those of least norm. Raises what
     constrained_partial_derivatives raises.
     """
-    everything, rest = np.ones(dynamics.model.nv, dtype=bool), np.zeros(dynamics.model.nv)
+    rest = np.zeros(dynamics.model.nv)
     changes = LoopParameters(dynamics, q, external, parameters)
     _forward(dynamics, q, v, tau, external)
-    return _product(dynamics, Task(kernels.HYBRID, everything), dq, dv, rest, dtau, changes)
+    return _product(dynamics, dynamics.forward.task, dq, dv, rest, dtau, changes)
 
 
 def constrained_gradient(
@@ -101,10 +101,9 @@ def constrained_gradient(
     y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. Raises
     what constrained_partial_derivatives raises.
     """
-    everything = np.ones(dynamics.model.nv, dtype=bool)
     changes = LoopParameters(dynamics, q, external, parameters)
     _forward(dynamics, q, v, tau, external)
-    by_q, by_v, _, by_tau = _gradient(dynamics, Task(kernels.HYBRID, everything), y, z, changes)
+    by_q, by_v, _, by_tau = _gradient(dynamics, dynamics.forward.task, y, z, changes)
     return ConstrainedGradient(by_q, by_v, by_tau)
 
 
@@ -164,7 +163,8 @@ def constrained_hybrid_product(
     changes = LoopParameters(dynamics, q, external, parameters)
     known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
     given = as_array('given', given, known.shape)
-    return _product(dynamics, Task(kernels.HYBRID, ~known), dq, dv, np.where(known, given, 0.0),
+    task = task_of(kernels.HYBRID, (~known).tobytes())
+    return _product(dynamics, task, dq, dv, np.where(known, given, 0.0),
                     np.where(known, 0.0, given), changes)
 
 
@@ -181,7 +181,7 @@ def constrained_hybrid_gradient(
     """
     changes = LoopParameters(dynamics, q, external, parameters)
     known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
-    task = Task(kernels.HYBRID, ~known)
+    task = task_of(kernels.HYBRID, (~known).tobytes())
     by_q, by_v, by_a, by_tau = _gradient(dynamics, task, y, z, changes)
     return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
 
@@ -235,7 +235,7 @@ def _begin(dynamics: ConstrainedDynamics) -> None:
 def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: ArrayLike,
              da: ArrayLike, dtau: ArrayLike, changes: LoopParameters) -> ConstrainedProduct:
     """Return the product after a call of the dynamics."""
-    n, (tables, *room) = dynamics.model.nv, _tables(dynamics)
+    n, words, room = dynamics.model.nv, dynamics.data.words, _room(dynamics)
     given = {'dq': dq, 'dv': dv, 'da': da, 'dtau': dtau}
     direction = [borrowed(name, x, (n,)) for name, x in given.items()]
     if not np.isfinite(np.concatenate(direction)).all():  # before it is in the tables
@@ -243,7 +243,7 @@ def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: Array
             as_array(name, x, (n,))
     out = np.empty(2 * n + dynamics.m)
     result = ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
-    product_kernel(*tables, *room, changes.prepare(), *task, *direction, *result)
+    product_kernel(words, task.words, *room, changes.prepare(), *direction, *result)
     as_array('product', out, out.shape)
     return result
 
@@ -251,18 +251,17 @@ def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: Array
 def _gradient(dynamics: ConstrainedDynamics, task: Task, y: ArrayLike, z: ArrayLike | None,
               changes: LoopParameters) -> Array:
     """Return the gradient by q, v, a and the weights of forces after a call of the dynamics."""
-    n, (tables, *room) = dynamics.model.nv, _tables(dynamics)
+    n, words, room = dynamics.model.nv, dynamics.data.words, _room(dynamics)
     z = np.zeros(dynamics.m) if z is None else np.array(as_array('z', z, (dynamics.m,)))
     by = np.empty((4, n))
-    gradient_kernel(
-        *tables, *room, changes.extra, *task, np.array(as_array('y', y, (n,))), z, *by)
+    gradient_kernel(words, task.words, *room, changes.extra,
+                    np.array(as_array('y', y, (n,))), z, *by)
     changes.finish(room[0], -1.0 if task.kind == kernels.HYBRID else 1.0, by[3])
     return as_array('gradient', by, (4, n))
 
 
-def _tables(dynamics: ConstrainedDynamics) -> tuple[tuple[Array, ...], Array, Array]:
-    """Return the tables of the dynamics, and room for variations and for vectors."""
-    data, model = dynamics.data, dynamics.model
-    return ((data.machine, data.motion, data.by_row, data.by_column, data.space),
-            np.empty((model.link_table.N + 1, VARIATION_WIDTH)),
+def _room(dynamics: ConstrainedDynamics) -> tuple[Array, Array]:
+    """Return room for variations and for vectors."""
+    model = dynamics.model
+    return (np.empty((model.link_table.N + 1, VARIATION_WIDTH)),
             np.empty((WORK_ROWS, max(model.nv, dynamics.m))))

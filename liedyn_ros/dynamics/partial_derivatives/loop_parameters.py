@@ -78,9 +78,8 @@ class LoopParameters:
                 self._parameters.ground, self._parameters.of_bodies)
             as_array('gradient', self._parameters.vector, self._parameters.vector.shape)
 
-    def _tables(self) -> tuple[Array, Array, Array]:
-        data = self._dynamics.data
-        return self._dynamics.tree.constants.table, data.machine, data.motion
+    def _tables(self) -> tuple[Array, Array]:
+        return self._dynamics.tree.constants.table, self._dynamics.data.words
 
 
 @lru_cache(maxsize=16)

@@ -21,7 +21,7 @@ from support.looped_machines import four_bar, planar_linkage, random_looped
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.cholesky import WELL_CONDITIONED
-from liedyn_ros.dynamics.constrained.kernels.tables import MACHINE
+from liedyn_ros.dynamics.constrained.kernels.tables import MACHINE, WORKSPACE
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
 
@@ -47,7 +47,8 @@ def two_four_bars() -> Model:
 
 def spans_of(dynamics: ConstrainedDynamics) -> Array:
     """Return first and last constraint (m, 2) that the factor considers beside each."""
-    return np.array(MACHINE.array(dynamics.data.machine, 'span')).reshape(-1, 2)
+    machine = WORKSPACE.array(dynamics.data.words, 'machine')
+    return np.array(MACHINE.array(machine, 'span')).reshape(-1, 2)
 
 
 @pytest.mark.parametrize('model, q', [

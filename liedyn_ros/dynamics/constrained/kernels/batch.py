@@ -14,22 +14,22 @@
 
 """Constrained dynamics of many states, one after the other."""
 
-from liedyn_ros.dynamics.constrained.kernels.solver import DONE, solve
+from liedyn_ros.dynamics.constrained.kernels.solver import DONE, solve_state
+from liedyn_ros.dynamics.constrained.kernels.tables import task_of, workspace_of
 from liedyn_ros.jit.decorators import long_kernel
 
 
 @long_kernel
-def solve_batch(constants, series, by_row, by_column, space, closed, task, free, chosen, weight,
-                external, q, v, a, tau, multipliers, wrenches, report):
+def solve_batch(words, task, closed, external, q, v, a, tau, multipliers, wrenches, report):
     """
-    Run solve on each state, external may have no bodies.
+    Run solve_state on each state, in place; external may have no bodies.
 
     Returns the first state that was refused, their number if none, and the code.
     """
+    tables, sought = workspace_of(words), task_of(task)
     for s in range(len(q)):
-        code = solve(constants, series, by_row, by_column, space, closed, task, free, chosen,
-                     weight, external[s], q[s], v[s], a[s], tau[s], multipliers[s], wrenches[s],
-                     report[s])
+        code = solve_state(tables, sought, closed, external[s], q[s], v[s], a[s], tau[s], a[s],
+                           tau[s], multipliers[s], wrenches[s], report[s])
         if code != DONE:
             return s, code
     return len(q), DONE

@@ -144,11 +144,10 @@ def write_wrench_changes(machine, motion, k):
 
 
 @kernel
-def write(machine, motion, sought, k, scale, a, tau, multipliers, wrenches):
-    """Write order k of forces, multipliers, wrenches and, where sought, accelerations."""
+def write(machine, motion, sought, k, scale, given, a, tau, multipliers, wrenches):
+    """Write order k of forces, multipliers, wrenches and accelerations, given or sought."""
     for j in range(len(machine.link)):
-        if sought:
-            a[k, j] = scale * (k + 1.0) * motion.rate[k + 1, j]
+        a[k, j] = scale * (k + 1.0) * motion.rate[k + 1, j] if sought else given[k, j]
         tau[k, j] = scale * motion.effort[j, k]
     for r in range(multipliers.shape[1]):
         multipliers[k, r] = scale * motion.multiplier[r, k]

@@ -19,7 +19,7 @@ import math
 from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    AXES, get3, get6, machine_of, motion_of, ORIGIN, START)
+    AXES, get3, get6, ORIGIN, START, workspace_of)
 from liedyn_ros.dynamics.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, so3, vec3
@@ -31,13 +31,14 @@ SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have
 
 
 @kernel
-def residual(constants, motions, q, turns, f, jacobian):
+def residual(words, q, turns, f, jacobian):
     """
     Write f (m,) and df (m, nv) by velocities; return whether the configuration is acceptable.
 
     turns (C,) counts the whole turns of helical closures; NaN chooses the nearest.
     """
-    machine, motion = machine_of(constants), motion_of(motions)
+    tables = workspace_of(words)
+    machine, motion = tables.machine, tables.motion
     if not series.acceptable(machine, q):
         return False
     series.begin(machine, motion, q, 2 * len(machine.closure_kind))

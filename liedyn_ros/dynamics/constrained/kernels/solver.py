@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.constrained.kernels import (
 from liedyn_ros.dynamics.constrained.kernels.position import is_open
 from liedyn_ros.dynamics.constrained.kernels.series import acceptable
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    DEFECT, machine_of, motion_of, RANK, REPORT_WIDTH, room_of, space_of, START)
+    DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
 from liedyn_ros.dynamics.kernels.joints import finite
 from liedyn_ros.jit.decorators import kernel
 
@@ -37,59 +37,114 @@ OPEN = -3  # the state is not on the constraints
 
 
 @kernel
-def solve(constants, series, by_row, by_column, space, closed, task, free, chosen, weight,
-          external, q, v, a, tau, multipliers, wrenches, report):
+def solve(words, task, closed, external, q, v, a, tau, found):
     """
-    Write what a task seeks of a and tau (order + 1, nv), multipliers and wrenches.
+    Run solve_state for a caller from Python, to whom each argument costs time.
 
-    closed is how far a constraint may be open; infinity does not look. free (nv,) is where
-    accelerations are sought, for HYBRID; False for LEAST_FORCE, True for LEAST_TORQUE. chosen and
-    weight are what inverse.py and least_torque.py say. Wrenches (order + 1, C, 6) act on bodies
-    b, in frames b. Returns DONE, REFUSED for numbers that are not
-    finite or too large, OPEN for a state off the constraints, or UNMOVED for actuators that do not
-    determine the motion. Else returns k + 1 for a coordinate k that moves no inertia by itself.
+    words and task are those of a WORKSPACE and a TASK. a and tau are flat; found is what `parts`
+    tells apart. Returns as solve_state does, REFUSED also where sizes do not fit.
     """
-    machine, motion = machine_of(constants), motion_of(series)
-    room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
-    if not (acceptable(machine, q) and finite(v) and finite(a.reshape(-1))
-            and finite(tau.reshape(-1)) and finite(external.reshape(-1))):
+    tables = workspace_of(words)
+    nv = len(tables.machine.link)
+    rows = rows_of(tables, found)
+    if not (len(q) == tables.machine.nq[0] and len(v) == nv and len(a) == rows * nv
+            and len(tau) == rows * nv):
+        return REFUSED
+    return solve_state(
+        tables, task_of(task), closed, external, q, v, a.reshape((rows, nv)),
+        tau.reshape((rows, nv)), *parts(tables, rows, found))
+
+
+@kernel
+def rows_of(tables, found):
+    """Return how many orders the flat array of all that is found has."""
+    machine = tables.machine
+    width = (2 * len(machine.link) + tables.motion.multiplier.shape[0]
+             + 6 * len(machine.closure_kind))
+    return (len(found) - REPORT_WIDTH) // max(width, 1)
+
+
+@kernel
+def parts(tables, rows, found):
+    """Return a, tau, multipliers, wrenches and report, which follow each other in `found`."""
+    nv, m = len(tables.machine.link), tables.motion.multiplier.shape[0]
+    closed = len(tables.machine.closure_kind)
+    second, third = rows * nv, 2 * rows * nv
+    fourth = third + rows * m
+    end = fourth + rows * closed * 6
+    return (found[:second].reshape((rows, nv)), found[second:third].reshape((rows, nv)),
+            found[third:fourth].reshape((rows, m)), found[fourth:end].reshape((rows, closed, 6)),
+            found[end:])
+
+
+@kernel
+def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau, multipliers,
+                wrenches, report):
+    """
+    Write what a task seeks: a and tau (order + 1, nv), multipliers and wrenches.
+
+    closed is how far a constraint may be open; infinity does not look. Of what is given, HYBRID
+    reads accelerations where they are not sought, and forces where they are; the others read
+    both. Wrenches (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, REFUSED for
+    numbers that are not finite or too large, OPEN for a state off the constraints, or UNMOVED for
+    actuators that do not determine the motion. Else returns k + 1 for a coordinate k that moves
+    no inertia by itself.
+    """
+    kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
+    machine, motion, freedom = tables.machine, tables.motion, tables.space
+    room = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    if not (acceptable(machine, q) and finite(v) and finite(external.reshape(-1))
+            and readable(kind == HYBRID, free, given_a, given_tau)):
         return REFUSED
     frames = len(machine.frame_link) if len(external) else machine.moving_frames[0]
     examined = 2 * len(machine.closure_kind) if closed < math.inf else 0
-    order.begin(machine, motion, task == HYBRID, free, max(frames, examined), q, v, a, tau)
+    order.begin(machine, motion, kind == HYBRID, free, max(frames, examined), q, v, given_a,
+                given_tau)
     if closed < math.inf and is_open(machine, motion, room.gamma, q, v, closed):
         return OPEN
-    code = prepare(machine, motion, room, freedom, task, free, chosen, weight)
+    code = prepare(machine, motion, room, freedom, kind, free, chosen, weight)
     if code != DONE:
         return code
     rank, scale = int(room.report[RANK]), 1.0
-    if task != HYBRID:
+    if kind != HYBRID:
         closures.write_rates(machine, motion, START, 1.0, room.gamma)
         order.note_defect(machine, motion, room, START)
-    if task == LEAST_TORQUE:
+    if kind == LEAST_TORQUE:
         for j in chosen:
             motion.effort[j] = 0.0
     for k in range(len(a)):
-        need = room.x if task == HYBRID else room.y
-        if task == LEAST_TORQUE:
+        need = room.x if kind == HYBRID else room.y
+        if kind == LEAST_TORQUE:
             need = freedom.need[k]
-        order.advance(machine, motion, room, external, frames, task != LEAST_TORQUE, k, need)
-        if task != HYBRID:
+        order.advance(machine, motion, room, external, frames, kind != LEAST_TORQUE, k, need)
+        if kind != HYBRID:
             order.note_defect(machine, motion, room, k + 1)
-        if task == HYBRID:
+        if kind == HYBRID:
             forward.solve(machine, motion, room, free, rank, k, k + 1 == len(a))
-        elif task == LEAST_FORCE:
+        elif kind == LEAST_FORCE:
             inverse.solve(machine, motion, room, free, chosen, weight, k)
         else:
             least_torque.solve(machine, motion, room, freedom, free, chosen, weight, rank, k)
         scale *= max(k, 1)
-        if task == LEAST_TORQUE:
+        if kind == LEAST_TORQUE:
             closures.gather_wrenches(machine, motion, k)
-        order.write(machine, motion, task == HYBRID, k, scale, a, tau, multipliers, wrenches)
+        order.write(machine, motion, kind == HYBRID, k, scale, given_a, a, tau, multipliers,
+                    wrenches)
     for k in range(REPORT_WIDTH):
         report[k] = room.report[k]
     good = finite(a.reshape(-1)) and finite(tau.reshape(-1)) and finite(multipliers.reshape(-1))
     return DONE if good else REFUSED
+
+
+@kernel
+def readable(sought, free, a, tau):
+    """Return whether what is read of a and tau (orders, nv) is finite."""
+    good = True
+    for k in range(len(a)):
+        for j in range(len(free)):
+            good = (good and ((sought and free[j]) or math.isfinite(a[k, j]))
+                    and ((sought and not free[j]) or math.isfinite(tau[k, j])))
+    return good
 
 
 @kernel

@@ -41,6 +41,7 @@ RANK, QUALITY, DEFECT, CHOLESKY, REPORT_WIDTH = range(5)
 MACHINE = Bundle(
     'Machine',
     kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)
+    nq=INTEGERS,  # (1,)
     placement=MATRIX,  # (N, 12) rotation row by row, translation
     inertia=MATRIX,  # (N, 10)
     heavy=INTEGERS,  # (N,) which of the links with inertia a link is; H where it has none
@@ -135,7 +136,19 @@ SPACE = Bundle(
     s=VECTOR, size=MATRIX,  # (nv,), (nv, K)
     need=MATRIX)  # (K, nv) what the tree alone needs
 
-machine_of, motion_of, room_of, space_of = MACHINE.view, MOTION.view, ROOM.view, SPACE.view
+# All tables of one machine: by_row has room for the factors of A^T, by_column for those of A_p.
+WORKSPACE = Bundle(
+    'Workspace', machine=MACHINE, motion=MOTION, by_row=ROOM, by_column=ROOM, space=SPACE)
+
+# What solver.solve is told to seek: HYBRID where accelerations are sought, LEAST_FORCE none,
+# LEAST_TORQUE all; the rest is what inverse.py and least_torque.py say.
+TASK = Bundle(
+    'Task',
+    kind=INTEGERS,  # (1,)
+    free=INTEGERS,  # (nv,) 1 where no acceleration is given
+    chosen=INTEGERS, weight=VECTOR)
+
+workspace_of, task_of = WORKSPACE.view, TASK.view
 
 
 @inlined

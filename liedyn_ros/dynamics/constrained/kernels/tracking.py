@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.constrained.kernels import position
 from liedyn_ros.dynamics.constrained.kernels.orthogonal import dot
 from liedyn_ros.dynamics.constrained.kernels.singular_values import (
     decompose, make_orthonormal, set_identity)
-from liedyn_ros.dynamics.constrained.kernels.tables import machine_of
+from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.model.kernels import configuration
@@ -78,7 +78,7 @@ tracker_of, point_of = TRACKER.view, POINT.view
 
 
 @kernel
-def follow(constants, motions, tables, good, near, trial, command, positions, rates, q, v, report):
+def follow(words, tables, good, near, trial, command, positions, rates, q, v, report):
     """
     Complete a sample: write q and, where rates (n,) are given, v, and `report`.
 
@@ -88,7 +88,7 @@ def follow(constants, motions, tables, good, near, trial, command, positions, ra
     do not decide the others. LOOK writes the time until the quality is zero. EVALUATE: the caller
     adds residuals and rows of functions to `tables` and `trial`, and calls RESUME.
     """
-    machine, t = machine_of(constants), tracker_of(tables)
+    machine, t = workspace_of(words).machine, tracker_of(tables)
     here, there, progress = point_of(near), point_of(trial), t.progress
     if command == RESUME:
         command = int(progress[COMMAND])
@@ -103,7 +103,7 @@ def follow(constants, motions, tables, good, near, trial, command, positions, ra
                 look_ahead(machine, t, here, there, v)
             elif not set_out(machine, t, here, there, positions):
                 return blocked(t, near, report)
-        if not evaluate(constants, motions, machine, t, there):
+        if not evaluate(words, machine, t, there):
             return EVALUATE
     while True:
         if command == LOOK:
@@ -122,7 +122,7 @@ def follow(constants, motions, tables, good, near, trial, command, positions, ra
             return blocked(t, near, report)
         if progress[WAY] >= 1.0:
             return finish(t, good, near, positions, rates, q, v, report)
-        if not evaluate(constants, motions, machine, t, there):
+        if not evaluate(words, machine, t, there):
             return EVALUATE
 
 
@@ -134,11 +134,11 @@ def copy(source, target):
 
 
 @kernel
-def evaluate(constants, motions, machine, t, there):
+def evaluate(words, machine, t, there):
     """Write residuals and their derivative; return whether they are all, without functions."""
     for c in range(len(t.nearest)):
         t.nearest[c] = math.nan
-    if not position.residual(constants, motions, there.q, t.nearest, t.f, there.rows):
+    if not position.residual(words, there.q, t.nearest, t.f, there.rows):
         t.f[:] = math.nan
     return machine.functions[0] == 0
 

@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.constrained.kernels import (
     closures, forward, inertia, order, orthogonal, solution)
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, machine_of, motion_of, RANK, room_of, space_of, START)
+    add6, RANK, START, task_of, workspace_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels import constrained_gradient as reverse
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_variation import (
     respond, vary, vary_rows)
@@ -37,25 +37,26 @@ MU, POTENTIAL, VARIED, LEFT, WEIGHT, SIDE, WORK_ROWS = range(7)
 
 
 @kernel
-def constrained_product(constants, series, by_row, by_column, space, table, work, extra, task,
-                        free, chosen, weight, xq, xv, xa, xtau, a, tau, multipliers):
+def constrained_product(words, task, table, work, extra, xq, xv, xa, xtau, a, tau, multipliers):
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 
     xa is zero where accelerations are sought; xtau is read where forces are given. extra are
     changes of parameters, as in loop_parameters, or empty.
     """
-    machine, motion = machine_of(constants), motion_of(series)
-    room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
+    tables, sought = workspace_of(words), task_of(task)
+    machine, motion, freedom = tables.machine, tables.motion, tables.space
+    kind, free, chosen, weight = sought.kind[0], sought.free, sought.chosen, sought.weight
+    room = tables.by_column if kind == LEAST_FORCE else tables.by_row
     rank, size, count = int(room.report[RANK]), len(xq), len(multipliers)
-    begin(machine, motion, freedom, work, task, free, chosen, size - rank)
+    begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
     vary(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
-    first, last = mu_in_use(task, rank < count)
+    first, last = mu_in_use(kind, rank < count)
     for k in range(first, last):
         vary_rows(machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
-    if task == HYBRID:
+    if kind == HYBRID:
         vary_hybrid(machine, motion, room, free, rank, xa, xtau, tau, a)
-    elif task == LEAST_FORCE:
+    elif kind == LEAST_FORCE:
         vary_least_force(motion, room, work[VARIED, :count], chosen, weight, xa, xtau, tau, a)
     else:
         vary_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, xa,
@@ -68,16 +69,16 @@ def constrained_product(constants, series, by_row, by_column, space, table, work
         solution.project_multipliers(room, rank, change)
         for r in range(count):
             multipliers[r] = work[LEFT, r] + change[r]
-    if task == LEAST_FORCE or (task == HYBRID and not forward.all_set(free)):
+    if kind == LEAST_FORCE or (kind == HYBRID and not forward.all_set(free)):
         for j in range(size):
             work[SIDE, j] = a[j] if free[j] else 0.0
         respond(machine, motion, table, work[SIDE, :size], multipliers, tau)
-    if task == LEAST_FORCE:
+    if kind == LEAST_FORCE:
         for j in chosen:
             tau[j] = xtau[j]
     else:
         for j in range(size):
-            if task == HYBRID and free[j]:
+            if kind == HYBRID and free[j]:
                 tau[j] = xtau[j]
 
 
@@ -211,8 +212,7 @@ def write_multipliers(machine, motion, room, free, rank, side):
 
 
 @kernel
-def constrained_gradient(constants, series, by_row, by_column, space, table, work, extra, task,
-                         free, chosen, weight, y, z, by_q, by_v, by_a, weights):
+def constrained_gradient(words, task, table, work, extra, y, z, by_q, by_v, by_a, weights):
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is sought, and tau elsewhere.
 
@@ -220,16 +220,18 @@ def constrained_gradient(constants, series, by_row, by_column, space, table, wor
     HYBRID, and y less that of the given ones in the other tasks. extra, where not empty, gets the
     same of parameters of links and frames, which loop_parameters.finish completes.
     """
-    machine, motion = machine_of(constants), motion_of(series)
-    room, freedom = room_of(by_column if task == LEAST_FORCE else by_row), space_of(space)
+    tables, sought = workspace_of(words), task_of(task)
+    machine, motion, freedom = tables.machine, tables.motion, tables.space
+    kind, free, chosen, weight = sought.kind[0], sought.free, sought.chosen, sought.weight
+    room = tables.by_column if kind == LEAST_FORCE else tables.by_row
     rank, size, count = int(room.report[RANK]), len(y), len(z)
-    varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if task == HYBRID else 1.0
-    begin(machine, motion, freedom, work, task, free, chosen, size - rank)
+    varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if kind == HYBRID else 1.0
+    begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
     reverse.clear(machine, table, extra)
-    first, last = mu_in_use(task, rank < count)
+    first, last = mu_in_use(kind, rank < count)
     for r in range(count):
         varied[r] = z[r]
-    if task == HYBRID:
+    if kind == HYBRID:
         weigh_known(motion, free, y, weights, varied)
     if last == 2:
         for r in range(count):
@@ -237,9 +239,9 @@ def constrained_gradient(constants, series, by_row, by_column, space, table, wor
         solution.project_multipliers(room, rank, varied)
         for r in range(count):
             left[r] -= sign * varied[r]
-    if task == HYBRID:
+    if kind == HYBRID:
         weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights)
-    elif task == LEAST_FORCE:
+    elif kind == LEAST_FORCE:
         weigh_least_force(motion, room, varied, chosen, weight, y, weights)
     else:
         weigh_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, y,
@@ -247,7 +249,7 @@ def constrained_gradient(constants, series, by_row, by_column, space, table, wor
     for k in range(first, last):
         reverse.pull_rows(
             machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
-    if task != HYBRID:
+    if kind != HYBRID:
         for r in range(count):  # no constraint on accelerations is solved
             varied[r] = 0.0
     reverse.pull_equations(machine, motion, table, extra, weights, varied)

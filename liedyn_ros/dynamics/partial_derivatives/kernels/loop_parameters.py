@@ -22,7 +22,7 @@ carries them, and by parameters of their own. All is spatial, as in constrained_
 from typing import Any, NamedTuple
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    AXES, axpy6, dot6, get3, get6, load3, load9, machine_of, motion_of, ORIGIN, START)
+    AXES, axpy6, dot6, get3, get6, load3, load9, ORIGIN, START, workspace_of)
 from liedyn_ros.dynamics.kernels import rigid
 from liedyn_ros.dynamics.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
@@ -115,10 +115,10 @@ def weigh_link(machine, motion, extra, i, by_moved, by_twist, by_acceleration, w
 
 
 @kernel
-def prepare(model, constants, series, joints, bodies, frame_body, external, shifts, extra, ground,
+def prepare(model, words, joints, bodies, frame_body, external, shifts, extra, ground,
             of_bodies):
     """Write what links and frames feel of changes of parameters, after a call of the dynamics."""
-    machine, motion = machine_of(constants), motion_of(series)
+    machine, motion = workspace_of(words).machine, workspace_of(words).motion
     parameters.to_links(model, joints, bodies, external, ground, of_bodies, shifts, extra.parts)
     extra.frames[:] = 0.0
     count = len(machine.closure_kind)
@@ -133,14 +133,14 @@ def prepare(model, constants, series, joints, bodies, frame_body, external, shif
 
 
 @kernel
-def finish(model, constants, series, table, field, joints, bodies, frame_body, external, data,
+def finish(model, words, table, field, joints, bodies, frame_body, external, data,
            shifts, extra, sign, weights, ground, of_bodies):
     """
     Write sign times the derivatives by all parameters, after constrained_gradient.
 
     Column field of table has the twists of links at the weights of forces. data is room.
     """
-    machine, motion = machine_of(constants), motion_of(series)
+    machine, motion = workspace_of(words).machine, workspace_of(words).motion
     gravity = vec3.ZERO, (machine.gravity[0], machine.gravity[1], machine.gravity[2])
     for i in range(len(machine.kind)):
         r, p = pose(motion, i)
