@@ -34,6 +34,8 @@ class Call(NamedTuple):
 
 def interleaved(calls: Sequence[Call]) -> list[list[float]]:
     """Return for each call its time (s) in every round, in each of which all calls had a turn."""
+    for call in calls:
+        _time(call, 1)  # which compiles it, or loads what is compiled
     counts = [max(1, round(BLOCK / _time(call, 10))) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
     gc.collect()

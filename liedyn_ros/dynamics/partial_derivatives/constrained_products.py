@@ -19,6 +19,7 @@ Each runs the dynamics, and solves its system once more with the factors that it
 cost does not grow with the number of derivatives.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,8 @@ from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import require_solved
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import VARIATION_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_products import (
-    constrained_gradient as gradient_kernel, constrained_product as product_kernel, WORK_ROWS)
+    constrained_gradient as gradient_kernel, constrained_product as product_kernel, PRODUCT,
+    WORK_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.loop_parameters import LoopParameters
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 
@@ -189,7 +191,8 @@ def constrained_hybrid_gradient(
 def _forward(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
              external: ArrayLike | None) -> None:
     """Run forward dynamics at order zero, which leaves its factors."""
-    tau = as_array('tau', tau, (dynamics.model.nv,))
+    if type(tau) is not np.ndarray or tau.ndim != 1:
+        tau = as_array('tau', tau, (dynamics.model.nv,))
     _begin(dynamics)
     found = dynamics.forward(q, v, tau, external=external)
     if found.status is ConstraintStatus.SINGULAR:
@@ -201,7 +204,8 @@ def _inverse(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: Array
              weights: ArrayLike | None, external: ArrayLike | None
              ) -> tuple[NDArray[np.bool_], Task]:
     """Run inverse dynamics at order zero; return which joints are passive, and the task."""
-    a = as_array('a', a, (dynamics.model.nv,))
+    if type(a) is not np.ndarray or a.ndim != 1:
+        a = as_array('a', a, (dynamics.model.nv,))
     _begin(dynamics)
     found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
                              weights=weights, external=external)
@@ -235,33 +239,38 @@ def _begin(dynamics: ConstrainedDynamics) -> None:
 def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: ArrayLike,
              da: ArrayLike, dtau: ArrayLike, changes: LoopParameters) -> ConstrainedProduct:
     """Return the product after a call of the dynamics."""
-    n, words, room = dynamics.model.nv, dynamics.data.words, _room(dynamics)
+    n = dynamics.model.nv
     given = {'dq': dq, 'dv': dv, 'da': da, 'dtau': dtau}
     direction = [borrowed(name, x, (n,)) for name, x in given.items()]
-    if not np.isfinite(np.concatenate(direction)).all():  # before it is in the tables
+    out = np.empty(2 * n + dynamics.m)
+    if not product_kernel(dynamics.data.words, task.words, _room(dynamics), changes.prepare(),
+                          *direction, out):
         for name, x in zip(given, direction):
             as_array(name, x, (n,))
-    out = np.empty(2 * n + dynamics.m)
-    result = ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
-    product_kernel(words, task.words, *room, changes.prepare(), *direction, *result)
-    as_array('product', out, out.shape)
-    return result
+        as_array('product', out, out.shape)
+    return ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
 
 
 def _gradient(dynamics: ConstrainedDynamics, task: Task, y: ArrayLike, z: ArrayLike | None,
               changes: LoopParameters) -> Array:
     """Return the gradient by q, v, a and the weights of forces after a call of the dynamics."""
-    n, words, room = dynamics.model.nv, dynamics.data.words, _room(dynamics)
-    z = np.zeros(dynamics.m) if z is None else np.array(as_array('z', z, (dynamics.m,)))
+    n, m, room = dynamics.model.nv, dynamics.m, _room(dynamics)
+    y = borrowed('y', y, (n,))
+    z = np.zeros(m) if z is None else borrowed('z', z, (m,))
     by = np.empty((4, n))
-    gradient_kernel(words, task.words, *room, changes.extra,
-                    np.array(as_array('y', y, (n,))), z, *by)
-    changes.finish(room[0], -1.0 if task.kind == kernels.HYBRID else 1.0, by[3])
-    return as_array('gradient', by, (4, n))
+    if not gradient_kernel(
+            dynamics.data.words, task.words, room, changes.extra, y, z, by):
+        as_array('y', y, (n,))
+        as_array('z', z, (m,))
+        as_array('gradient', by, by.shape)
+    changes.finish(PRODUCT.array(room, 'variations') if changes.extra is not None else by,
+                   -1.0 if task.kind == kernels.HYBRID else 1.0, by[3])
+    return by
 
 
-def _room(dynamics: ConstrainedDynamics) -> tuple[Array, Array]:
-    """Return room for variations and for vectors."""
+@lru_cache(maxsize=16)
+def _room(dynamics: ConstrainedDynamics) -> Array:
+    """Return the room of the kernels, whose content belongs to nobody after a call."""
     model = dynamics.model
-    return (np.empty((model.link_table.N + 1, VARIATION_WIDTH)),
-            np.empty((WORK_ROWS, max(model.nv, dynamics.m))))
+    return PRODUCT.pack(variations=np.zeros((model.link_table.N + 1, VARIATION_WIDTH)),
+                        work=np.zeros((WORK_ROWS, max(model.nv, dynamics.m))))

@@ -24,30 +24,26 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.kernels.tables import DATA_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels import loop_parameters as kernels
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import FIELD
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    CLOSURE_WIDTH, COORDINATE_WIDTH, PART_WIDTH)
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PART_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import carried_bodies
 from liedyn_ros.dynamics.partial_derivatives.parameters import (
     Parameters, require_parameters, shapes_of)
 from liedyn_ros.model import Model
-
-_NO_EXTRA = kernels.Extra(
-    np.empty((0, PART_WIDTH)), np.empty((0, 6)), np.empty((0, CLOSURE_WIDTH)),
-    np.empty((0, COORDINATE_WIDTH)), np.empty(0), 0.0)
 
 
 class LoopParameters:
     """
     Parameters as a change or as a gradient, around a kernel that follows a call of the dynamics.
 
-    extra is what that kernel takes, without rows where no parameters are asked. Raises LiedynError
+    extra is what that kernel takes, None where no parameters are asked. Raises LiedynError
     or ShapeError for parameters of another kind or model.
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None,
                  parameters: Parameters | None) -> None:
         """Check them, and make room."""
-        self._dynamics, self._parameters, self.extra = dynamics, parameters, _NO_EXTRA
+        self._dynamics, self._parameters = dynamics, parameters
+        self.extra: kernels.Extra | None = None
         if parameters is None:
             return
         model, bodies = dynamics.model, len(dynamics.model.bodies)
@@ -60,7 +56,7 @@ class LoopParameters:
             parameters.of_closures, parameters.of_coordinates,
             np.array(model.check_configuration(q)), float(dynamics.tree.constants.dissipation))
 
-    def prepare(self) -> kernels.Extra:
+    def prepare(self) -> kernels.Extra | None:
         """Return what links and frames feel of the change, the dynamics having been called."""
         if self._parameters is not None:
             as_array('parameters', self._parameters.vector, self._parameters.vector.shape)

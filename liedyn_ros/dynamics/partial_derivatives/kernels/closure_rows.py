@@ -49,7 +49,7 @@ def carried(machine, motion, table, extra, f, column):
     x, rate = get3(motion.frame, f, START, column), get3(motion.frame, f, START + 1, column)
     (hw, hu), (dw, du) = load_pair(table, i, MOVED), load_pair(table, i, D_TWIST)
     w, _ = get6(motion.twist, i, START)
-    if len(extra.frames) > 0:
+    if extra is not None:
         xw, xu = load_pair(extra.frames, f, 0)
         hw, hu = vec3.add(hw, xw), vec3.add(hu, xu)
     change, both = vec3.cross(hw, x), vec3.cross(dw, x)
@@ -72,7 +72,7 @@ def row(machine, motion, table, extra, c, kind):
         scale = 1.0 / machine.closure_size[c, 1]
         f = axpy(-scale, carried(machine, motion, table, extra, a, ORIGIN), axpy(
             scale, origin, ZERO))
-        if len(extra.frames) > 0:
+        if extra is not None:
             stretch = -scale * extra.closures[c, LENGTH]
             f = (f[0], f[1], vec3.axpy(stretch, f[0], f[2]), vec3.axpy(stretch, f[1], f[3]))
         return cross(origin, f), f
@@ -80,7 +80,7 @@ def row(machine, motion, table, extra, c, kind):
     m = cross(origin, f)
     if kind == SCREW:
         m = axpy(-machine.closure_size[c, 0], f, m)
-        if len(extra.frames) > 0:
+        if extra is not None:
             x = extra.closures[c, CLOSURE_PITCH]
             m = (m[0], m[1], vec3.axpy(-x, f[0], m[2]), vec3.axpy(-x, f[1], m[3]))
     return m, f
@@ -99,7 +99,7 @@ def axis(machine, c, kind):
 def pull_row(machine, motion, table, extra, c, r, by_row, by_rate):
     """Add what weights of row r of closure c, and of its rate, are of the motion of its links."""
     (a, b), kind = frames_of(machine, c), machine.row_kind[r]
-    if len(extra.frames) > 0:
+    if extra is not None:
         weigh_size(machine, motion, extra, c, r, by_row, by_rate)
     if kind <= MOMENT_Z:
         pull_carried(machine, motion, table, extra, b, AXES + 3 * (kind - MOMENT_X), by_row[0],
@@ -141,7 +141,7 @@ def pull_carried(machine, motion, table, extra, f, column, by_x, by_rate):
     if column == ORIGIN:
         add3(table, i, BY_MOVED + 3, by_x)
         add3(table, i, BY_TWIST + 3, by_rate)
-    if len(extra.frames) > 0:
+    if extra is not None:
         add3(extra.frames, f, 0, vec3.cross(x, by_x))
         if column == ORIGIN:
             add3(extra.frames, f, 3, by_x)

@@ -39,9 +39,10 @@ from liedyn_ros.lie.kernels import vec3
 @kernel
 def clear(machine, table, extra):
     """Set all weights to zero."""
-    extra.parts[:] = 0.0
-    extra.frames[:] = 0.0
-    extra.closures[:] = 0.0
+    if extra is not None:
+        extra.parts[:] = 0.0
+        extra.frames[:] = 0.0
+        extra.closures[:] = 0.0
     for i in range(len(machine.kind) + 1):
         for at in (BY_MOVED, BY_TWIST, BY_ACCELERATION):
             store_pair(table, i, at, vec3.ZERO, vec3.ZERO)
@@ -67,7 +68,7 @@ def pull_rows(machine, motion, table, extra, rates, weights):
         parent, weight = machine.parent[i], load_pair(table, i, BY_FIELD)
         add_pair(table, i, BY_MOVED, -1.0, dual(between(table, parent, i, FIELD), weight))
         add_pair(table, parent, BY_FIELD, 1.0, weight)
-        if len(extra.parts) > 0:
+        if extra is not None:
             extra.parts[i + 1, LINK_PITCH] += rates[machine.vi[i]] * dot6(
                 axis(motion, i), weight)
 
@@ -89,7 +90,7 @@ def pull_equations(machine, motion, table, extra, weights, by_rows):
         by_twist = axpy6(1.0, by_twist, dual(V, by_acceleration))
         add_pair(table, i, BY_ACCELERATION, 1.0, by_acceleration)
         add_pair(table, i, BY_TWIST, 1.0, by_twist)
-        if len(extra.parts) > 0:
+        if extra is not None:
             add3(extra.parts, 0, GRAVITY, vec3.neg(by_acceleration[1]))
         add_pair(table, i, BY_MOVED, 1.0, axpy6(1.0, dual(V, by_twist), dual(
             axpy6(-1.0, gravity, A), by_acceleration)))
@@ -131,7 +132,7 @@ def pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a):
             by_q[j] = dot6(screw, axpy6(1.0, by_moved, turned))
             by_v[j] = dot6(screw, by_twist) + machine.damping[j] * weights[j]
             by_a[j] = dot6(screw, by_acceleration)
-        if len(extra.parts) > 0:
+        if extra is not None:
             weigh_link(machine, motion, extra, i, axpy6(1.0, by_moved, turned), by_twist,
                        by_acceleration, weights)
         add_pair(table, parent, BY_MOVED, 1.0, by_moved)

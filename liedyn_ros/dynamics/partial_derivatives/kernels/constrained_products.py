@@ -26,29 +26,45 @@ from liedyn_ros.dynamics.constrained.kernels import (
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     add6, RANK, START, task_of, workspace_of)
+from liedyn_ros.dynamics.kernels.joints import finite
 from liedyn_ros.dynamics.partial_derivatives.kernels import constrained_gradient as reverse
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_variation import (
     respond, vary, vary_rows)
+from liedyn_ros.jit.bundle import Bundle, MATRIX
 from liedyn_ros.jit.decorators import kernel
 
 # Rows of the room for vectors: mu of redundant forces, and of redundant multipliers; how A mu
 # varies with each, or its weights; and two of coordinates.
 MU, POTENTIAL, VARIED, LEFT, WEIGHT, SIDE, WORK_ROWS = range(7)
 
+PRODUCT = Bundle(
+    'Product',
+    variations=MATRIX,  # (N + 1, VARIATION_WIDTH), as closure_rows has them
+    work=MATRIX)  # (WORK_ROWS, max(nv, m))
+
+product_of = PRODUCT.view
+
 
 @kernel
-def constrained_product(words, task, table, work, extra, xq, xv, xa, xtau, a, tau, multipliers):
+def constrained_product(words, task, product, extra, xq, xv, xa, xtau, found):
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 
-    xa is zero where accelerations are sought; xtau is read where forces are given. extra are
-    changes of parameters, as in loop_parameters, or empty.
+    The three follow each other in `found`. xa is zero where accelerations are sought; xtau is
+    read where forces are given. words, task and product are those of a WORKSPACE, a TASK and a
+    PRODUCT. extra are changes of parameters, as in loop_parameters, or None. Returns whether all
+    that is given, and found, is finite.
     """
+    if not (finite(xq) and finite(xv) and finite(xa) and finite(xtau)):
+        return False
     tables, sought = workspace_of(words), task_of(task)
     machine, motion, freedom = tables.machine, tables.motion, tables.space
     kind, free, chosen, weight = sought.kind[0], sought.free, sought.chosen, sought.weight
+    table, work = product_of(product).variations, product_of(product).work
     room = tables.by_column if kind == LEAST_FORCE else tables.by_row
-    rank, size, count = int(room.report[RANK]), len(xq), len(multipliers)
+    rank, size = int(room.report[RANK]), len(xq)
+    a, tau, multipliers = found[:size], found[size:2 * size], found[2 * size:]
+    count = len(multipliers)
     begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
     vary(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
     first, last = mu_in_use(kind, rank < count)
@@ -80,6 +96,7 @@ def constrained_product(words, task, table, work, extra, xq, xv, xa, xtau, a, ta
         for j in range(size):
             if kind == HYBRID and free[j]:
                 tau[j] = xtau[j]
+    return finite(found)
 
 
 @kernel
@@ -212,18 +229,23 @@ def write_multipliers(machine, motion, room, free, rank, side):
 
 
 @kernel
-def constrained_gradient(words, task, table, work, extra, y, z, by_q, by_v, by_a, weights):
+def constrained_gradient(words, task, product, extra, y, z, found):
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is sought, and tau elsewhere.
 
-    weights (nv,) are those of the equations of forces: the gradient by forces that are given in
-    HYBRID, and y less that of the given ones in the other tasks. extra, where not empty, gets the
-    same of parameters of links and frames, which loop_parameters.finish completes.
+    The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces: the
+    gradient by forces that are given in HYBRID, and y less that of the given ones in the other
+    tasks. extra, where there is one, gets the same of parameters of links and frames, which
+    loop_parameters.finish completes. The rest is as in constrained_product.
     """
+    if not (finite(y) and finite(z)):
+        return False
     tables, sought = workspace_of(words), task_of(task)
     machine, motion, freedom = tables.machine, tables.motion, tables.space
     kind, free, chosen, weight = sought.kind[0], sought.free, sought.chosen, sought.weight
+    table, work = product_of(product).variations, product_of(product).work
     room = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
     rank, size, count = int(room.report[RANK]), len(y), len(z)
     varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if kind == HYBRID else 1.0
     begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
@@ -259,6 +281,7 @@ def constrained_gradient(words, task, table, work, extra, y, z, by_q, by_v, by_a
             by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]
     for j in range(size):
         by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
+    return finite(found.reshape(-1))
 
 
 @kernel

@@ -56,12 +56,12 @@ def vary(machine, motion, table, extra, xq, xv, xa, gamma, tau):
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
             tau[j] = dot6(screw, wrench) + machine.damping[j] * xv[j]
-        if len(extra.parts) > 0:
+        if extra is not None:
             tau[machine.vi[i]] += dot6(pitch_change(motion, extra, i), get6(
                 motion.wrench, i, START))
         turned = dual(eta, get6(motion.wrench, i, START))
         add_pair(table, machine.parent[i], D_WRENCH, 1.0, axpy6(-1.0, turned, wrench))
-    if len(extra.parts) > 0:
+    if extra is not None:
         n = len(xa)
         resist(motion.rate[0, :n], motion.rate[1, :n], extra.dissipation, extra.coordinates, tau)
 
@@ -79,7 +79,7 @@ def vary_motion(machine, motion, table, extra, xq, xv, xa):
             screw = get6(motion.screw, j, START)
             moved, rate, push = (axpy6(xq[j], screw, moved), axpy6(xv[j], screw, rate),
                                  axpy6(xa[j], screw, push))
-        if len(extra.parts) > 0:
+        if extra is not None:
             moved, rate, push = displace(machine, motion, extra, i, moved, rate, push)
         V, A = get6(motion.twist, i, START), get6(motion.twist, i, START + 1)
         before = get6(motion.twist, parent, START)
@@ -98,7 +98,7 @@ def vary_motion(machine, motion, table, extra, xq, xv, xa):
         body = body_of(machine, motion, i)
         wrench = axpy6(1.0, rigid.apply(body, dA[0], dA[1]), change.times(
             body, V[0], V[1], dV[0]))  # (13.9)
-        if len(extra.parts) > 0:
+        if extra is not None:
             wrench = axpy6(1.0, own_change(
                 motion, extra, i, body, V, axpy6(-1.0, gravity, A)), wrench)
         store_pair(table, i, D_WRENCH, wrench[0], wrench[1])
@@ -134,7 +134,7 @@ def vary_rows(machine, motion, table, extra, rates, out):
         own = between(table, parent, i, FIELD)
         varied = axpy6(1.0, bracket(load_pair(table, i, MOVED), own),
                        load_pair(table, parent, D_FIELD))
-        if len(extra.parts) > 0:
+        if extra is not None:
             varied = axpy6(rates[machine.vi[i]], pitch_change(motion, extra, i), varied)
         store_pair(table, i, D_FIELD, varied[0], varied[1])
     for c in range(len(machine.closure_kind)):

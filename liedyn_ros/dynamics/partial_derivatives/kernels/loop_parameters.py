@@ -36,7 +36,7 @@ from liedyn_ros.lie.kernels import se3, vec3
 
 class Extra(NamedTuple):
     """
-    What parameters change, or the derivatives by it; tables without rows where none are asked.
+    What parameters change, or the derivatives by it; kernels take None where none are asked.
 
     parts are of links, as in kernels.parameters; frames (2 C, 6) are displacements of the frames
     of closures against their links, those on bodies b first; closures and coordinates are parts
