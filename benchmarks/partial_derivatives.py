@@ -20,7 +20,7 @@ For each machine: the Jacobians of inverse and forward dynamics, bare kernel and
 ratio and its upper bound. Then the checked call that writes an earlier result again, as Pinocchio
 writes its data, the one that returns new arrays, and CasADi's function. Then products with a
 vector from either side as multiples of one call of the dynamics, kernel beside kernel and checked
-call beside checked call; of machines with closed loops and by all parameters, checked calls alone.
+call beside checked call; of machines with closed loops, checked calls alone.
 Peers take turns in the same run, and must agree first.
 """
 
@@ -46,14 +46,17 @@ from liedyn_ros.dynamics.kernels.rnea import rnea
 from liedyn_ros.dynamics.partial_derivatives.constrained_products import (
     constrained_gradient, constrained_inverse_gradient, constrained_inverse_product,
     constrained_product)
+from liedyn_ros.dynamics.partial_derivatives.kernels import parameter_products
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import table_of_bodies
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.model import Model
 from liedyn_ros.stewart import StewartGeometry
 
 TARGETS = {'B': 0.6}  # of Pinocchio's time, at most; of the others OTHERS
@@ -148,20 +151,37 @@ class State:
             'forward, J^T y': (Call(forward_product_transposed, (*there, x[0], *out)), ahead[0],
                                Call(on.gradient, (*pushed, x[0])), ahead[1])}
 
-    def products_by_parameters(self) -> dict[str, tuple[Call, Call]]:
-        """Return each checked product by everything, and the dynamics that it belongs to."""
-        d, x, moving, pushed = self.dynamics, self.x, (self.q, self.v, self.a), (
-            self.q, self.v, self.tau)
-        size = len(Parameters(self.model).vector)
-        by = {'parameters': Parameters(
-            self.model, np.random.default_rng(0).normal(size=size))}
+    def products_by_parameters(self) -> dict[str, tuple[Call, Call, Call, Call]]:
+        """Return each product by everything as well, and the dynamics that it belongs to."""
+        d, t, x, out = self.dynamics, self.tables, self.x, np.empty((4, self.model.nv))
+        moving, pushed = (self.q, self.v, self.a), (self.q, self.v, self.tau)
+        change, result = every_parameter(self.model), self.products()
+        vector, room = change.vector, (
+            d.constants.table, t.data, t.products, table_of_bodies(self.model), 0.0)
+        kernels = {
+            'inverse, J x': Call(parameter_products.inverse_product, (
+                *room, *moving, self.none, *x, vector, out[0])),
+            'inverse, J^T y': Call(parameter_products.inverse_product_transposed, (
+                *room, *moving, self.none, x[0], out[:3], vector)),
+            'forward, J x': Call(parameter_products.forward_product, (
+                *room, *pushed, self.none, *x, vector, out[:2])),
+            'forward, J^T y': Call(parameter_products.forward_product_transposed, (
+                *room, *pushed, self.none, x[0], out, vector))}
         inverse, forward = d.inverse.partial_derivatives, d.forward.partial_derivatives
-        back, ahead = Call(d.inverse, moving), Call(d.forward, pushed)
-        return {
-            'inverse, J x': (Call(partial(inverse.product, **by), (*moving, *x)), back),
-            'inverse, J^T y': (Call(partial(inverse.gradient, **by), (*moving, x[0])), back),
-            'forward, J x': (Call(partial(forward.product, **by), (*pushed, *x)), ahead),
-            'forward, J^T y': (Call(partial(forward.gradient, **by), (*pushed, x[0])), ahead)}
+        calls = {
+            'inverse, J x': Call(partial(inverse.product, parameters=change), (*moving, *x)),
+            'inverse, J^T y': Call(partial(inverse.gradient, parameters=change), (*moving, x[0])),
+            'forward, J x': Call(partial(forward.product, parameters=change), (*pushed, *x)),
+            'forward, J^T y': Call(
+                partial(forward.gradient, parameters=change), (*pushed, x[0]))}
+        return {what: (kernels[what], plain, calls[what], checked)
+                for what, (_, plain, _, checked) in result.items()}
+
+
+def every_parameter(model: Model) -> Parameters:
+    """Return a random change of every parameter."""
+    size = len(Parameters(model).vector)
+    return Parameters(model, np.random.default_rng(0).normal(size=size))
 
 
 def measure(name: str, robot: Robot) -> list[Row]:
@@ -178,11 +198,9 @@ def measure(name: str, robot: Robot) -> list[Row]:
             'casadi': _us(casadi[0]) if casadi else None,
             'casadi_ratio': median_ratio(casadi[0], peer) if casadi else None})
     for what, products in state.products().items():
-        kernel, plain, checked, beside = interleaved(list(products))
-        rows.append(_product(name, what, kernel, plain, checked, beside))
-    for what, calls in state.products_by_parameters().items():
-        taken, beside = interleaved(list(calls))
-        rows.append(_product(name, f'{what}, all', taken, beside, taken, beside))
+        rows.append(_product(name, what, *interleaved(list(products))))
+    for what, products in state.products_by_parameters().items():
+        rows.append(_product(name, f'{what}, all', *interleaved(list(products))))
     return rows
 
 
@@ -190,7 +208,7 @@ def measure_loops(name: str, machine: Machine) -> list[Row]:
     """Return the rows of a machine with closed loops: checked calls alone."""
     dynamics, (model, q, v, tau) = ConstrainedDynamics(machine.model, dissipation=False), machine
     dx, dy, dz = np.random.default_rng(0).normal(size=(3, model.nv))
-    a, rows = dynamics.forward(q, v, tau).a, []
+    a, rows, change = dynamics.forward(q, v, tau).a, [], every_parameter(model)
     every = {'actuated': np.ones(model.nv, dtype=bool)}
     for what, call, derivative, given in (
             ('forward, J x', dynamics.forward, constrained_product, tau),
@@ -199,10 +217,11 @@ def measure_loops(name: str, machine: Machine) -> list[Row]:
              partial(constrained_inverse_product, **every), a),
             ('inverse, J^T y', partial(dynamics.inverse, **every),
              partial(constrained_inverse_gradient, **every), a)):
-        vectors = (dx, dy, dz) if what.endswith('x') else (dx,)
-        taken, beside = interleaved([
-            Call(derivative, (dynamics, q, v, given, *vectors)), Call(call, (q, v, given))])
-        rows.append(_product(name, what, taken, beside, taken, beside))
+        arguments = (dynamics, q, v, given, *((dx, dy, dz) if what.endswith('x') else (dx,)))
+        taken, every_one, beside = interleaved([Call(derivative, arguments), Call(partial(
+            derivative, parameters=change), arguments), Call(call, (q, v, given))])
+        rows += [_product(name, what, taken, beside, taken, beside),
+                 _product(name, f'{what}, all', every_one, beside, every_one, beside)]
     return rows
 
 

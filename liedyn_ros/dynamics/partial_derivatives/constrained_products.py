@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, require_finite
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintStatus, LEAST_TORQUE)
@@ -38,7 +38,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import VARIATI
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_products import (
     constrained_gradient as gradient_kernel, constrained_product as product_kernel, PRODUCT,
     WORK_ROWS)
-from liedyn_ros.dynamics.partial_derivatives.loop_parameters import LoopParameters
+from liedyn_ros.dynamics.partial_derivatives.kernels.loop_parameters import Extra
+from liedyn_ros.dynamics.partial_derivatives.loop_parameters import extra_of
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 
 
@@ -88,9 +89,9 @@ def constrained_product(
     constrained_partial_derivatives raises.
     """
     rest = np.zeros(dynamics.model.nv)
-    changes = LoopParameters(dynamics, q, external, parameters)
+    extra = extra_of(dynamics, q, external, parameters)
     _forward(dynamics, q, v, tau, external)
-    return _product(dynamics, dynamics.forward.task, dq, dv, rest, dtau, changes)
+    return _product(dynamics, dynamics.forward.task, dq, dv, rest, dtau, extra)
 
 
 def constrained_gradient(
@@ -103,9 +104,9 @@ def constrained_gradient(
     y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. Raises
     what constrained_partial_derivatives raises.
     """
-    changes = LoopParameters(dynamics, q, external, parameters)
+    extra = extra_of(dynamics, q, external, parameters)
     _forward(dynamics, q, v, tau, external)
-    by_q, by_v, _, by_tau = _gradient(dynamics, dynamics.forward.task, y, z, changes)
+    by_q, by_v, _, by_tau = _gradient(dynamics, dynamics.forward.task, y, z, extra)
     return ConstrainedGradient(by_q, by_v, by_tau)
 
 
@@ -123,11 +124,11 @@ def constrained_inverse_product(
     by default zero, is read where joints are passive. The multipliers of redundant constraints
     stay those of least norm. Raises what that function raises.
     """
-    changes = LoopParameters(dynamics, q, external, parameters)
+    extra = extra_of(dynamics, q, external, parameters)
     passive, task = _inverse(
         dynamics, q, v, a, tau, actuated, redundancy, weights, external)
     given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
-    return _product(dynamics, task, dq, dv, da, np.where(passive, given, 0.0), changes)
+    return _product(dynamics, task, dq, dv, da, np.where(passive, given, 0.0), extra)
 
 
 def constrained_inverse_gradient(
@@ -142,10 +143,10 @@ def constrained_inverse_gradient(
     y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. by_tau
     is zero where joints are actuated. Raises what constrained_inverse_partial_derivatives raises.
     """
-    changes = LoopParameters(dynamics, q, external, parameters)
+    extra = extra_of(dynamics, q, external, parameters)
     passive, task = _inverse(
         dynamics, q, v, a, tau, actuated, redundancy, weights, external)
-    by_q, by_v, by_a, by_forces = _gradient(dynamics, task, y, z, changes)
+    by_q, by_v, by_a, by_forces = _gradient(dynamics, task, y, z, extra)
     return ConstrainedInverseGradient(
         by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
 
@@ -162,12 +163,12 @@ def constrained_hybrid_product(
     parameters are changes of all that the model and external say, and count as well. Raises what
     that function raises.
     """
-    changes = LoopParameters(dynamics, q, external, parameters)
+    extra = extra_of(dynamics, q, external, parameters)
     known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
     given = as_array('given', given, known.shape)
     task = task_of(kernels.HYBRID, (~known).tobytes())
     return _product(dynamics, task, dq, dv, np.where(known, given, 0.0),
-                    np.where(known, 0.0, given), changes)
+                    np.where(known, 0.0, given), extra)
 
 
 def constrained_hybrid_gradient(
@@ -181,10 +182,10 @@ def constrained_hybrid_gradient(
     y is (nv,), z (m,), by default zero. The gradient by parameters is written into these. Raises
     what constrained_hybrid_partial_derivatives raises.
     """
-    changes = LoopParameters(dynamics, q, external, parameters)
+    extra = extra_of(dynamics, q, external, parameters)
     known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
     task = task_of(kernels.HYBRID, (~known).tobytes())
-    by_q, by_v, by_a, by_tau = _gradient(dynamics, task, y, z, changes)
+    by_q, by_v, by_a, by_tau = _gradient(dynamics, task, y, z, extra)
     return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
 
 
@@ -237,35 +238,39 @@ def _begin(dynamics: ConstrainedDynamics) -> None:
 
 
 def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: ArrayLike,
-             da: ArrayLike, dtau: ArrayLike, changes: LoopParameters) -> ConstrainedProduct:
+             da: ArrayLike, dtau: ArrayLike, extra: Extra | None) -> ConstrainedProduct:
     """Return the product after a call of the dynamics."""
     n = dynamics.model.nv
     given = {'dq': dq, 'dv': dv, 'da': da, 'dtau': dtau}
     direction = [borrowed(name, x, (n,)) for name, x in given.items()]
     out = np.empty(2 * n + dynamics.m)
-    if not product_kernel(dynamics.data.words, task.words, _room(dynamics), changes.prepare(),
-                          *direction, out):
+    if not product_kernel(dynamics.data.words, task.words, _room(dynamics), extra, *direction,
+                          out):
         for name, x in zip(given, direction):
             as_array(name, x, (n,))
+        _require_finite('parameters', extra)
         as_array('product', out, out.shape)
     return ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
 
 
 def _gradient(dynamics: ConstrainedDynamics, task: Task, y: ArrayLike, z: ArrayLike | None,
-              changes: LoopParameters) -> Array:
+              extra: Extra | None) -> Array:
     """Return the gradient by q, v, a and the weights of forces after a call of the dynamics."""
     n, m, room = dynamics.model.nv, dynamics.m, _room(dynamics)
     y = borrowed('y', y, (n,))
     z = np.zeros(m) if z is None else borrowed('z', z, (m,))
     by = np.empty((4, n))
-    if not gradient_kernel(
-            dynamics.data.words, task.words, room, changes.extra, y, z, by):
+    if not gradient_kernel(dynamics.data.words, task.words, room, extra, y, z, by):
         as_array('y', y, (n,))
         as_array('z', z, (m,))
         as_array('gradient', by, by.shape)
-    changes.finish(PRODUCT.array(room, 'variations') if changes.extra is not None else by,
-                   -1.0 if task.kind == kernels.HYBRID else 1.0, by[3])
+        _require_finite('gradient', extra)
     return by
+
+
+def _require_finite(name: str, extra: Extra | None) -> None:
+    if extra is not None:
+        require_finite(name, extra.vector)
 
 
 @lru_cache(maxsize=16)

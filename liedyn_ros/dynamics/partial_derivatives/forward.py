@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constants import Constants
@@ -115,9 +115,8 @@ class ForwardPartialDerivatives:
         parameters are changes of all that the model and external say, and count as well.
         """
         if parameters is not None:
-            return self._by_parameters.hybrid_product(
-                q, v, self._nothing, np.empty(self._nv), tau, external, (dq, dv, dtau),
-                ('dq', 'dv', 'dtau'), parameters)[0]
+            return self._by_parameters.forward_product(
+                q, v, tau, external, (dq, dv, dtau), parameters)
         a, out = np.empty(self._nv), np.empty(self._nv)
         wrenches = self._no_wrenches if external is None else external
         if self._product.attempt(q, v, tau, wrenches, dq, dv, dtau, a, out) == DONE:
@@ -139,9 +138,8 @@ class ForwardPartialDerivatives:
         That by parameters is written into parameters.
         """
         if parameters is not None:
-            a, _, *gradient = self._by_parameters.hybrid_gradient(
-                q, v, self._nothing, np.empty(self._nv), tau, external, y, parameters)
-            return ForwardGradient(a, *gradient)
+            return tuple.__new__(ForwardGradient, self._by_parameters.forward_gradient(
+                q, v, tau, external, y, parameters))
         result = room(ForwardGradient, self._rates)
         wrenches = self._no_wrenches if external is None else external
         if self._transposed.attempt(q, v, tau, wrenches, y, *result) == DONE:
@@ -208,11 +206,6 @@ class ForwardPartialDerivatives:
     @cached_property
     def _by_parameters(self) -> ParameterProducts:
         return ParameterProducts(self._constants)
-
-    @cached_property
-    def _nothing(self) -> NDArray[np.bool_]:
-        """Return what forward dynamics prescribes."""
-        return np.zeros(self._nv, dtype=bool)
 
     def _inputs(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None
                 ) -> tuple[Array, Array, Array, Array]:

@@ -113,7 +113,7 @@ class HybridPartialDerivatives:
         """
         return HybridProduct(*self._products.hybrid_product(
             q, v, self._mask(prescribed), self._copied(a), tau, external, (dq, dv, given),
-            ('dq', 'dv', 'given'), self._nothing if parameters is None else parameters))
+            self._nothing if parameters is None else parameters))
 
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
                  y: ArrayLike, external: ArrayLike | None = None, *,

@@ -134,7 +134,7 @@ class InversePartialDerivatives:
         That by parameters is written into parameters.
         """
         if parameters is not None:
-            return InverseGradient(*self._by_parameters.inverse_gradient(
+            return tuple.__new__(InverseGradient, self._by_parameters.inverse_gradient(
                 q, v, a, external, y, parameters))
         result = room(InverseGradient, self._rates)
         wrenches = self._no_wrenches if external is None else external

@@ -22,66 +22,40 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.kernels.tables import DATA_WIDTH
-from liedyn_ros.dynamics.partial_derivatives.kernels import loop_parameters as kernels
-from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import FIELD
+from liedyn_ros.dynamics.partial_derivatives.kernels.loop_parameters import Extra
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PART_WIDTH
-from liedyn_ros.dynamics.partial_derivatives.parameter_products import carried_bodies
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import table_of_bodies
 from liedyn_ros.dynamics.partial_derivatives.parameters import (
     Parameters, require_parameters, shapes_of)
 from liedyn_ros.model import Model
 
 
-class LoopParameters:
+def extra_of(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None,
+             parameters: Parameters | None) -> Extra | None:
     """
-    Parameters as a change or as a gradient, around a kernel that follows a call of the dynamics.
+    Return what kernels of products take of parameters, None where none are asked.
 
-    extra is what that kernel takes, None where no parameters are asked. Raises LiedynError
-    or ShapeError for parameters of another kind or model.
+    Raises LiedynError or ShapeError for parameters of another kind or model.
     """
-
-    def __init__(self, dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None,
-                 parameters: Parameters | None) -> None:
-        """Check them, and make room."""
-        self._dynamics, self._parameters = dynamics, parameters
-        self.extra: kernels.Extra | None = None
-        if parameters is None:
-            return
-        model, bodies = dynamics.model, len(dynamics.model.bodies)
-        require_parameters(parameters, model, shapes_of(model))
-        self._links, self._shifts = model.link_table.N + 1, np.empty((bodies, 6))
-        self._external = np.empty((0, 6)) if external is None else np.array(
-            as_array('external', external, (bodies, 6)))
-        self.extra = kernels.Extra(
-            np.empty((self._links, PART_WIDTH)), np.empty((2 * len(model.closures), 6)),
-            parameters.of_closures, parameters.of_coordinates,
-            np.array(model.check_configuration(q)), float(dynamics.tree.constants.dissipation))
-
-    def prepare(self) -> kernels.Extra | None:
-        """Return what links and frames feel of the change, the dynamics having been called."""
-        if self._parameters is not None:
-            as_array('parameters', self._parameters.vector, self._parameters.vector.shape)
-            kernels.prepare(
-                *self._tables(), *_placed(self._dynamics.model), self._external, self._shifts,
-                self.extra, self._parameters.ground, self._parameters.of_bodies)
-        return self.extra
-
-    def finish(self, table: Array, sign: float, weights: Array) -> None:
-        """Write the gradient, whose kernel has been called; weights (nv,) are those of forces."""
-        if self._parameters is not None:
-            kernels.finish(
-                *self._tables(), table, FIELD, *_placed(self._dynamics.model), self._external,
-                np.empty((self._links, DATA_WIDTH)), self._shifts, self.extra, sign, weights,
-                self._parameters.ground, self._parameters.of_bodies)
-            as_array('gradient', self._parameters.vector, self._parameters.vector.shape)
-
-    def _tables(self) -> tuple[Array, Array]:
-        return self._dynamics.tree.constants.table, self._dynamics.data.words
+    if parameters is None:
+        return None
+    model, bodies = dynamics.model, len(dynamics.model.bodies)
+    require_parameters(parameters, model, shapes_of(model))
+    links, (table, frame_body) = model.link_table.N + 1, _placed(model)
+    wrenches = np.empty((0, 6)) if external is None else np.array(
+        as_array('external', external, (bodies, 6)))
+    return Extra(
+        np.empty((links, PART_WIDTH)), table.copy(), np.empty((len(frame_body), 6)), frame_body,
+        np.empty((links, DATA_WIDTH)), parameters.ground, parameters.of_coordinates,
+        parameters.of_bodies, parameters.of_closures, parameters.vector,
+        np.array(model.check_configuration(q)), wrenches,
+        float(dynamics.tree.constants.dissipation))
 
 
 @lru_cache(maxsize=16)
-def _placed(model: Model) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
-    """Return joints and inertias of bodies, and the bodies of frames (2 C,), -1 for the ground."""
+def _placed(model: Model) -> tuple[Array, NDArray[np.int64]]:
+    """Return the table of bodies, and the bodies of frames (2 C,), -1 for the ground."""
     sides = [closure.body_b for closure in model.closures]
     sides += [closure.body_a for closure in model.closures]
-    return *carried_bodies(model), np.array(
+    return table_of_bodies(model), np.array(
         [-1 if body is None else model.body_index(body) for body in sides], dtype=np.int64)

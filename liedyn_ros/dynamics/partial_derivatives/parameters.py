@@ -14,6 +14,8 @@
 
 """The parameters of a model as one vector: what a product changes, what a gradient writes."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -52,7 +54,6 @@ class Parameters:
             self.vector[:] = as_array('vector', vector, self.vector.shape)
         self.ground, self.of_coordinates, self.of_bodies, self.of_closures = (
             part.reshape(shape) for part, shape in zip(np.split(self.vector, ends[:-1]), shapes))
-        self.of_tree = self.ground, self.of_coordinates, self.of_bodies
 
     @property
     def gravity(self) -> Array:
@@ -120,6 +121,7 @@ class Parameters:
         return self.of_closures[:, columns.LENGTH]
 
 
+@lru_cache(maxsize=16)
 def shapes_of(model: Model) -> Shapes:
     """Return the shapes of the parts of gravity, coordinates, bodies and closures."""
     return ((1, 3), (model.nv, columns.COORDINATE_WIDTH),

@@ -20,7 +20,8 @@ from support.complex_step import along, ComplexTree, hat
 from support.dynamics_cases import make_case, TREES
 from support.model_variants import placed_turn
 
-from liedyn_ros.common.errors import LiedynError, NotFiniteError, ShapeError, SingularError
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, NotFiniteError, ShapeError, SingularError)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
@@ -222,6 +223,23 @@ def test_refusals(damped, change) -> None:
     with pytest.raises(ShapeError, match=r'^given: expected shape'):
         d.hybrid.partial_derivatives.product(
             damped.q, damped.v, np.zeros(len(rest), dtype=bool), rest, rest, rest, rest, rest[1:])
+
+
+def test_a_refused_call_leaves_nothing(damped, change) -> None:
+    d, state = damped.dynamics, (damped.q, damped.v, damped.a)
+    partial, n = d.inverse.partial_derivatives, damped.model.nv
+    y, *rates = damped.rng.normal(size=(4, n))
+    product, first = partial.product(*state, *rates, parameters=change), Parameters(damped.model)
+    partial.gradient(*state, y, parameters=first)
+    with pytest.raises(NotFiniteError):
+        partial.product(*state, *rates, parameters=Parameters(
+            damped.model, np.full_like(change.vector, np.inf)))
+    with pytest.raises(LimitError):
+        partial.gradient(*state, np.full(n, 1e308), parameters=Parameters(damped.model))
+    np.testing.assert_array_equal(partial.product(*state, *rates, parameters=change), product)
+    again = Parameters(damped.model)
+    partial.gradient(*state, y, parameters=again)
+    np.testing.assert_array_equal(again.vector, first.vector)
 
 
 def test_massless_joints_and_empty_machines() -> None:

@@ -27,9 +27,12 @@ from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     add6, RANK, START, task_of, workspace_of)
 from liedyn_ros.dynamics.kernels.joints import finite
-from liedyn_ros.dynamics.partial_derivatives.kernels import constrained_gradient as reverse
+from liedyn_ros.dynamics.partial_derivatives.kernels import (
+    constrained_gradient as reverse, loop_parameters)
+from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import FIELD
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_variation import (
     respond, vary, vary_rows)
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import finite as all_finite
 from liedyn_ros.jit.bundle import Bundle, MATRIX
 from liedyn_ros.jit.decorators import kernel
 
@@ -66,6 +69,10 @@ def constrained_product(words, task, product, extra, xq, xv, xa, xtau, found):
     a, tau, multipliers = found[:size], found[size:2 * size], found[2 * size:]
     count = len(multipliers)
     begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
+    if extra is not None:
+        if not all_finite(extra.vector):
+            return False
+        loop_parameters.prepare(machine, motion, extra)
     vary(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
     first, last = mu_in_use(kind, rank < count)
     for k in range(first, last):
@@ -235,8 +242,8 @@ def constrained_gradient(words, task, product, extra, y, z, found):
 
     The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces: the
     gradient by forces that are given in HYBRID, and y less that of the given ones in the other
-    tasks. extra, where there is one, gets the same of parameters of links and frames, which
-    loop_parameters.finish completes. The rest is as in constrained_product.
+    tasks. extra, where there is one, gets the gradient by parameters. The rest is as in
+    constrained_product.
     """
     if not (finite(y) and finite(z)):
         return False
@@ -281,6 +288,10 @@ def constrained_gradient(words, task, product, extra, y, z, found):
             by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]
     for j in range(size):
         by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
+    if extra is not None:
+        loop_parameters.finish(machine, motion, table, FIELD, extra, sign, weights)
+        if not all_finite(extra.vector):
+            return False
     return finite(found.reshape(-1))
 
 

@@ -63,7 +63,8 @@ def vary(machine, motion, table, extra, xq, xv, xa, gamma, tau):
         add_pair(table, machine.parent[i], D_WRENCH, 1.0, axpy6(-1.0, turned, wrench))
     if extra is not None:
         n = len(xa)
-        resist(motion.rate[0, :n], motion.rate[1, :n], extra.dissipation, extra.coordinates, tau)
+        resist(motion.rate[0, :n], motion.rate[1, :n], extra.dissipation, extra.of_coordinates,
+               tau)
 
 
 @kernel
@@ -99,8 +100,7 @@ def vary_motion(machine, motion, table, extra, xq, xv, xa):
         wrench = axpy6(1.0, rigid.apply(body, dA[0], dA[1]), change.times(
             body, V[0], V[1], dV[0]))  # (13.9)
         if extra is not None:
-            wrench = axpy6(1.0, own_change(
-                motion, extra, i, body, V, axpy6(-1.0, gravity, A)), wrench)
+            wrench = axpy6(1.0, own_change(motion, extra, i, body), wrench)
         store_pair(table, i, D_WRENCH, wrench[0], wrench[1])
 
 

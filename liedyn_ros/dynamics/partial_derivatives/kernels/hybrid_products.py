@@ -38,11 +38,10 @@ from liedyn_ros.lie.kernels import se3
 
 
 @kernel
-def hybrid_product(model, data, table, parts, shifts, joints_of, bodies, dissipation, q, v,
-                   prescribed, a, tau, external, xq, xv, given, ground, of_coordinates, of_bodies,
-                   da, dtau):
+def hybrid_product(model, data, table, bodies, dissipation, q, v, prescribed, a, tau, external,
+                   xq, xv, given, vector, out):
     """
-    Write a, tau and how they vary, each (nv,); given is the change of what is given of either.
+    Write a, tau and how they vary, out (2, nv); given is the change of what is given of either.
 
     Other arguments are those of parameter_products. Returns what hybrid returns.
     """
@@ -52,10 +51,11 @@ def hybrid_product(model, data, table, parts, shifts, joints_of, bodies, dissipa
     if not (joints.complete(model, xq) and joints.complete(model, xv)
             and joints.complete(model, given)):
         return aba.REFUSED
-    parameters.to_links(model, joints_of, bodies, external, ground, of_bodies, shifts, parts)
+    da, dtau = out[0], out[1]
     for k in range(len(v)):
         da[k] = given[k] if prescribed[k] else 0.0
-    vary_forces(model, data, table, parts, q, v, a, xq, xv, da, dissipation, of_coordinates, dtau)
+    vary_forces(model, data, table, bodies, dissipation, q, v, a, external, xq, xv, da, vector,
+                dtau)
     for k in range(len(v)):
         da[k] = 0.0 if prescribed[k] else given[k] - dtau[k]
     solve_mass(model, data, da, da)  # and the twists of links at these rates
@@ -66,23 +66,24 @@ def hybrid_product(model, data, table, parts, shifts, joints_of, bodies, dissipa
             da[k] = given[k]
         else:
             dtau[k] = given[k]
-    return aba.DONE if joints.finite(da) and joints.finite(dtau) else aba.REFUSED
+    return aba.DONE if joints.finite(out.reshape(-1)) else aba.REFUSED
 
 
 @kernel
-def hybrid_product_transposed(
-        model, data, table, parts, shifts, joints_of, bodies, dissipation, q, v, prescribed, a,
-        tau, external, y, by_q, by_v, by_given, ground, of_coordinates, of_bodies, weights, by_a):
+def hybrid_product_transposed(model, data, table, bodies, dissipation, q, v, prescribed, a, tau,
+                              external, y, by, vector):
     """
     Write a, tau and the gradient of y . x, x being tau where a is prescribed, else a.
 
-    weights and by_a (nv,) are room. Returns what hybrid returns.
+    The first rows of by (5, nv) are those by q, v and what is given; the others are room. Returns
+    what hybrid returns.
     """
     code = begin(model, data, q, v, prescribed, a, tau, external)
     if code != aba.DONE:
         return code
     if not joints.complete(model, y):
         return aba.REFUSED
+    by_given, weights, by_a = by[2], by[3], by[4]
     for k in range(len(y)):
         weights[k], by_given[k] = (y[k] if prescribed[k] else 0.0), 0.0
     if prescribed.any():
@@ -93,14 +94,13 @@ def hybrid_product_transposed(
     solve_mass(model, data, by_given, by_given)
     for k in range(len(y)):
         weights[k] -= by_given[k]
-    weigh_forces(model, data, table, parts, shifts, joints_of, bodies, dissipation, q, v, a,
-                 external, weights, 1.0, by_q, by_v, by_a, ground, of_coordinates, of_bodies)
+    weigh_forces(model, data, table, bodies, dissipation, q, v, a, external, weights, 1.0, by[0],
+                 by[1], by_a, vector)
     for k in range(len(y)):
         if prescribed[k]:
             by_given[k] = by_a[k]
-    finite = (joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_given)
-              and joints.finite(of_bodies.reshape(-1)))
-    return aba.DONE if finite else aba.REFUSED
+    good = parameters.finite(by.reshape(-1)) and parameters.finite(vector)
+    return aba.DONE if good else aba.REFUSED
 
 
 @inlined

@@ -22,15 +22,16 @@ carries them, and by parameters of their own. All is spatial, as in constrained_
 from typing import Any, NamedTuple
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    AXES, axpy6, dot6, get3, get6, load3, load9, ORIGIN, START, workspace_of)
+    AXES, axpy6, dot6, get3, get6, load3, load9, ORIGIN, START)
 from liedyn_ros.dynamics.kernels import rigid
 from liedyn_ros.dynamics.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    CLOSURE_WIDTH, FRAME_A, FRAME_B, GRAVITY, LINK_EXTERNAL, LINK_INERTIA, LINK_PITCH, MOVED)
+    CLOSURE_WIDTH, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, MOVED, SHIFT)
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.lie.kernels import se3, vec3
 
 
@@ -38,16 +39,25 @@ class Extra(NamedTuple):
     """
     What parameters change, or the derivatives by it; kernels take None where none are asked.
 
-    parts are of links, as in kernels.parameters; frames (2 C, 6) are displacements of the frames
-    of closures against their links, those on bodies b first; closures and coordinates are parts
-    of Parameters. q is the configuration, dissipation 1 or 0.
+    parts and bodies are as in kernels.parameters; frames (2 C, 6) are displacements of the frames
+    of closures against their links, those on bodies b first, and frame_body (2 C,) their bodies,
+    -1 for the ground. ground, of_coordinates, of_bodies and closures are parts of Parameters, all
+    of them vector. q is the configuration, external (B, 6) the wrenches or none, dissipation 1 or
+    0. local is room for the motion of links in their own frames, as kernels.parameters has it.
     """
 
     parts: Any
+    bodies: Any
     frames: Any
+    frame_body: Any
+    local: Any
+    ground: Any
+    of_coordinates: Any
+    of_bodies: Any
     closures: Any
-    coordinates: Any
+    vector: Any
     q: Any
+    external: Any
     dissipation: Any
 
 
@@ -90,13 +100,9 @@ def displace(machine, motion, extra, i, moved, rate, push):
 
 
 @kernel
-def own_change(motion, extra, i, body, V, A):
-    """Return what gravity, inertia and wrench of link i add to its wrench; A is less gravity."""
-    r, p = pose(motion, i)
-    own = rigid.load(extra.parts, i + 1, LINK_INERTIA)
-    w, u = se3.adjoint_inverse(r, p, V[0], V[1])
-    x = sum_of(rigid.apply(own, *se3.adjoint_inverse(r, p, A[0], A[1])), rigid.bias(own, w, u))
-    x = axpy6(-1.0, load_pair(extra.parts, i + 1, LINK_EXTERNAL), x)
+def own_change(motion, extra, i, body):
+    """Return what gravity, and inertia and wrench of link i, add to its wrench."""
+    (r, p), x = pose(motion, i), load_pair(extra.parts, i + 1, LINK_WRENCH)
     pulled = rigid.apply(body, vec3.ZERO, vec3.neg(load3(extra.parts, 0, GRAVITY)))
     return sum_of(pulled, se3.adjoint_inverse_dual(r, p, x[0], x[1]))
 
@@ -115,56 +121,66 @@ def weigh_link(machine, motion, extra, i, by_moved, by_twist, by_acceleration, w
 
 
 @kernel
-def prepare(model, words, joints, bodies, frame_body, external, shifts, extra, ground,
-            of_bodies):
-    """Write what links and frames feel of changes of parameters, after a call of the dynamics."""
-    machine, motion = workspace_of(words).machine, workspace_of(words).motion
-    parameters.to_links(model, joints, bodies, external, ground, of_bodies, shifts, extra.parts)
+def prepare(machine, motion, extra):
+    """Write what links and frames feel of changes of parameters, the motion being complete."""
+    store_motion(machine, motion, extra.local)
+    parameters.to_links(extra.local, extra.bodies, extra.external, extra.ground, extra.of_bodies,
+                        extra.parts)
     extra.frames[:] = 0.0
     count = len(machine.closure_kind)
     for f in range(machine.moving_frames[0]):
         r, p = frame_pose(motion, f)
         at = FRAME_B if f < count else FRAME_A
         x = se3.adjoint(r, p, *load_pair(extra.closures, f % count, at))
-        if frame_body[f] >= 0:
+        if extra.frame_body[f] >= 0:
             r, p = pose(motion, machine.frame_link[f])
-            x = sum_of(x, se3.adjoint(r, p, *load_pair(shifts, frame_body[f], 0)))
+            x = sum_of(x, se3.adjoint(r, p, *load_pair(
+                extra.bodies, SHIFT, LANES * extra.frame_body[f])))
         store_pair(extra.frames, f, 0, x[0], x[1])
 
 
 @kernel
-def finish(model, words, table, field, joints, bodies, frame_body, external, data,
-           shifts, extra, sign, weights, ground, of_bodies):
-    """
-    Write sign times the derivatives by all parameters, after constrained_gradient.
-
-    Column field of table has the twists of links at the weights of forces. data is room.
-    """
-    machine, motion = workspace_of(words).machine, workspace_of(words).motion
+def store_motion(machine, motion, data):
+    """Write twists and accelerations, less gravity, of links in their own frames."""
     gravity = vec3.ZERO, (machine.gravity[0], machine.gravity[1], machine.gravity[2])
+    store_pair(data, 0, TWIST, vec3.ZERO, vec3.ZERO)
+    store_pair(data, 0, ACCELERATION, vec3.ZERO, vec3.neg(gravity[1]))
     for i in range(len(machine.kind)):
         r, p = pose(motion, i)
         w, u = get6(motion.twist, i, START)
         dw, du = axpy6(-1.0, gravity, get6(motion.twist, i, START + 1))
-        yw, yu = load_pair(table, i, field)
         store_pair(data, i + 1, TWIST, *se3.adjoint_inverse(r, p, w, u))
         store_pair(data, i + 1, ACCELERATION, *se3.adjoint_inverse(r, p, dw, du))
+
+
+@kernel
+def finish(machine, motion, table, field, extra, sign, weights):
+    """
+    Write sign times the derivatives by all parameters, after those by links and frames.
+
+    Column field of table has the twists of links at the weights of forces (nv,).
+    """
+    data, count = extra.local, len(machine.closure_kind)
+    store_motion(machine, motion, data)
+    store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
+    for i in range(len(machine.kind)):
+        r, p = pose(motion, i)
+        yw, yu = load_pair(table, i, field)
         store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
-    shifts[:] = 0.0
-    count = len(machine.closure_kind)
+    parameters.clear_shifts(extra.bodies)
     for f in range(machine.moving_frames[0]):
-        m, g = load_pair(extra.frames, f, 0)
-        if frame_body[f] >= 0:
+        (m, g), b = load_pair(extra.frames, f, 0), extra.frame_body[f]
+        if b >= 0:
             r, p = pose(motion, machine.frame_link[f])
-            add_pair(shifts, frame_body[f], 0, *se3.adjoint_dual(r, p, m, g))
+            add_pair(extra.bodies, SHIFT, LANES * b, *se3.adjoint_dual(r, p, m, g))
         r, p = frame_pose(motion, f)
         store_pair(extra.closures, f % count, FRAME_B if f < count else FRAME_A,
                    *se3.adjoint_dual(r, p, m, g))
     for c in range(count):
         for k in range(CLOSURE_WIDTH):
             extra.closures[c, k] *= sign
-    parameters.from_links(model, data, joints, bodies, external, sign, shifts, extra.parts, ground,
-                          of_bodies)
+    parameters.from_links(data, extra.bodies, extra.external, sign, extra.parts, extra.ground,
+                          extra.of_bodies)
     n = len(weights)
     parameters.weigh_coordinates(motion.rate[0, :n], motion.rate[1, :n], weights, sign,
-                                 extra.dissipation, extra.coordinates)
+                                 extra.dissipation, extra.of_coordinates)

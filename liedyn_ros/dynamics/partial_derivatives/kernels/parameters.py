@@ -15,26 +15,21 @@
 """
 Parameters of bodies and joints as parameters of links, and back: both linear.
 
-A link feels four things: a displacement of all that its joint carries, and changes of its inertia,
-of the wrench on it and of its pitch. A body that a parameter displaces within its link takes its
-inertia, its wrench and the joints on it along. This shift of the body and the displacement of a
-link behind it are twists in the frame of the same link, or in the ground.
+A link feels four things: a displacement of all that its joint carries, and changes of the wrench
+that its motion needs, of its pitch and of gravity. A body that a parameter displaces within its
+link takes its inertia, its wrench and the joints on it along. This shift of the body and the
+displacement of a link behind it are twists in the frame of the same link, or in the ground.
+
+What does not follow from body to body is done for eight bodies at a time, side by side.
 """
 
-import numpy as np
-
-from liedyn_ros.dynamics.kernels import rigid, symmetric, tables
-from liedyn_ros.dynamics.kernels.tables import (
-    ACCELERATION, body_row, CARRIER, KIND, load3, load9, ORDER_CHANGE, PARENT, store3,
-    TWIST)
-from liedyn_ros.dynamics.kernels.wrenches import on_link
-from liedyn_ros.dynamics.partial_derivatives.kernels import change
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
-    add_pair, load_pair, store_pair, sum_of)
+from liedyn_ros.dynamics.kernels import joints, rigid, symmetric
+from liedyn_ros.dynamics.kernels.tables import load3, ORDER_CHANGE, store3, TWIST
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import sum_of
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import (
+    get, get_int, get_lanes, LANES, put, put_lanes, spread, total, transposed)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.kinds import HELICAL, SPHERICAL
 
 # Columns of the parameters: a row for each coordinate, for each body and the joint that moves it,
 # for each closure. Gravity has a row of its own.
@@ -42,147 +37,264 @@ DAMPING, FRICTION, ROTOR_INERTIA, COORDINATE_WIDTH = range(4)
 EXTERNAL, INERTIA, PLACEMENT, AXIS, PITCH, BODY_WIDTH = 0, 6, 16, 22, 25, 26
 FRAME_A, FRAME_B, CLOSURE_PITCH, LENGTH, CLOSURE_WIDTH = 0, 6, 12, 13, 14
 
-# Columns of what links feel, or of the derivatives by it, with the rows of the dynamics.
-MOVED, LINK_INERTIA, LINK_EXTERNAL, LINK_PITCH, PART_WIDTH = 0, 6, 16, 22, 23
+# Columns of what links feel, or of the derivatives by it, with the rows of the dynamics. A
+# displacement and a pitch are together a register; so is a wrench.
+MOVED, LINK_PITCH, LINK_WRENCH, PART_WIDTH = 0, 6, 8, 16
 GRAVITY = 0  # of row 0, the ground
 
-# Columns of the joints: the row of the first link, 0 for none, and the body that it stands on.
-FIRST, ON, JOINT_WIDTH = range(3)
-GROUND = -1
+# Rows of the table of bodies, which has a column for each body, filled up to a multiple of LANES.
+# Poses are a rotation row by row and a translation. That of a joint is of its first link at rest,
+# and of the body where the joint is fixed.
+BODY_POSE, JOINT_POSE = 0, 12
+AT_REST = 24  # rotation of the body in the first link of its joint at the zero of its q
+HAS_AXIS, HAS_PITCH = 33, 34  # 1 or 0
+OWN_INERTIA = 35  # in the frame of the link
+# Whole numbers: the row of the first link of the joint, 0 where that is fixed, the body on which
+# it stands, the row of the link that carries the body, and the body itself or else the last one.
+FIRST, ON, LINK, ITSELF = range(45, 49)
+PUSHED = 49  # wrenches on bodies
+# From here on things are rows of eight, one a body, and one for the ground.
+SHIFT, OWN, TABLE_ROWS = 55, 64, 73
 
 
 @kernel
-def to_links(model, joints, bodies, external, ground, of_bodies, shifts, parts):
+def to_links(data, bodies, external, ground, of_bodies, parts):
     """
-    Write what links feel of changes of parameters, and the shifts (B, 6) of bodies.
+    Write what links feel of changes of parameters, and the shifts of bodies.
 
-    bodies (B, 10) are their inertias in the frames of their links.
+    data has the motion of links. parts has columns of what links feel from the first one on.
     """
-    parts[:] = 0.0
+    store_external(bodies, external)
+    for i in range(len(parts)):
+        put_lanes(parts, i, MOVED, spread(0.0))
+        put_lanes(parts, i, LINK_WRENCH, spread(0.0))
     store3(parts, 0, GRAVITY, load3(ground, 0, 0))
-    for b in range(len(bodies)):
-        x = (vec3.ZERO, vec3.ZERO)
-        if joints[b, ON] != GROUND:
-            x = load_pair(shifts, joints[b, ON], 0)
-        x = place(model, parts, b, joints[b, FIRST], of_bodies, x)
-        store_pair(shifts, b, 0, x[0], x[1])
-        row = body_row(model, b)
-        link, (r, p) = get_int(model, row, CARRIER), placement(model, row)
-        if link > 0:
-            own = rigid.transport(r, p, rigid.load(of_bodies, b, INERTIA))
-            own = rigid.add(own, displaced(rigid.load(bodies, b, 0), x))
-            rigid.store(parts, link, LINK_INERTIA, rigid.add(
-                rigid.load(parts, link, LINK_INERTIA), own))
-            add_pair(parts, link, LINK_EXTERNAL, *se3.adjoint_inverse_dual(
-                r, p, *load_pair(of_bodies, b, EXTERNAL)))
-            if len(external) > 0:
-                m, f = se3.ad_dual(x[0], x[1], *on_link(model, b, external))
-                add_pair(parts, link, LINK_EXTERNAL, vec3.neg(m), vec3.neg(f))
+    for b in range(0, len(of_bodies), LANES):
+        displace_joints(bodies, b, of_bodies)
+    put_lanes(bodies, SHIFT, LANES * bodies.shape[1], spread(0.0))
+    for b in range(len(of_bodies)):
+        first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
+        moved = row_of(bodies, OWN, b) + row_of(bodies, SHIFT, on)
+        if first == 0:
+            put_lanes(bodies, SHIFT, LANES * b, moved)
+        else:
+            put_lanes(parts, first, MOVED, moved)
+    for b in range(0, len(of_bodies), LANES):
+        change_bodies(data, bodies, b, len(external) > 0, of_bodies)
+    for b in range(len(of_bodies)):
+        i = get_int(bodies, LINK, b)
+        put_lanes(parts, i, LINK_WRENCH, get_lanes(parts, i, LINK_WRENCH) + row_of(
+            bodies, OWN, b))
 
 
 @inlined
-def place(model, parts, b, first, of_bodies, x):
-    """Return the shift of body b, x being that of the body before; write that of a first link."""
-    row, (mw, mu) = body_row(model, b), load_pair(of_bodies, b, PLACEMENT)
-    r, p = placement(model, row)
-    if first == 0:  # a fixed joint
-        return sum_of(x, se3.adjoint(r, p, mw, mu))
-    e, d = placement(model, first)
-    turn = axis_of(model, first, load3(of_bodies, b, AXIS))
-    c = at_rest(model, b, first)
-    own = se3.adjoint(e, d, mat3.apply(c, vec3.add(mw, turn)), mat3.apply(c, mu))
-    store_pair(parts, first, MOVED, *sum_of(own, x))
-    if get_int(model, first, KIND) == HELICAL:
-        put(parts, first, LINK_PITCH, get(of_bodies, b, PITCH))
-    return vec3.neg(mat3.apply(r, turn)), vec3.ZERO  # at rest a turned axis leaves the body
+def displace_joints(bodies, b, of_bodies):
+    """Write displacements behind joints, and shifts of bodies that turned axes leave there."""
+    x, y = picked(of_bodies, bodies, ITSELF, b, PLACEMENT), picked(
+        of_bodies, bodies, ITSELF, b, PITCH - 7)
+    (r, _), (e, d), c = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b), mat3_of(
+        bodies, AT_REST, b)
+    turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), (y[4], y[5], y[6]))
+    w, u = se3.adjoint(e, d, mat3.apply(c, vec3.add(x[0:3], turn)), mat3.apply(c, x[3:6]))
+    put_eight(bodies, OWN, b, w, u, get_lanes(bodies, HAS_PITCH, b) * y[7])
+    w = vec3.neg(mat3.apply(r, turn))  # at rest a turned axis leaves the body
+    put_eight(bodies, SHIFT, b, w, (spread(0.0), spread(0.0), spread(0.0)), spread(0.0))
+
+
+@inlined
+def change_bodies(data, bodies, b, pushed, of_bodies):
+    """Write what changes of inertia and wrench, and shifts, add to what eight bodies need."""
+    x, y = (picked(of_bodies, bodies, ITSELF, b, EXTERNAL),
+            picked(of_bodies, bodies, ITSELF, b, EXTERNAL + 8))
+    (r, p), shift = pose(bodies, BODY_POSE, b), eight(bodies, SHIFT, b)
+    shift = shift[0:3], shift[3:6]
+    body = rigid.transport(r, p, (x[6], (x[7], y[0], y[1]), y[2:8]))
+    body = rigid.add(body, displaced(rigid_of(bodies, b), shift))
+    (w, u), (dw, du) = motion_of(data, bodies, b)
+    m, f = sum_of(rigid.apply(body, dw, du), rigid.bias(body, w, u))
+    xm, xf = se3.adjoint_inverse_dual(r, p, x[0:3], x[3:6])
+    m, f = vec3.sub(m, xm), vec3.sub(f, xf)
+    if pushed:
+        m, f = sum_of((m, f), se3.ad_dual(shift[0], shift[1], *on_links(bodies, b)))
+    put_eight(bodies, OWN, b, m, f, spread(0.0))
 
 
 @kernel
-def from_links(model, data, joints, bodies, external, sign, shifts, parts, ground, of_bodies):
+def clear_shifts(bodies):
+    """Let nothing weigh shifts of bodies."""
+    for b in range(bodies.shape[1] + 1):
+        put_lanes(bodies, SHIFT, LANES * b, spread(0.0))
+
+
+@kernel
+def from_links(data, bodies, external, sign, parts, ground, of_bodies):
     """
     Write sign times the derivatives by the parameters of bodies and joints: undoes to_links.
 
     parts has those by displacement and pitch of links and by gravity; data has motion, and twists
-    at the weights of forces in ORDER_CHANGE. shifts (B, 6) has what else weighs shifts of bodies.
+    at the weights of forces in ORDER_CHANGE. SHIFT of bodies has what else weighs their shifts.
     """
+    store_external(bodies, external)
     store3(ground, 0, 0, vec3.scale(sign, load3(parts, 0, GRAVITY)))
-    of_bodies[:] = 0.0
-    for b in range(len(bodies) - 1, -1, -1):
-        x = load_pair(shifts, b, 0)
-        if get_int(model, body_row(model, b), CARRIER) > 0:
-            x = sum_of(x, weigh_body(model, data, b, bodies, external, sign, of_bodies))
-        first, on = joints[b, FIRST], joints[b, ON]
-        x = weigh_joint(model, parts, b, first, sign, of_bodies, x)
-        if on != GROUND:
-            add_pair(shifts, on, 0, x[0], x[1])
+    for b in range(0, len(of_bodies), LANES):
+        weigh_bodies(data, bodies, b, len(external) > 0, sign, of_bodies)
+    for b in range(len(of_bodies) - 1, -1, -1):
+        first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
+        moved = row_of(bodies, OWN, b) + row_of(bodies, SHIFT, b)
+        put_lanes(bodies, SHIFT, LANES * b, moved)
+        if first > 0:
+            moved = get_lanes(parts, first, MOVED)
+        put_lanes(bodies, OWN, LANES * b, moved)
+        put_lanes(bodies, SHIFT, LANES * on, row_of(bodies, SHIFT, on) + moved)
+    for b in range(0, len(of_bodies), LANES):
+        weigh_joints(bodies, b, sign, of_bodies)
 
 
 @inlined
-def weigh_body(model, data, b, bodies, external, sign, of_bodies):
-    """Write the derivatives by inertia and wrench of body b; return that by its shift."""
-    row, body = body_row(model, b), rigid.load(bodies, b, 0)
-    link, (r, p) = get_int(model, row, CARRIER), placement(model, row)
-    (w, u), (yw, yu) = load_pair(data, link, TWIST), load_pair(data, link, ORDER_CHANGE)
-    dw, du = load_pair(data, link, ACCELERATION)
-    m, f = sum_of(rigid.apply(body, dw, du), rigid.bias(body, w, u))
-    if len(external) > 0:
-        xm, xf = on_link(model, b, external)
-        m, f = vec3.sub(m, xm), vec3.sub(f, xf)
-    am, af = rigid.apply(body, yw, yu)
-    cm, cf = se3.ad_dual(w, u, am, af)
-    cm = vec3.add(cm, change.times_t(body, w, u, yw, yu))
-    shift = sum_of(se3.ad_dual(yw, yu, m, f), sum_of(
-        se3.ad_dual(dw, du, am, af), se3.ad_dual(w, u, cm, cf)))
-    (w, u), (dw, du), (yw, yu) = (
-        se3.adjoint_inverse(r, p, w, u), se3.adjoint_inverse(r, p, dw, du),
-        se3.adjoint_inverse(r, p, yw, yu))
-    xw, xu = se3.ad(w, u, vec3.scale(-sign, yw), vec3.scale(-sign, yu))
-    rigid.store(of_bodies, b, INERTIA, rigid.add(
-        by_inertia(vec3.scale(sign, yw), vec3.scale(sign, yu), dw, du), by_inertia(xw, xu, w, u)))
-    store_pair(of_bodies, b, EXTERNAL, vec3.scale(-sign, yw), vec3.scale(-sign, yu))
-    return shift
+def weigh_bodies(data, bodies, b, pushed, sign, of_bodies):
+    """Write the derivatives by inertias and wrenches of eight bodies, and those by shifts."""
+    r, p = pose(bodies, BODY_POSE, b)
+    (w, u), (dw, du) = motion_of(data, bodies, b)
+    y = picked(data, bodies, LINK, b, ORDER_CHANGE)
+    yw, yu = y[0:3], y[3:6]
+    xw, xu = se3.ad(w, u, yw, yu)  # y . (I V' - ad_V^T I V) is to be differentiated
+    mass, h, j = rigid.add(
+        by_inertia(yw, yu, dw, du), by_inertia(vec3.neg(xw), vec3.neg(xu), w, u))
+    j = j[0], 0.5 * j[1], 0.5 * j[2], j[3], 0.5 * j[4], j[5]  # by each of nine entries
+    m, f = by_displacement(rigid_of(bodies, b), h, j)
+    if pushed:
+        m, f = sum_of((m, f), se3.ad_dual(vec3.neg(yw), vec3.neg(yu), *on_links(bodies, b)))
+    put_eight(bodies, OWN, b, m, f, spread(0.0))
+    yw, yu = se3.adjoint_inverse(r, p, vec3.scale(-sign, yw), vec3.scale(-sign, yu))
+    mass, h, j = transported_back(r, p, mass, h, j)
+    mass, h = sign * mass, vec3.scale(sign, h)
+    place(of_bodies, bodies, b, EXTERNAL, (
+        yw[0], yw[1], yw[2], yu[0], yu[1], yu[2], mass, h[0]))
+    two = 2.0 * sign
+    place(of_bodies, bodies, b, EXTERNAL + 8, (
+        h[1], h[2], sign * j[0], two * j[1], two * j[2], sign * j[3], two * j[4], sign * j[5]))
 
 
 @inlined
-def weigh_joint(model, parts, b, first, sign, of_bodies, x):
-    """Write the derivatives by the joint of body b; return that by the shift of its parent."""
-    r, p = placement(model, body_row(model, b))
-    if first == 0:
-        m, f = se3.adjoint_dual(r, p, x[0], x[1])
-        store_pair(of_bodies, b, PLACEMENT, vec3.scale(sign, m), vec3.scale(sign, f))
-        return x
-    (e, d), moved = placement(model, first), load_pair(parts, first, MOVED)
-    m, f = se3.adjoint_dual(e, d, moved[0], moved[1])
-    c = at_rest(model, b, first)
-    gm, gf = mat3.apply_t(c, m), mat3.apply_t(c, f)
-    store_pair(of_bodies, b, PLACEMENT, vec3.scale(sign, gm), vec3.scale(sign, gf))
-    turn = axis_of(model, first, vec3.sub(gm, mat3.apply_t(r, x[0])))
-    store3(of_bodies, b, AXIS, vec3.scale(sign, turn))
-    if get_int(model, first, KIND) == HELICAL:
-        put(of_bodies, b, PITCH, sign * get(parts, first, LINK_PITCH))
-    return moved
+def weigh_joints(bodies, b, sign, of_bodies):
+    """Write the derivatives by the joints of eight bodies."""
+    x, shift = eight(bodies, OWN, b), eight(bodies, SHIFT, b)
+    (r, _), (e, d), c = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b), mat3_of(
+        bodies, AT_REST, b)
+    m, f = se3.adjoint_dual(e, d, vec3.scale(sign, x[0:3]), vec3.scale(sign, x[3:6]))
+    m, f = mat3.apply_t(c, m), mat3.apply_t(c, f)
+    turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), vec3.axpy(
+        -sign, mat3.apply_t(r, shift[0:3]), m))
+    pitch = (sign * get_lanes(bodies, HAS_PITCH, b)) * x[6]
+    place(of_bodies, bodies, b, PLACEMENT, (*m, *f, turn[0], turn[1]))
+    place(of_bodies, bodies, b, PITCH - 7, (m[2], *f, *turn, pitch))
 
 
 @inlined
-def placement(model, row):
-    """Return the pose (r, p) in the row of a link or of a body."""
-    return load9(model, row, tables.PLACEMENT), load3(model, row, tables.PLACEMENT + 9)
+def store_external(bodies, external):
+    """Write the wrenches on bodies side by side."""
+    for b in range(len(external)):
+        for k in range(6):
+            put(bodies, PUSHED + k, b, get(external, b, k))
 
 
 @inlined
-def axis_of(model, first, x):
-    """Return x where the joint of a first link has an axis, else zero."""
-    return x if get_int(model, first, KIND) < SPHERICAL else vec3.ZERO
+def on_links(bodies, b):
+    """Return the wrenches on eight bodies in the frames of their links."""
+    r, p = pose(bodies, BODY_POSE, b)
+    return se3.adjoint_inverse_dual(
+        r, p, vec3_of(bodies, PUSHED, b), vec3_of(bodies, PUSHED + 3, b))
 
 
 @inlined
-def at_rest(model, b, first):
-    """Return the rotation of body b in the first link of its joint at the zero of its q."""
-    row = body_row(model, b)
-    r, i = load9(model, row, tables.PLACEMENT), get_int(model, row, CARRIER)
-    while i != first:
-        r, i = mat3.mul(load9(model, i, tables.PLACEMENT), r), get_int(model, i, PARENT)
-    return r
+def motion_of(data, bodies, b):
+    """Return twists and accelerations of the links that carry eight bodies."""
+    x, y = picked(data, bodies, LINK, b, TWIST), picked(data, bodies, LINK, b, TWIST + 8)
+    return (x[0:3], x[3:6]), ((x[6], x[7], y[0]), y[1:4])
+
+
+@inlined
+def vec3_of(bodies, at, b):
+    """Return three rows of the table for eight bodies."""
+    return get_lanes(bodies, at, b), get_lanes(bodies, at + 1, b), get_lanes(bodies, at + 2, b)
+
+
+@inlined
+def mat3_of(bodies, at, b):
+    """Return nine rows of the table for eight bodies."""
+    x, y, z = vec3_of(bodies, at, b), vec3_of(bodies, at + 3, b), vec3_of(bodies, at + 6, b)
+    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
+
+
+@inlined
+def pose(bodies, at, b):
+    """Return poses of eight bodies."""
+    return mat3_of(bodies, at, b), vec3_of(bodies, at + 9, b)
+
+
+@inlined
+def rigid_of(bodies, b):
+    """Return the inertias of eight bodies."""
+    x, y = vec3_of(bodies, OWN_INERTIA + 4, b), vec3_of(bodies, OWN_INERTIA + 7, b)
+    return (get_lanes(bodies, OWN_INERTIA, b), vec3_of(bodies, OWN_INERTIA + 1, b),
+            (x[0], x[1], x[2], y[0], y[1], y[2]))
+
+
+@inlined
+def row_of(bodies, at, b):
+    """Return the row of eight of a body."""
+    return get_lanes(bodies, at, LANES * b)
+
+
+@inlined
+def eight(bodies, at, b):
+    """Return what rows of eight bodies hold, side by side."""
+    return transposed(
+        row_of(bodies, at, b), row_of(bodies, at, b + 1), row_of(bodies, at, b + 2),
+        row_of(bodies, at, b + 3), row_of(bodies, at, b + 4), row_of(bodies, at, b + 5),
+        row_of(bodies, at, b + 6), row_of(bodies, at, b + 7))
+
+
+@inlined
+def put_eight(bodies, at, b, x, y, z):
+    """Write two vectors and a number into rows of eight bodies."""
+    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], z, spread(0.0))
+    put_lanes(bodies, at, LANES * b, rows[0])
+    put_lanes(bodies, at, LANES * (b + 1), rows[1])
+    put_lanes(bodies, at, LANES * (b + 2), rows[2])
+    put_lanes(bodies, at, LANES * (b + 3), rows[3])
+    put_lanes(bodies, at, LANES * (b + 4), rows[4])
+    put_lanes(bodies, at, LANES * (b + 5), rows[5])
+    put_lanes(bodies, at, LANES * (b + 6), rows[6])
+    put_lanes(bodies, at, LANES * (b + 7), rows[7])
+
+
+@inlined
+def picked(table, bodies, index, b, at):
+    """Return eight columns of the rows that a row of whole numbers lists for eight bodies."""
+    return transposed(
+        get_lanes(table, get_int(bodies, index, b), at),
+        get_lanes(table, get_int(bodies, index, b + 1), at),
+        get_lanes(table, get_int(bodies, index, b + 2), at),
+        get_lanes(table, get_int(bodies, index, b + 3), at),
+        get_lanes(table, get_int(bodies, index, b + 4), at),
+        get_lanes(table, get_int(bodies, index, b + 5), at),
+        get_lanes(table, get_int(bodies, index, b + 6), at),
+        get_lanes(table, get_int(bodies, index, b + 7), at))
+
+
+@inlined
+def place(table, bodies, b, at, x):
+    """Write eight columns of the rows of eight bodies; what fills these up is lost."""
+    rows = transposed(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])
+    put_lanes(table, get_int(bodies, ITSELF, b + 7), at, rows[7])  # the last body comes last
+    put_lanes(table, get_int(bodies, ITSELF, b + 6), at, rows[6])
+    put_lanes(table, get_int(bodies, ITSELF, b + 5), at, rows[5])
+    put_lanes(table, get_int(bodies, ITSELF, b + 4), at, rows[4])
+    put_lanes(table, get_int(bodies, ITSELF, b + 3), at, rows[3])
+    put_lanes(table, get_int(bodies, ITSELF, b + 2), at, rows[2])
+    put_lanes(table, get_int(bodies, ITSELF, b + 1), at, rows[1])
+    put_lanes(table, get_int(bodies, ITSELF, b), at, rows[0])
 
 
 @inlined
@@ -190,13 +302,32 @@ def displaced(body, x):
     """Return how an inertia changes with a displacement of the body (1.5)."""
     (m, h, j), (w, u) = body, x
     s = 2.0 * vec3.dot(h, u)
-    a, b, c = (symmetric.apply(j, (1.0, 0.0, 0.0)), symmetric.apply(j, (0.0, 1.0, 0.0)),
-               symmetric.apply(j, (0.0, 0.0, 1.0)))
-    a, b, c = vec3.cross(w, a), vec3.cross(w, b), vec3.cross(w, c)  # columns of [w] J
+    a, b, c = (vec3.cross(w, (j[0], j[1], j[2])), vec3.cross(w, (j[1], j[3], j[4])),
+               vec3.cross(w, (j[2], j[4], j[5])))  # columns of [w] J
     turned = (2.0 * a[0], a[1] + b[0], a[2] + c[0], 2.0 * b[1], b[2] + c[1], 2.0 * c[2])
     shift = (s - 2.0 * h[0] * u[0], -h[0] * u[1] - u[0] * h[1], -h[0] * u[2] - u[0] * h[2],
              s - 2.0 * h[1] * u[1], -h[1] * u[2] - u[1] * h[2], s - 2.0 * h[2] * u[2])
     return 0.0, vec3.add(vec3.cross(w, h), vec3.scale(m, u)), symmetric.add(turned, shift)
+
+
+@inlined
+def by_displacement(body, by_h, by_j):
+    """Return the derivatives by a displacement of the body from those by its h and J."""
+    (m, h, j), x = body, symmetric.apply(by_j, body[1])
+    a, b, c = (symmetric.apply(j, (by_j[0], by_j[1], by_j[2])),
+               symmetric.apply(j, (by_j[1], by_j[3], by_j[4])),
+               symmetric.apply(j, (by_j[2], by_j[4], by_j[5])))  # columns of J by_J
+    turned = c[1] - b[2], a[2] - c[0], b[0] - a[1]
+    return (vec3.axpy(2.0, turned, vec3.cross(h, by_h)), vec3.axpy(
+        2.0, vec3.sub(vec3.scale(symmetric.trace(by_j), h), x), vec3.scale(m, by_h)))
+
+
+@inlined
+def transported_back(r, p, by_m, by_h, by_j):
+    """Return the derivatives by the inertia in a body from those by what rigid.transport makes."""
+    z = vec3.sub(vec3.scale(symmetric.trace(by_j), p), symmetric.apply(by_j, p))
+    return (by_m + vec3.dot(p, vec3.add(by_h, z)), mat3.apply_t(r, vec3.axpy(2.0, z, by_h)),
+            symmetric.rotate(mat3.transpose(r), by_j))
 
 
 @inlined
@@ -208,12 +339,22 @@ def by_inertia(xw, xu, yw, yu):
 
 
 @inlined
+def finite(vector):
+    """Return whether all entries are finite; on long vectors faster than joints.finite."""
+    row, end = vector.reshape(1, -1), len(vector) - len(vector) % LANES
+    x = spread(0.0)
+    for k in range(0, end, LANES):
+        x = x + 0.0 * get_lanes(row, 0, k)
+    return total(x) == 0.0 and joints.finite(vector[end:])
+
+
+@inlined
 def weigh_coordinates(v, a, weights, sign, dissipation, of_coordinates):
     """Write sign times the derivatives by damping, friction and rotor inertia."""
     for k in range(len(v)):
         x = sign * weights[k]
         put(of_coordinates, k, DAMPING, dissipation * x * v[k])
-        put(of_coordinates, k, FRICTION, dissipation * x * np.sign(v[k]))
+        put(of_coordinates, k, FRICTION, dissipation * x * side(v[k]))
         put(of_coordinates, k, ROTOR_INERTIA, x * a[k])
 
 
@@ -222,5 +363,10 @@ def resist(v, a, dissipation, of_coordinates, tau):
     """Add what changes of damping, friction and rotor inertia add to the forces."""
     for k in range(len(v)):
         tau[k] += get(of_coordinates, k, ROTOR_INERTIA) * a[k] + dissipation * (
-            get(of_coordinates, k, DAMPING) * v[k]
-            + get(of_coordinates, k, FRICTION) * np.sign(v[k]))
+            get(of_coordinates, k, DAMPING) * v[k] + get(of_coordinates, k, FRICTION) * side(v[k]))
+
+
+@inlined
+def side(x):
+    """Return the sign of a number, or zero."""
+    return float((x > 0.0) - (x < 0.0))

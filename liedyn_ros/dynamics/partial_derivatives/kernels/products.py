@@ -25,18 +25,21 @@ from liedyn_ros.dynamics.kernels.tables import (
     PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST, VI, WRENCH)
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    GRAVITY, LINK_EXTERNAL, LINK_INERTIA, LINK_PITCH, MOVED)
+    GRAVITY, LINK_PITCH, LINK_WRENCH, MOVED, PART_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.kinds import REVOLUTE
+from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 
 # Columns of the table of products, a row for each link after row 0, the ground, which stays zero.
-D_TWIST, D_ACCELERATION, D_WRENCH = 0, 6, 12  # of J x; D V' is D_ACCELERATION - ad_V D_TWIST
-AL, BE = 0, 6  # of J^T y; BE is a moment, its force is zero
-PRODUCT_WIDTH = 18
+# Before them are those of what links feel of parameters.
+D_TWIST, D_ACCELERATION, D_WRENCH = PART_WIDTH, PART_WIDTH + 6, PART_WIDTH + 12  # of J x
+# D V' is D_ACCELERATION - ad_V D_TWIST
+D_MOVED = PART_WIDTH + 18  # what its joint and parameters displace the link by
+AL, BE = PART_WIDTH, PART_WIDTH + 6  # of J^T y; BE is a moment, its force is zero
+PRODUCT_WIDTH = PART_WIDTH + 24
 
 
 @kernel
@@ -58,7 +61,7 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
     """
     Write what inverse_product writes, of the motion in data; xa may be None, which is zero.
 
-    parts are changes of what links feel, as in kernels.parameters, or None.
+    parts is the table where it has changes of what links feel, as in kernels.parameters, or None.
     """
     count = get_int(model, 0, LINKS)
     if parts is not None:
@@ -78,6 +81,11 @@ def parent_motion(model, data, i, v, a):
     """Return V0 and A0: twist and acceleration of the parent of link i, as the link sees them."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     (w, u), (dw, du) = load_pair(data, i, TWIST), load_pair(data, i, ACCELERATION)
+    if kind == REVOLUTE:
+        rate = v[vi]
+        return (((w[0], w[1], w[2] - rate), u), (
+            (dw[0] - rate * w[1], dw[1] + rate * w[0], dw[2] - a[vi]),
+            (du[0] - rate * u[1], du[1] + rate * u[0], du[2])))
     ew, eu = joints.bracket(kind, pitch, w, u, v, vi)
     sw, su = joints.relative_twist(kind, pitch, v, vi)
     aw, au = joints.relative_twist(kind, pitch, a, vi)
@@ -93,30 +101,30 @@ def vary(model, data, table, parts, i, q, v, a, xq, xv, xa):
     w, u = load_pair(data, i, TWIST)
     (w0, u0), (dw, du) = parent_motion(model, data, i, v, a)
     # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, S xv] + S xa (13.6)
-    cw, cu = sum_of(joints.bracket(kind, pitch, w0, u0, xq, vi),
-                    joints.relative_twist(kind, pitch, xv, vi))
-    if parts is not None:
-        (hw, hu), rate = displacement(model, data, parts, i, q), along_axis(parts, i, v[vi])
-        cw, cu = sum_of((cw, cu), sum_of(rate, se3.ad(w0, u0, hw, hu)))
+    if parts is None:
+        (cw, cu), x = (joints.bracket(kind, pitch, w0, u0, xq, vi),
+                       joints.bracket(kind, pitch, dw, du, xq, vi))
+    else:
+        hw, hu = sum_of(displacement(model, data, parts, i, q),
+                        joints.relative_twist(kind, pitch, xq, vi))
+        store_pair(table, i, D_MOVED, hw, hu)
+        (cw, cu), x = se3.ad(w0, u0, hw, hu), se3.ad(dw, du, hw, hu)
+    cw, cu = sum_of((cw, cu), joints.relative_twist(kind, pitch, xv, vi))
+    if parts is not None and kind == HELICAL:
+        rate = along_axis(parts, i, v[vi])
+        cw, cu = sum_of((cw, cu), rate)
+        x = sum_of(x, sum_of(se3.ad(w, u, *rate), along_axis(parts, i, a[vi])))
     pw, pu = sum_of(se3.adjoint_inverse(r, p, *load_pair(table, parent, D_TWIST)), (cw, cu))
-    x = se3.adjoint_inverse(r, p, *load_pair(table, parent, D_ACCELERATION))
-    x = sum_of(x, joints.bracket(kind, pitch, dw, du, xq, vi))
-    x = sum_of(x, se3.ad(w0, u0, cw, cu))
-    x = sum_of(x, joints.bracket(kind, pitch, w, u, xv, vi))
+    x = sum_of(x, se3.adjoint_inverse(r, p, *load_pair(table, parent, D_ACCELERATION)))
+    x = sum_of(x, sum_of(se3.ad(w0, u0, cw, cu), joints.bracket(kind, pitch, w, u, xv, vi)))
     if xa is not None:
         x = sum_of(x, joints.relative_twist(kind, pitch, xa, vi))
-    if parts is not None:
-        x = sum_of(x, sum_of(se3.ad(dw, du, hw, hu), sum_of(
-            se3.ad(w, u, *rate), along_axis(parts, i, a[vi]))))
     store_pair(table, i, D_TWIST, pw, pu)
     store_pair(table, i, D_ACCELERATION, x[0], x[1])
     body = rigid.load(model, i, INERTIA)
     m, f = sum_of(rigid.apply(body, x[0], x[1]), change.times(body, w, u, pw))
     if parts is not None:
-        body, (xm, xf) = rigid.load(parts, i, LINK_INERTIA), load_pair(parts, i, LINK_EXTERNAL)
-        m, f = sum_of((m, f), sum_of(
-            rigid.apply(body, *load_pair(data, i, ACCELERATION)), rigid.bias(body, w, u)))
-        m, f = vec3.sub(m, xm), vec3.sub(f, xf)
+        m, f = sum_of((m, f), load_pair(parts, i, LINK_WRENCH))
     store_pair(table, i, D_WRENCH, m, f)  # (13.9)
 
 
@@ -125,7 +133,9 @@ def displacement(model, data, parts, i, q):
     """Return what parameters displace link i by, in its frame: its placement, and its pitch."""
     moved = se3.adjoint_inverse(load9(data, i, ROTATION), load3(data, i, POSITION),
                                 *load_pair(parts, i, MOVED))
-    return sum_of(moved, along_axis(parts, i, q[get_int(model, i, QI)]))
+    if get_int(model, i, KIND) == HELICAL:
+        moved = sum_of(moved, along_axis(parts, i, q[get_int(model, i, QI)]))
+    return moved
 
 
 @inlined
@@ -139,18 +149,29 @@ def gather(model, data, table, parts, i, q, xq, out):
     """Write how the forces of the joint of link i vary, and add its wrench to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
-    for k in range(joints.degrees(kind)):
-        out[vi + k] = joints.along(kind, pitch, k, m, f)
+    write_along(kind, pitch, vi, m, f, out)
     if parts is not None:
-        out[vi] += get(parts, i, LINK_PITCH) * get(data, i, WRENCH + 5)
+        if kind == HELICAL:
+            out[vi] += get(parts, i, LINK_PITCH) * get(data, i, WRENCH + 5)
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        xm, xf = joints.bracket_dual(kind, pitch, xq, vi, *load_pair(data, i, WRENCH))  # N(F) h
-        if parts is not None:
-            xm, xf = sum_of((xm, xf), se3.ad_dual(
-                *displacement(model, data, parts, i, q), *load_pair(data, i, WRENCH)))
+        if parts is None:
+            xm, xf = joints.bracket_dual(kind, pitch, xq, vi, *load_pair(data, i, WRENCH))
+        else:
+            xm, xf = se3.ad_dual(*load_pair(table, i, D_MOVED), *load_pair(data, i, WRENCH))
         add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
             r, p, vec3.sub(m, xm), vec3.sub(f, xf)))
+
+
+@inlined
+def write_along(kind, pitch, vi, m, f, out):
+    """Write what the coordinates of a link feel of a wrench, S^T F."""
+    if kind < SPHERICAL:
+        out[vi] = joints.along(kind, pitch, 0, m, f)
+    else:
+        out[vi], out[vi + 1], out[vi + 2] = m
+        if kind == FREE:
+            out[vi + 3], out[vi + 4], out[vi + 5] = f
 
 
 @kernel
@@ -214,27 +235,31 @@ def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
     # with c = ad_{V0}^T al + be (13.6).
     cm, cf = se3.ad_dual(w0, u0, m, f)
     cm = vec3.add(cm, moment)
-    if parts is None and kind == REVOLUTE:
-        by_q[vi] = turned(dw, du, m, f) + turned(w0, u0, cm, cf) + turned(yw, yu, fm, ff)
-        by_v[vi] = cm[2] + turned(w, u, m, f)
+    zm, zf = sum_of((cm, cf), se3.ad_dual(w, u, m, f))
+    if kind == REVOLUTE:
+        if parts is None:
+            by_q[vi] = turned(dw, du, m, f) + turned(w0, u0, cm, cf) + turned(yw, yu, fm, ff)
+        by_v[vi] = zm[2]
         if by_a is not None:
             by_a[vi] = m[2]
     else:
+        write_along(kind, pitch, vi, zm, zf, by_v)
+        if by_a is not None:
+            write_along(kind, pitch, vi, m, f, by_a)
+    if parts is not None or kind != REVOLUTE:
         sw, su = joints.relative_twist(kind, pitch, y, vi)
         x = se3.ad_dual(vec3.sub(yw, sw), vec3.sub(yu, su), fm, ff)
         x = sum_of(x, sum_of(
             se3.ad_dual(dw, du, m, f), se3.ad_dual(w0, u0, cm, cf)))
-        zm, zf = sum_of((cm, cf), se3.ad_dual(w, u, m, f))
-        for k in range(joints.degrees(kind)):
-            by_q[vi + k] = joints.along(kind, pitch, k, x[0], x[1])
-            by_v[vi + k] = joints.along(kind, pitch, k, zm, zf)
-            if by_a is not None:
-                by_a[vi + k] = joints.along(kind, pitch, k, m, f)
+        write_along(kind, pitch, vi, x[0], x[1], by_q)
         if parts is not None:
             store_pair(parts, i, MOVED, *se3.adjoint_inverse_dual(  # of a joint that is locked
                 load9(data, i, ROTATION), load3(data, i, POSITION), x[0], x[1]))
-            put(parts, i, LINK_PITCH, q[get_int(model, i, QI)] * x[1][2] + v[vi] * zf[2]
-                + a[vi] * f[2] + y[vi] * ff[2])
+            by_pitch = 0.0
+            if kind == HELICAL:
+                by_pitch = (q[get_int(model, i, QI)] * x[1][2] + v[vi] * zf[2] + a[vi] * f[2]
+                            + y[vi] * ff[2])
+            put(parts, i, LINK_PITCH, by_pitch)
     if parts is not None and parent == 0:
         add3(parts, 0, GRAVITY, vec3.neg(mat3.apply(load9(data, i, ROTATION), f)))
     if parent > 0:
