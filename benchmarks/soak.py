@@ -20,10 +20,9 @@ samples of which the recorder has neither a pose nor the number passed over. Mis
 the node counts itself, by gaps in what the middleware delivers. The rest was lost on the way to
 the recorder.
 
-Witnesses tell apart what the machine does. One on each processor, at raised priority, sleeps a
-millisecond at a time: where it wakes late, the machine stood still. One more runs at the priority
-of the node: it wakes late where other processes had the processors too. The samples lost include
-those of such times.
+What was lost while the machine itself stood still is told apart: see `benchmarks.stalls`. One
+more witness runs at the priority of the node. It wakes late where other processes had the
+processors too, which excuses nothing.
 
     python -m benchmarks.soak [--minutes M] [--rate HZ] [--calls HZ]
 """
@@ -32,7 +31,6 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import cycle
-from multiprocessing import get_context
 import os
 from pathlib import Path
 import sys
@@ -42,6 +40,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from liedyn_interfaces.srv import PredictStewartPose, SolveStewartPose
+import numpy as np
 from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.client import Client
@@ -50,15 +49,14 @@ from rclpy.node import Node
 
 from benchmarks.freshness import NODE
 from benchmarks.record import keep, verdict
-from benchmarks.streams import Bench, raise_priority, WARM
+from benchmarks.stalls import covered, longest, merge, near, outside, Witness
+from benchmarks.streams import Bench, WARM
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import StewartGeometry
 
 MAX_GROWTH = 2.0  # MB, of memory after the first minute
 ANSWER = 5.0  # s, for which an answer is waited
-NAP = 0.001  # s, of a witness
-LATE = 0.005  # s, from which on a witness woke late: half of what the node's queue holds
 
 
 class Caller:
@@ -121,48 +119,6 @@ class Caller:
         self._node.destroy_node()
 
 
-def watch(processor: int | None, stop: Any, late: Any) -> None:
-    """Sleep a NAP at a time, on a processor at raised priority; write down how late it was, s."""
-    if processor is not None:
-        os.sched_setaffinity(0, {processor})
-        raise_priority()
-    before = time.monotonic()
-    while not stop.is_set():
-        time.sleep(NAP)
-        now = time.monotonic()
-        if now - before > LATE:
-            with late.get_lock():
-                late[0] += 1.0
-                late[1] = max(late[1], now - before)
-        before = now
-
-
-class Witnesses:
-    """One on each processor at raised priority, and one as any other process."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        """Start them."""
-        context = get_context('spawn')
-        stop = context.Event()
-        self._raised, self._plain = (context.Array('d', 2) for _ in range(2))
-        places: list[int | None] = [*os.sched_getaffinity(0), None]
-        for place in places:
-            process = context.Process(target=watch, args=(
-                place, stop, self._plain if place is None else self._raised))
-            process.start()
-            stack.callback(process.join)
-        stack.callback(stop.set)
-
-    def take(self) -> dict[str, float]:
-        """Return how often and for how long at most (ms) they were late since the last call."""
-        figures = {}
-        for what, late in (('machine still', self._raised), ('machine busy', self._plain)):
-            with late.get_lock():
-                figures |= {what: late[0], f'{what} longest': 1e3 * late[1]}
-                late[:] = [0.0, 0.0]
-        return figures
-
-
 def memory(pid: int) -> float:
     """Return the memory that a process holds, MB."""
     for line in Path(f'/proc/{pid}/status').read_text().splitlines():
@@ -171,28 +127,38 @@ def memory(pid: int) -> float:
     raise SystemExit(f'process {pid}: expected one that runs, it has ended')
 
 
-def soak(minutes: float, rate: float, calls: float) -> list[dict[str, Any]]:
-    """Return the figures of each minute."""
-    rows = []
+def soak(minutes: float, rate: float, calls: float) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Return the figures of each minute, and what was lost while the machine ran."""
+    rows, kept = [], []
     with ExitStack() as stack:
         bench = Bench(stack, NODE, rate)
         caller = Caller(calls)
         stack.callback(caller.end)
-        witnesses = Witnesses(stack)
+        raised = [Witness(stack, processor) for processor in sorted(os.sched_getaffinity(0))]
+        plain = Witness(stack)
         time.sleep(WARM)
-        witnesses.take()
+        for witness in (*raised, plain):
+            witness.take()
         for minute in range(1, round(minutes) + 1):
             answered, missed = caller.answered, caller.missed
             figures = bench.measure(60.0)
             bench.record.clear()
+            stalls = np.concatenate([witness.take() for witness in raised])
+            outages = merge(stalls)
+            away = outside(outages, bench.losses)
+            kept += [{'minute': minute, **loss._asdict(), 'stalls': near(stalls, loss)}
+                     for loss in away]
             rows.append({
                 'minute': minute, **figures,
                 'missed %': 100.0 * (caller.missed - missed) / (60.0 * figures['sent a second']),
                 'calls a second': (caller.answered - answered) / 60.0,
                 'unanswered': caller.unanswered, 'memory MB': memory(bench.process.pid),
-                **witnesses.take()})
+                'lost while it ran': sum(loss.samples for loss in away),
+                'machine ran %': 100.0 * (1.0 - covered(outages) / 60.0),
+                'machine still': len(outages), 'machine still longest': longest(outages),
+                'machine busy longest': longest(plain.take())})
             print('  '.join(f'{key} {value:.4g}' for key, value in rows[-1].items()), flush=True)
-    return rows
+    return rows, kept
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -204,22 +170,22 @@ def main(arguments: Sequence[str] = ()) -> None:
     options = parser.parse_args(arguments)
     rclpy.init()
     try:
-        rows = soak(options.minutes, options.rate, options.calls)
+        rows, losses = soak(options.minutes, options.rate, options.calls)
     finally:
         rclpy.try_shutdown()
     growth = max(row['memory MB'] for row in rows) - rows[0]['memory MB']
-    lost = max(row['lost %'] for row in rows)
-    steady = [row for row in rows if not row['machine still']]
-    longest = max(row['machine still longest'] for row in rows)
+    lost = sum(row['lost while it ran'] for row in rows)
     print_table(['figure', 'value', 'bar'], [
-        ['samples lost, %, in the worst minute', f'{lost:.3g}', verdict(lost, 0.0)],
+        ['samples lost while the machine ran', lost, verdict(lost, 0.0)],
+        ['samples lost, %, in the worst minute', f'{max(row["lost %"] for row in rows):.3g}', ''],
         ['minutes that lost none', sum(not row['lost %'] for row in rows), ''],
-        ['minutes in which the machine never stood still', len(steady), ''],
-        ['of these, minutes that lost none', sum(not row['lost %'] for row in steady), ''],
-        ['longest that the machine stood still, ms', f'{longest:.0f}', ''],
+        ['time in which the machine ran, %, in the worst minute',
+         f'{min(row["machine ran %"] for row in rows):.1f}', ''],
+        ['longest that the machine stood still, ms',
+         f'{max(row["machine still longest"] for row in rows):.0f}', ''],
         ['growth of memory after the first minute, MB', f'{growth:.2f}',
          verdict(growth, MAX_GROWTH)]])
-    print(keep('soak', {'rows': rows}))
+    print(keep('soak', {'rows': rows, 'lost while the machine ran': losses}))
 
 
 if __name__ == '__main__':

@@ -1,0 +1,120 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+When a machine stood still, so that what is lost then is told apart from what a node loses.
+
+A witness on each processor, at raised priority, sleeps a millisecond at a time. Where it wakes
+late, the processor stood still for every process, as under a hypervisor that gives it to others.
+A feed that stood still sends all at once what it could not send. A node's queue holds QUEUE. So
+stalls that lie within QUEUE of each other count together, and matter where they add up to half of
+it. What is lost from then on until RECOVERY later is the machine's loss, all else the node's.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from multiprocessing import get_context
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.streams import Loss, raise_priority
+
+NAP = 0.001  # s, of a witness
+LATE = 0.002  # s, from which on a stall is written down
+QUEUE = 0.01  # s, that the node's queue holds at 1 kHz
+RECOVERY = 0.1  # s, in which a node is to be fresh again
+STALLS = 1 << 16  # that are written down
+
+
+def watch(processor: int | None, stop: Any, late: Any, count: Any) -> None:
+    """Sleep a NAP at a time; write down from when to when it took too long, ns."""
+    if processor is not None:
+        os.sched_setaffinity(0, {processor})
+        raise_priority()
+    before = time.time_ns()
+    while not stop.is_set():
+        time.sleep(NAP)
+        now = time.time_ns()
+        if now - before > 1e9 * LATE:
+            place = 2 * (count.value % STALLS)
+            late[place], late[place + 1] = before, now
+            count.value += 1
+        before = now
+
+
+class Witness:
+    """Tells when processes had to wait: on a processor at raised priority, or as any process."""
+
+    def __init__(self, stack: ExitStack, processor: int | None = None) -> None:
+        """Start its process."""
+        context = get_context('spawn')
+        stop, self._taken = context.Event(), 0
+        self._late = context.Array('q', 2 * STALLS, lock=False)
+        self._count = context.Value('q', 0)
+        process = context.Process(target=watch, args=(processor, stop, self._late, self._count))
+        process.start()
+        stack.callback(process.join)
+        stack.callback(stop.set)
+
+    def take(self) -> np.ndarray:
+        """Return from when to when it waited since the last call, (n, 2), ns."""
+        count = self._count.value
+        numbers = np.arange(max(self._taken, count - STALLS), count) % STALLS
+        self._taken = count
+        return np.frombuffer(self._late, np.int64).reshape(STALLS, 2)[numbers]
+
+
+def merge(stalls: np.ndarray) -> np.ndarray:
+    """Return the outages: stalls that lie within QUEUE of each other and add up to half of it."""
+    outages: list[list[float]] = []
+    for begin, end in sorted(stalls.tolist()):
+        if outages and begin - outages[-1][1] < 1e9 * QUEUE:
+            last = outages[-1]
+            last[2] += max(0, end - max(begin, last[1]))
+            last[1] = max(last[1], end)
+        else:
+            outages.append([begin, end, end - begin])
+    found = [outage[:2] for outage in outages if outage[2] >= 1e9 * QUEUE / 2]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def outside(outages: np.ndarray, losses: Sequence[Loss]) -> list[Loss]:
+    """Return the losses that no outage and no RECOVERY after one explains."""
+    return [loss for loss in losses
+            if not np.any((outages[:, 0] <= loss.before)
+                          & (loss.after <= outages[:, 1] + 1e9 * RECOVERY))]
+
+
+def near(stalls: np.ndarray, loss: Loss) -> list[list[float]]:
+    """Return stalls near a loss: begin and end, ms from the last answer before it."""
+    close = ((stalls[:, 0] <= loss.before + 1e9 * RECOVERY)
+             & (loss.after - 1e9 * RECOVERY <= stalls[:, 1]))
+    return (1e-6 * (stalls[close] - loss.after)).tolist()
+
+
+def covered(outages: np.ndarray) -> float:
+    """Return for how long there was an outage or RECOVERY after one, s."""
+    total, reached = 0, 0
+    for begin, end in outages.tolist():
+        end += int(1e9 * RECOVERY)
+        total += max(0, end - max(begin, reached))
+        reached = max(reached, end)
+    return 1e-9 * total
+
+
+def longest(stalls: np.ndarray) -> float:
+    """Return how long the longest was, ms."""
+    return float(1e-6 * np.diff(stalls).max(initial=0))
