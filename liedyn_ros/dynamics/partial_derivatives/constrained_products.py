@@ -16,7 +16,8 @@
 Products of the Jacobians of machines with closed loops with vectors, from either side.
 
 Each runs the dynamics, and solves its system once more with the factors that it has left. So the
-cost does not grow with the number of derivatives.
+cost does not grow with the number of derivatives. Constraint functions need a jacobian_series;
+products take seven of these, gradients four for each coordinate.
 """
 
 from functools import lru_cache
@@ -26,7 +27,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, require_finite
-from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintStatus, LEAST_TORQUE)
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
@@ -34,6 +34,7 @@ from liedyn_ros.dynamics.constrained.solver import Task, task_of
 from liedyn_ros.dynamics.inputs import borrowed, copied, mask
 from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import require_solved
+from liedyn_ros.dynamics.partial_derivatives.function_rows import FunctionRows, require_series
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import VARIATION_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_products import (
     constrained_gradient as gradient_kernel, constrained_product as product_kernel, PRODUCT,
@@ -41,6 +42,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_products import
 from liedyn_ros.dynamics.partial_derivatives.kernels.loop_parameters import Extra
 from liedyn_ros.dynamics.partial_derivatives.loop_parameters import extra_of
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+
+Motion = tuple[ArrayLike, ArrayLike, ArrayLike]  # q, v and a
 
 
 class ConstrainedProduct(NamedTuple):
@@ -90,8 +93,8 @@ def constrained_product(
     """
     rest = np.zeros(dynamics.model.nv)
     extra = extra_of(dynamics, q, external, parameters)
-    _forward(dynamics, q, v, tau, external)
-    return _product(dynamics, dynamics.forward.task, dq, dv, rest, dtau, extra)
+    motion = q, v, _forward(dynamics, q, v, tau, external)
+    return _product(dynamics, dynamics.forward.task, motion, dq, dv, rest, dtau, extra)
 
 
 def constrained_gradient(
@@ -105,8 +108,8 @@ def constrained_gradient(
     what constrained_partial_derivatives raises.
     """
     extra = extra_of(dynamics, q, external, parameters)
-    _forward(dynamics, q, v, tau, external)
-    by_q, by_v, _, by_tau = _gradient(dynamics, dynamics.forward.task, y, z, extra)
+    motion = q, v, _forward(dynamics, q, v, tau, external)
+    by_q, by_v, _, by_tau = _gradient(dynamics, dynamics.forward.task, motion, y, z, extra)
     return ConstrainedGradient(by_q, by_v, by_tau)
 
 
@@ -128,7 +131,7 @@ def constrained_inverse_product(
     passive, task = _inverse(
         dynamics, q, v, a, tau, actuated, redundancy, weights, external)
     given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
-    return _product(dynamics, task, dq, dv, da, np.where(passive, given, 0.0), extra)
+    return _product(dynamics, task, (q, v, a), dq, dv, da, np.where(passive, given, 0.0), extra)
 
 
 def constrained_inverse_gradient(
@@ -146,7 +149,7 @@ def constrained_inverse_gradient(
     extra = extra_of(dynamics, q, external, parameters)
     passive, task = _inverse(
         dynamics, q, v, a, tau, actuated, redundancy, weights, external)
-    by_q, by_v, by_a, by_forces = _gradient(dynamics, task, y, z, extra)
+    by_q, by_v, by_a, by_forces = _gradient(dynamics, task, (q, v, a), y, z, extra)
     return ConstrainedInverseGradient(
         by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
 
@@ -164,10 +167,10 @@ def constrained_hybrid_product(
     that function raises.
     """
     extra = extra_of(dynamics, q, external, parameters)
-    known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
+    known, found = _hybrid(dynamics, q, v, prescribed, a, tau, external)
     given = as_array('given', given, known.shape)
     task = task_of(kernels.HYBRID, (~known).tobytes())
-    return _product(dynamics, task, dq, dv, np.where(known, given, 0.0),
+    return _product(dynamics, task, (q, v, found), dq, dv, np.where(known, given, 0.0),
                     np.where(known, 0.0, given), extra)
 
 
@@ -183,21 +186,22 @@ def constrained_hybrid_gradient(
     what constrained_hybrid_partial_derivatives raises.
     """
     extra = extra_of(dynamics, q, external, parameters)
-    known = _hybrid(dynamics, q, v, prescribed, a, tau, external)
+    known, found = _hybrid(dynamics, q, v, prescribed, a, tau, external)
     task = task_of(kernels.HYBRID, (~known).tobytes())
-    by_q, by_v, by_a, by_tau = _gradient(dynamics, task, y, z, extra)
+    by_q, by_v, by_a, by_tau = _gradient(dynamics, task, (q, v, found), y, z, extra)
     return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
 
 
 def _forward(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-             external: ArrayLike | None) -> None:
-    """Run forward dynamics at order zero, which leaves its factors."""
+             external: ArrayLike | None) -> Array:
+    """Run forward dynamics at order zero, which leaves its factors; return a."""
     if type(tau) is not np.ndarray or tau.ndim != 1:
         tau = as_array('tau', tau, (dynamics.model.nv,))
     _begin(dynamics)
     found = dynamics.forward(q, v, tau, external=external)
     if found.status is ConstraintStatus.SINGULAR:
         refuse_rank(dynamics, found.rank)
+    return found.a
 
 
 def _inverse(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -218,34 +222,38 @@ def _inverse(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: Array
 
 
 def _hybrid(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
-            a: ArrayLike, tau: ArrayLike, external: ArrayLike | None) -> NDArray[np.bool_]:
-    """Run hybrid dynamics at order zero; return which accelerations are prescribed."""
+            a: ArrayLike, tau: ArrayLike, external: ArrayLike | None
+            ) -> tuple[NDArray[np.bool_], Array]:
+    """Run hybrid dynamics at order zero; return which accelerations are prescribed, and all."""
     known = mask('prescribed', prescribed, dynamics.model.nv)
     shape = known.shape
     a, tau = copied('a', a, shape), copied('tau', tau, shape)
     _begin(dynamics)
     found = dynamics.hybrid(q, v, known, a, tau, external=external)
     require_solved(found)
-    return known
+    return known, found.a
 
 
 def _begin(dynamics: ConstrainedDynamics) -> None:
-    """Refuse functions, and find the mobility, which works in the tables that factors stay in."""
+    """Check functions, and find the mobility, which works in the tables that factors stay in."""
     if dynamics.functions:
-        raise ModelError('functions: expected closures and couplings alone, of which products are '
-                         f'known, got {[function.name for function in dynamics.functions]}')
+        require_series(dynamics)
     _ = dynamics.mobility
 
 
-def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: ArrayLike,
-             da: ArrayLike, dtau: ArrayLike, extra: Extra | None) -> ConstrainedProduct:
+def _product(dynamics: ConstrainedDynamics, task: Task, motion: Motion, dq: ArrayLike,
+             dv: ArrayLike, da: ArrayLike, dtau: ArrayLike, extra: Extra | None
+             ) -> ConstrainedProduct:
     """Return the product after a call of the dynamics."""
     n = dynamics.model.nv
     given = {'dq': dq, 'dv': dv, 'da': da, 'dtau': dtau}
     direction = [borrowed(name, x, (n,)) for name, x in given.items()]
-    out = np.empty(2 * n + dynamics.m)
-    if not product_kernel(dynamics.data.words, task.words, _room(dynamics), extra, *direction,
-                          out):
+    out, functions = np.empty(2 * n + dynamics.m), None
+    if dynamics.functions:
+        rows, v, a = _functions(dynamics, motion)
+        functions = rows.change(v, a, as_array('dq', dq, (n,)), as_array('dv', dv, (n,)))
+    if not product_kernel(dynamics.data.words, task.words, _room(dynamics), extra, functions,
+                          *direction, out):
         for name, x in zip(given, direction):
             as_array(name, x, (n,))
         _require_finite('parameters', extra)
@@ -253,19 +261,29 @@ def _product(dynamics: ConstrainedDynamics, task: Task, dq: ArrayLike, dv: Array
     return ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
 
 
-def _gradient(dynamics: ConstrainedDynamics, task: Task, y: ArrayLike, z: ArrayLike | None,
-              extra: Extra | None) -> Array:
+def _gradient(dynamics: ConstrainedDynamics, task: Task, motion: Motion, y: ArrayLike,
+              z: ArrayLike | None, extra: Extra | None) -> Array:
     """Return the gradient by q, v, a and the weights of forces after a call of the dynamics."""
     n, m, room = dynamics.model.nv, dynamics.m, _room(dynamics)
     y = borrowed('y', y, (n,))
     z = np.zeros(m) if z is None else borrowed('z', z, (m,))
-    by = np.empty((4, n))
-    if not gradient_kernel(dynamics.data.words, task.words, room, extra, y, z, by):
+    by, functions = np.empty((4, n)), None
+    if dynamics.functions:
+        rows, v, a = _functions(dynamics, motion)
+        functions = rows.weights(v, a)
+    if not gradient_kernel(dynamics.data.words, task.words, room, extra, functions, y, z, by):
         as_array('y', y, (n,))
         as_array('z', z, (m,))
         as_array('gradient', by, by.shape)
         _require_finite('gradient', extra)
     return by
+
+
+def _functions(dynamics: ConstrainedDynamics, motion: Motion) -> tuple[FunctionRows, Array, Array]:
+    """Return the functions at a motion, its velocity and its acceleration."""
+    q, *rates = motion
+    v, a = (as_array(name, x, (dynamics.model.nv,)) for name, x in zip(('v', 'a'), rates))
+    return FunctionRows(dynamics, dynamics.model.check_configuration(q)), v, a
 
 
 def _require_finite(name: str, extra: Extra | None) -> None:

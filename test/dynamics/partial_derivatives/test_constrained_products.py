@@ -250,7 +250,7 @@ def test_refusals() -> None:
             flat, stretched, stretched, stretched, *np.eye(3), actuated=np.ones(3, dtype=bool))
 
 
-def test_constraint_functions_are_refused() -> None:
+def test_constraint_functions_without_series_are_refused() -> None:
     dynamics, q, v, tau, _, _ = state(EVERY['revolute'])
     function = ConstraintFunction(
         'wall', 1, lambda at: [0.0], lambda at: np.zeros((1, len(v))), lambda at, rate: [0.0])

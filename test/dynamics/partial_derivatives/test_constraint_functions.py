@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Derivatives of closed loops with a user's functions: differences, time derivatives."""
+"""Derivatives of closed loops with a user's functions: differences, time derivatives, products."""
 
 import numpy as np
 import pytest
@@ -27,6 +27,11 @@ from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import (
 from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
     constrained_inverse_partial_derivatives)
 from liedyn_ros.dynamics.partial_derivatives.constrained_kinematics import kinematic_gaps
+from liedyn_ros.dynamics.partial_derivatives.constrained_products import (
+    constrained_gradient, constrained_hybrid_gradient, constrained_hybrid_product,
+    constrained_inverse_gradient, constrained_inverse_product, constrained_product)
+from liedyn_ros.dynamics.partial_derivatives.function_rows import FunctionRows
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.model import ModelBuilder
 
 TOLERANCE = 1e-9
@@ -107,3 +112,90 @@ def test_they_do_not_vary_with_placements(machine) -> None:
     dynamics, q, v, _, _ = machine
     for gaps in kinematic_gaps(dynamics, q, v):
         assert gaps.by_placement.shape == (2, 3, 6) and not gaps.by_placement.any()
+
+
+def test_products_of_forward_dynamics(machine) -> None:
+    """Beside full Jacobians, differences, and the same from the other side."""
+    dynamics, q, v, tau, rng = machine
+    full, (dq, dv, dtau, y) = constrained_partial_derivatives(
+        dynamics, q, v, tau[0]), rng.normal(size=(4, 5))
+    got, z = constrained_product(dynamics, q, v, tau[0], dq, dv, dtau), rng.normal(size=2)
+    assert_same(got.a, full.by_q @ dq + full.by_v @ dv + full.by_tau @ dtau)
+    assert_same(got.multipliers, full.multipliers_by_q @ dq + full.multipliers_by_v @ dv
+                + full.multipliers_by_tau @ dtau)
+    wanted = difference(lambda s: dynamics.forward(
+        dynamics.model.integrate(q, s * dq), v + s * dv, tau[0] + s * dtau, closed=False).a)
+    assert_same(got.a, wanted)
+    by = constrained_gradient(dynamics, q, v, tau[0], y, z=z)
+    assert_same(by.by_q, y @ full.by_q + z @ full.multipliers_by_q)
+    assert_same(by.by_v, y @ full.by_v + z @ full.multipliers_by_v)
+    assert_same(by.by_tau, y @ full.by_tau + z @ full.multipliers_by_tau)
+
+
+@pytest.mark.parametrize('options', ({}, {'redundancy': LEAST_FORCE}), ids=str)
+def test_products_of_inverse_dynamics(machine, options: dict) -> None:
+    dynamics, q, v, tau, rng = machine
+    options = {'tau': tau[0], 'actuated': np.arange(5) != 3, **options}
+    a, (dq, dv, da, dtau, y) = dynamics.forward(q, v, tau[0]).a, rng.normal(size=(5, 5))
+    full = constrained_inverse_partial_derivatives(dynamics, q, v, a, **options)
+    got = constrained_inverse_product(dynamics, q, v, a, dq, dv, da, dtau=dtau, **options)
+    assert_same(got.tau, full.by_q @ dq + full.by_v @ dv + full.by_a @ da + full.by_tau @ dtau)
+    by, z = constrained_inverse_gradient(dynamics, q, v, a, y, **options), rng.normal(size=2)
+    for ours, wanted in zip(by, (full.by_q, full.by_v, full.by_a, full.by_tau)):
+        assert_same(ours, y @ wanted)
+    by = constrained_inverse_gradient(dynamics, q, v, a, y, z=z, **options)
+    assert_same(by.by_q @ dq + by.by_v @ dv + by.by_a @ da + by.by_tau @ dtau,
+                y @ got.tau + z @ got.multipliers)
+
+
+def test_products_of_hybrid_dynamics(machine) -> None:
+    dynamics, q, v, tau, rng = machine
+    a, known = dynamics.forward(q, v, tau[0]).a, np.array([True, False, False, False, True])
+    motion, (dq, dv, given, y) = (dynamics, q, v, known, a, tau[0]), rng.normal(size=(4, 5))
+    full = constrained_hybrid_partial_derivatives(*motion)
+    got = constrained_hybrid_product(*motion, dq, dv, given)
+    assert_same(got.a, full.a_by_q @ dq + full.a_by_v @ dv + full.a_by_given @ given)
+    assert_same(got.tau, full.tau_by_q @ dq + full.tau_by_v @ dv + full.tau_by_given @ given)
+    by, z = constrained_hybrid_gradient(*motion, y), rng.normal(size=2)
+    for ours, of_a, of_tau in zip(by, (full.a_by_q, full.a_by_v, full.a_by_given), (
+            full.tau_by_q, full.tau_by_v, full.tau_by_given)):
+        assert_same(ours, y @ np.where(known[:, None], of_tau, of_a))
+    by = constrained_hybrid_gradient(*motion, y, z=z)
+    assert_same(by.by_q @ dq + by.by_v @ dv + by.by_given @ given,
+                y @ np.where(known, got.tau, got.a) + z @ got.multipliers)
+
+
+def test_products_of_redundant_functions(machine) -> None:
+    """The same functions twice: along what keeps them, the accelerations are those of one."""
+    dynamics, q, v, tau, rng = machine
+    twice = ConstrainedDynamics(dynamics.model, functions=[*dynamics.functions] * 2)
+    (dq, dv, dtau, y), z = rng.normal(size=(4, 5)), rng.normal(size=4)
+    rows = dynamics.jacobian(q)
+    still = np.eye(5) - np.linalg.pinv(rows) @ rows
+    dq = still @ dq
+    turned = np.tensordot(dq, FunctionRows(dynamics, q).slopes, 1) @ v
+    dv = still @ dv - np.linalg.pinv(rows) @ turned
+    one = constrained_product(dynamics, q, v, tau[0], dq, dv, dtau)
+    got = constrained_product(twice, q, v, tau[0], dq, dv, dtau)
+    assert_same(got.a, one.a)
+    assert_same(got.multipliers, 0.5 * np.tile(one.multipliers, 2))  # of least norm
+    by = constrained_gradient(twice, q, v, tau[0], y, z=z)
+    assert_same(by.by_q @ dq + by.by_v @ dv + by.by_tau @ dtau, y @ got.a + z @ got.multipliers)
+
+
+def test_products_by_parameters(machine) -> None:
+    dynamics, q, v, tau, rng = machine
+    rest, y, z = np.zeros(5), rng.normal(size=5), rng.normal(size=2)
+    change, slope = Parameters(dynamics.model), Parameters(dynamics.model)
+    change.gravity[:] = rng.normal(size=3)
+    full, found = constrained_partial_derivatives(dynamics, q, v, tau[0]), dynamics.forward(
+        q, v, tau[0])
+    forces = dynamics.tree.inverse.partial_derivatives(q, v, found.a).by_gravity @ change.gravity
+    state = dynamics, q, v, tau[0]
+    got = constrained_product(*state, rest, rest, rest, parameters=change)
+    for ours, wanted in zip((got.a, got.multipliers), full.by_parameters(forces)):
+        assert_same(ours, wanted)
+    change.vector[:] = rng.normal(size=len(change.vector))
+    got = constrained_product(*state, rest, rest, rest, parameters=change)
+    constrained_gradient(*state, y, z=z, parameters=slope)
+    assert_same(slope.vector @ change.vector, y @ got.a + z @ got.multipliers)

@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     add6, RANK, START, task_of, workspace_of)
 from liedyn_ros.dynamics.kernels.joints import finite
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
-    constrained_gradient as reverse, loop_parameters)
+    constrained_gradient as reverse, function_rows, loop_parameters)
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import FIELD
 from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_variation import (
     respond, vary, vary_rows)
@@ -49,14 +49,14 @@ product_of = PRODUCT.view
 
 
 @kernel
-def constrained_product(words, task, product, extra, xq, xv, xa, xtau, found):
+def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau, found):
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 
     The three follow each other in `found`. xa is zero where accelerations are sought; xtau is
     read where forces are given. words, task and product are those of a WORKSPACE, a TASK and a
-    PRODUCT. extra are changes of parameters, as in loop_parameters, or None. Returns whether all
-    that is given, and found, is finite.
+    PRODUCT. extra are changes of parameters, as in loop_parameters, or None; functions is a
+    FunctionChange, or None. Returns whether all that is given, and found, is finite.
     """
     if not (finite(xq) and finite(xv) and finite(xa) and finite(xtau)):
         return False
@@ -74,9 +74,14 @@ def constrained_product(words, task, product, extra, xq, xv, xa, xtau, found):
             return False
         loop_parameters.prepare(machine, motion, extra)
     vary(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
+    if functions is not None:
+        function_rows.add_change(motion, functions, count - len(functions.push), room.gamma, tau)
     first, last = mu_in_use(kind, rank < count)
     for k in range(first, last):
         vary_rows(machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
+        if functions is not None:
+            function_rows.add_rows(functions, count - len(functions.push), work[MU + k, :size],
+                                   work[VARIED + k, :count])
     if kind == HYBRID:
         vary_hybrid(machine, motion, room, free, rank, xa, xtau, tau, a)
     elif kind == LEAST_FORCE:
@@ -236,14 +241,14 @@ def write_multipliers(machine, motion, room, free, rank, side):
 
 
 @kernel
-def constrained_gradient(words, task, product, extra, y, z, found):
+def constrained_gradient(words, task, product, extra, functions, y, z, found):
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is sought, and tau elsewhere.
 
     The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces: the
     gradient by forces that are given in HYBRID, and y less that of the given ones in the other
-    tasks. extra, where there is one, gets the gradient by parameters. The rest is as in
-    constrained_product.
+    tasks. extra, where there is one, gets the gradient by parameters. functions is
+    FunctionWeights, or None. The rest is as in constrained_product.
     """
     if not (finite(y) and finite(z)):
         return False
@@ -275,14 +280,24 @@ def constrained_gradient(words, task, product, extra, y, z, found):
     else:
         weigh_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, y,
                            weights)
+    for j in range(size):
+        work[SIDE, j] = 0.0
     for k in range(first, last):
         reverse.pull_rows(
             machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
+        if functions is not None:
+            function_rows.weigh_rows(functions, count - len(functions.pushes), work[MU + k, :size],
+                                     work[VARIED + k, :count], work[SIDE, :size])
     if kind != HYBRID:
         for r in range(count):  # no constraint on accelerations is solved
             varied[r] = 0.0
     reverse.pull_equations(machine, motion, table, extra, weights, varied)
     reverse.pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a)
+    if functions is not None:
+        for j in range(size):
+            by_q[j] += work[SIDE, j]
+        function_rows.weigh_change(motion, functions, count - len(functions.pushes), weights,
+                                   varied, by_q, by_v)
     for r in range(len(machine.coupling)):
         for j in range(size):
             by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]
