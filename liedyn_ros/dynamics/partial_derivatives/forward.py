@@ -35,7 +35,7 @@ from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
-    forward_rate_jacobians, ForwardRateJacobians)
+    ForwardRateJacobians, ForwardRateTables)
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 
@@ -85,7 +85,8 @@ class ForwardPartialDerivatives:
             own.sides)
         self._product = BoundKernel(forward_product, *tables, own.products)
         self._transposed = BoundKernel(forward_product_transposed, *tables, own.products)
-        self._inverse = InversePartialDerivatives(constants)
+        self._inverse, self._series = InversePartialDerivatives(constants), ForwardRateTables(
+            own.before)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, out: ForwardJacobians | None = None
@@ -180,7 +181,11 @@ class ForwardPartialDerivatives:
         tau is (r + 1, nv), external (r + 1, B, 6).
         """
         a = self._solve(q, v, tau, external)
-        return forward_rate_jacobians(a, self._inverse.time_derivatives(q, v, a, external))
+        result, code = self._series.jacobians(
+            a, self._inverse.time_derivatives(q, v, a, external))
+        if code != DONE:
+            stop(self._model, code, '', np.asarray(q))
+        return result
 
     def by_external(self, q: ArrayLike) -> Array:
         """Return the derivatives (nv, B, 6) of a by the wrenches on bodies, M^-1 J_b^T."""

@@ -24,11 +24,15 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constants import Constants
+from liedyn_ros.dynamics.partial_derivatives.kernels.forward_rates import (
+    forward_rate_jacobians)
 from liedyn_ros.dynamics.partial_derivatives.kernels.rate_jacobians import (
     COLUMN_SERIES_WIDTH, inverse_rate_jacobians, SERIES_WIDTH)
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels import kinds
@@ -99,21 +103,33 @@ class RateTables:
         self._factorial = np.array([float(factorial(k)) for k in range(rows + 2)])
 
 
-def forward_rate_jacobians(a: Array, at: InverseRateJacobians) -> ForwardRateJacobians:
-    """Return those of forward dynamics from those of inverse dynamics at its solution (13.37)."""
-    rows, size = at.by_q.shape[:2]
-    inverse = np.linalg.inv(at.by_a[0, 0]) if size else np.zeros((0, 0))
-    by_q, by_v = np.zeros_like(at.by_q), np.zeros_like(at.by_v)
-    by_tau = np.zeros_like(at.by_a)
-    for k in range(rows):
-        q, v, tau = -at.by_q[k], -at.by_v[k], np.zeros_like(by_tau[0])
-        tau[k] = np.eye(size)
-        for i in range(k):
-            q = q - at.by_a[k, i] @ by_q[i]
-            v = v - at.by_a[k, i] @ by_v[i]
-            tau -= at.by_a[k, i] @ by_tau[i]
-        by_q[k], by_v[k], by_tau[k] = inverse @ q, inverse @ v, inverse @ tau
-    return ForwardRateJacobians(a, by_q, by_v, by_tau)
+class ForwardRateTables:
+    """Room for the kernel of one model; it grows with the order, and belongs to nobody after."""
+
+    def __init__(self, before: NDArray[np.int64]) -> None:
+        """Take the coordinates before each one on its path (nv,), -1 for none."""
+        self._before, self._factors = before, np.zeros((len(before), len(before)))
+        self._sides = np.zeros(0)
+
+    def jacobians(self, a: Array, at: InverseRateJacobians) -> tuple[ForwardRateJacobians, int]:
+        """
+        Return those of forward dynamics from those of inverse dynamics at its solution a (13.37).
+
+        The number is 0, or k + 1 where coordinate k moves no inertia. Raises NotFiniteError where
+        a number overflows.
+        """
+        rows, n = a.shape
+        size = n * sum(-(-(k + 3) * n // LANES) * LANES for k in range(rows))
+        if len(self._sides) < size:
+            self._sides = np.zeros(size)
+        result = ForwardRateJacobians(
+            a, np.empty((rows, n, n)), np.empty((rows, n, n)), np.empty((rows, rows, n, n)))
+        code = forward_rate_jacobians(
+            self._before, self._factors, self._sides, tuple(at), *result[1:])
+        if not code:
+            for name, each in zip(result._fields, result):
+                as_array(name, each, each.shape)
+        return result, code
 
 
 def velocity_brackets(model: Model, v: Array) -> Array:

@@ -16,11 +16,12 @@
 
 import numpy as np
 import pytest
+from support.looped_machines import five_bar
 from support.random_models import add_random_joint, random_inertia
 from support.tangents import difference
 
 from liedyn_ros.dynamics.constrained import (
-    ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, project, taylor_series)
+    assemble, ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, project, taylor_series)
 from liedyn_ros.dynamics.partial_derivatives.constrained import constrained_partial_derivatives
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import (
     constrained_hybrid_partial_derivatives)
@@ -199,3 +200,27 @@ def test_products_by_parameters(machine) -> None:
     got = constrained_product(*state, rest, rest, rest, parameters=change)
     constrained_gradient(*state, y, z=z, parameters=slope)
     assert_same(slope.vector @ change.vector, y @ got.a + z @ got.multipliers)
+
+
+def test_products_of_a_function_beside_closures_and_couplings() -> None:
+    rng, loop = np.random.default_rng(5), five_bar()
+    start = assemble(ConstrainedDynamics(loop), rng.uniform(-0.3, 0.3, loop.nq))
+    s = rng.normal(size=loop.nq)
+    height = (s @ start)**2
+
+    def jacobian(q):
+        return 2.0 * (s[None] @ q)[:, None] * s
+
+    sheet = ConstraintFunction('sheet', 1, lambda q: np.array([(s @ q)**2 - height]), jacobian,
+                               jacobian_series=taylor_series(jacobian))
+    dynamics = ConstrainedDynamics(loop, functions=[sheet])
+    q, v = project(dynamics, start, rng.normal(size=loop.nv))
+    (dq, dv, dtau, y, tau), z = rng.normal(size=(5, loop.nv)), rng.normal(size=dynamics.m)
+    full = constrained_partial_derivatives(dynamics, q, v, tau)
+    got = constrained_product(dynamics, q, v, tau, dq, dv, dtau)
+    assert_same(got.a, full.by_q @ dq + full.by_v @ dv + full.by_tau @ dtau)
+    by = constrained_gradient(dynamics, q, v, tau, y)
+    for ours, wanted in zip(by, (full.by_q, full.by_v, full.by_tau)):
+        assert_same(ours, y @ wanted)
+    by = constrained_gradient(dynamics, q, v, tau, y, z=z)
+    assert_same(by.by_q @ dq + by.by_v @ dv + by.by_tau @ dtau, y @ got.a + z @ got.multipliers)

@@ -20,6 +20,8 @@ from support.dynamics_cases import make_case
 from support.tangents import difference
 
 from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.model import ModelBuilder
 
 ORDER = 3
 TOLERANCE = 1e-9  # of differences of eighth order
@@ -108,3 +110,12 @@ def test_refusals(moving) -> None:
         partial.time_derivatives(case.q, case.v, a[0])
     with pytest.raises(LimitError, match=r'^a: expected 31 rows'):
         partial.time_derivatives(case.q, case.v, np.zeros((40, case.model.nv)))
+
+
+def test_a_machine_that_cannot_move() -> None:
+    builder = ModelBuilder('rock')
+    builder.add_body('rock', None)
+    builder.add_joint('ground', 'fixed', None, 'rock')
+    got = Dynamics(builder.build()).forward.partial_derivatives.time_derivatives(
+        [], [], np.zeros((3, 0)))
+    assert got.by_q.shape == (3, 0, 0) and got.by_tau.shape == (3, 3, 0, 0)

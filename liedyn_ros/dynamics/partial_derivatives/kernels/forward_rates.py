@@ -1,0 +1,101 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The Jacobians of a, a', ... from those of tau, tau', ... at the same motion (13.37)."""
+
+from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import factorize, solve
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
+
+
+@kernel
+def forward_rate_jacobians(before, factors, sides, given, by_q, by_v, by_tau):
+    """
+    Write the partial derivatives of a^(k) by q, v and tau^(j), as many as by_q has.
+
+    given are those of tau^(k) by q, v and a^(j). before and factors are as in forward_jacobians.
+    sides is room for blocks as block says. Returns k + 1 for a pivot k of M that is not above 0,
+    else 0.
+    """
+    rows, n = len(by_q), len(before)
+    for a in range(n):
+        for b in range(n):
+            factors[a, b] = given[2][0, 0, a, b]
+    code = factorize(before, factors)
+    if code > 0:
+        return code
+    for k in range(rows):
+        first, end, width = block(k, n)
+        own = sides[first:end].reshape(n, width)
+        begin(own, given[0][k], given[1][k], k)
+        for i in range(k):
+            first, end, width = block(i, n)
+            subtract(own, given[2][k, i], sides[first:end].reshape(n, width))
+        solve(before, factors, own, own.shape[1])
+        read(own, 0, by_q[k])
+        read(own, 1, by_v[k])
+        for j in range(rows):
+            if j <= k:
+                read(own, 2 + j, by_tau[k, j])
+            else:
+                by_tau[k, j] = 0.0
+    return 0
+
+
+@inlined
+def block(k, n):
+    """
+    Return where the block of a^(k) starts and ends, and its width.
+
+    It has nv rows. Its columns are those by q, v, tau to tau^(k), filled up to a multiple of LANES. Blocks follow
+    each other.
+    """
+    first, end, width = 0, 0, 0
+    for i in range(k + 1):
+        width = (((i + 3) * n + LANES - 1) // LANES) * LANES
+        first, end = end, end + n * width
+    return first, end, width
+
+
+@kernel
+def read(own, j, by):
+    """Read nv columns of a block, the j-th ones."""
+    n = len(by)
+    for a in range(n):
+        for b in range(n):
+            by[a, b] = get(own, a, j * n + b)
+
+
+@kernel
+def begin(own, by_q, by_v, k):
+    """Write what q, v and tau^(k) themselves change."""
+    n = len(own)
+    for a in range(n):
+        for c in range(0, own.shape[1], LANES):
+            put_lanes(own, a, c, spread(0.0))
+        for b in range(n):
+            put(own, a, b, -by_q[a, b])
+            put(own, a, n + b, -by_v[a, b])
+        put(own, a, (2 + k) * n + a, 1.0)
+
+
+@kernel
+def subtract(own, by_rate, earlier):
+    """Subtract what a derivative of lower order changes; by_rate has the zeros of the tree."""
+    for a in range(len(own)):
+        for b in range(len(own)):
+            factor = by_rate[a, b]
+            if factor != 0.0:
+                for c in range(0, earlier.shape[1], LANES):
+                    put_lanes(own, a, c, get_lanes(own, a, c) - factor * get_lanes(earlier, b, c))
