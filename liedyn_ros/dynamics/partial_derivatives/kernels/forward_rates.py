@@ -58,8 +58,8 @@ def block(k, n):
     """
     Return where the block of a^(k) starts and ends, and its width.
 
-    It has nv rows. Its columns are those by q, v, tau to tau^(k), filled up to a multiple of LANES. Blocks follow
-    each other.
+    It has nv rows. Its columns are those by q, v, tau to tau^(k), filled up to a multiple of
+    LANES. Blocks follow each other.
     """
     first, end, width = 0, 0, 0
     for i in range(k + 1):
