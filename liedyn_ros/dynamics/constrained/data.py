@@ -128,7 +128,8 @@ class ConstrainedData:
         """Return room for the series of a state, of k coefficients."""
         n, nv, m = self._links, self._nv, self.m
         return MOTION.pack(
-            pose=np.zeros((n + 1, 12)), reference=np.zeros(3), rate=np.zeros((k, padded(nv))),
+            pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
+            rate=np.zeros((k, padded(nv))),
             effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
             carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), step_row=_rows(nv),
             twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, self._heavy + 1),
@@ -142,23 +143,31 @@ class ConstrainedData:
             pull_row=_rows(self._closures),
             closure_wrench=np.zeros((6, padded(self._closures))),
             multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
-            jacobian=_cube(k, m, nv), composite=np.zeros((n, 10)),
+            jacobian=_cube(k, m, nv), composite=np.zeros((n, padded(10))),
             twist_row=_rows(n + 2), wrench_row=_rows(n + 2), twist_change=_rows(n + 2),
             wrench_change=_rows(n + 2))
 
 
 def _cube(orders: int, columns: int, things: int) -> Array:
-    return np.zeros((orders, columns, padded(things)))
+    """
+    Return room for columns of things, an odd number of registers long.
+
+    Columns at powers of two apart would share a set of the cache, and wait for each other's
+    stores: a fifth of the time of a machine with 32 coordinates.
+    """
+    width = padded(things)
+    return np.zeros((orders, columns, width + LANES if width % (2 * LANES) == 0 else width))
 
 
 def _heavy_links(inertia: Array) -> dict[str, Array | Indices]:
     """Return what tells the links with inertia from those without, of rows (N, 10)."""
     heavy = inertia.any(axis=1)
     links = np.flatnonzero(heavy)
-    mass = np.zeros((1, padded(len(links) + 1)))
-    mass[0, :len(links)] = inertia[links, 0]
+    columns = np.zeros((inertia.shape[1], padded(len(links) + 1)))
+    columns[:, :len(links)] = inertia[links].T
     return {'heavy': _ints(np.where(heavy, np.cumsum(heavy) - 1, len(links))),
-            'heavy_link': _filled_up(_ints(links), len(inertia) + 1), 'mass': mass,
+            'heavy_link': _filled_up(_ints(links), len(inertia) + 1),
+            'heavy_inertia': columns, 'mass': columns[:1],
             'heavy_links': _ints([len(links)])}
 
 

@@ -24,7 +24,8 @@ import math
 
 import numpy as np
 
-from liedyn_ros.dynamics.constrained.kernels.tables import dot6, get6, many3, START
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    add_row, dot6, get6, many3, START)
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
@@ -65,12 +66,13 @@ def write_mass(machine, motion, room):
                     f, many3(screws, c, START + 3)))
             put_lanes(mass, j, LANES * (own // LANES), spread(0.0))
             for t in range(own):
-                put(mass, j, t, get(row, 0, machine.ancestor[first + t]))
+                put(mass, j, t, get(row, 0, ancestor(machine, first + t)))
             put(mass, j, own, dot6(screw, (m, f)))
         parent = machine.parent[i]
         if parent < count:
-            for c in range(10):
-                composite[parent, c] += composite[i, c]
+            add_row(composite, parent, get_lanes(composite, i, START))
+            put_lanes(composite, parent, LANES, get_lanes(composite, parent, LANES) + get_lanes(
+                composite, i, LANES))
 
 
 @kernel
@@ -90,11 +92,11 @@ def factor(machine, free, room):
         if not pivot > SMALLEST_PIVOT * room.y[k]**2:
             return k + 1
         inverse = 1.0 / pivot
-        for t in range(own - 1, -1, -1):
-            i, entry = machine.ancestor[first + t], inverse * get(mass, k, t)
-            if free[i]:
-                for c in range(0, t + 1, LANES):
-                    put_lanes(mass, i, c, get_lanes(mass, i, c) - entry * get_lanes(mass, k, c))
+        for c in range(0, own, LANES):
+            row = get_lanes(mass, k, c)
+            for t in range(c, own):  # rows of coordinates that are not free are not read
+                i = ancestor(machine, first + t)
+                put_lanes(mass, i, c, get_lanes(mass, i, c) - inverse * get(mass, k, t) * row)
         scale = math.sqrt(inverse)
         room.root[k] = scale
         for c in range(0, own, LANES):
@@ -125,7 +127,7 @@ def solve_rows_transposed(machine, free, room, table):
             row = scale * get_lanes(table, k, c)
             put_lanes(table, k, c, row)
             for t in range(own):
-                i = machine.ancestor[first + t]
+                i = ancestor(machine, first + t)
                 put_lanes(table, i, c, get_lanes(table, i, c) - get(room.mass, k, t) * row)
 
 

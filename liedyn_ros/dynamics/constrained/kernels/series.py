@@ -17,8 +17,8 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add_row, AXES, get3, get_row, get_rows, HEAVY, load3, load9, many3, ORIGIN, pick_rows,
-    place_rows, put3, put_many3, put_row, put_rows, ROUND, START, zeros)
+    add_row, AXES, get3, get_row, get_rows, HEAVY, load3, load9, many3, ORIGIN, pick_poses,
+    pick_rows, place_rows, put3, put_many3, put_row, put_rows, ROUND, START, zeros)
 from liedyn_ros.dynamics.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
@@ -57,13 +57,8 @@ def begin(machine, motion, q, frames):
         for c in range(3):
             motion.pose[i, 9 + c] -= center[c]
             motion.twist[0, c, count] = motion.twist[0, 3 + c, count] = 0.0
-    for b in range(machine.heavy_links[0]):
-        i = machine.heavy_link[b]
-        body = machine.inertia[i, 0], load3(machine.inertia, i, 1), symmetric6(machine.inertia, i)
-        _, h, j = rigid.transport(load9(motion.pose, i), load3(motion.pose, i, 9), body)
-        put3(motion.moments, b, START, HEAVY, h)
-        put3(motion.moments, b, START, ROUND, j[0:3])
-        put3(motion.moments, b, START, ROUND + 3, j[3:6])
+    for b in range(0, machine.heavy_links[0], LANES):
+        write_moments(machine, motion, b)
     for i in range(count):
         r, p = load9(motion.pose, i), load3(motion.pose, i, 9)
         for k in range(joints.degrees(machine.kind[i])):
@@ -81,6 +76,18 @@ def begin(machine, motion, q, frames):
         put3(motion.frame, f, START, ORIGIN, p)
         for c in range(3):
             put3(motion.frame, f, START, AXES + 3 * c, (r[c], r[3 + c], r[6 + c]))
+
+
+@kernel
+def write_moments(machine, motion, b):
+    """Write m c and J of eight links with inertia from b on."""
+    (r, p), table = pick_poses(motion.pose, machine.heavy_link, b), machine.heavy_inertia
+    body = (get_lanes(table, START, b), many3(table, b, START + 1),
+            many3(table, b, START + 4) + many3(table, b, START + 7))
+    _, h, j = rigid.transport(r, p, body)
+    put_many3(motion.moments[0], b, HEAVY, h)
+    put_many3(motion.moments[0], b, ROUND, j[0:3])
+    put_many3(motion.moments[0], b, ROUND + 3, j[3:6])
 
 
 @kernel
@@ -107,13 +114,6 @@ def store_pose(pose, i, r, p):
         pose[i, c] = r[c]
     for c in range(3):
         pose[i, 9 + c] = p[c]
-
-
-@kernel
-def symmetric6(inertia, i):
-    """Return the moments of inertia of a row."""
-    return (inertia[i, 4], inertia[i, 5], inertia[i, 6], inertia[i, 7], inertia[i, 8],
-            inertia[i, 9])
 
 
 @kernel

@@ -139,12 +139,13 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
 @kernel
 def readable(sought, free, a, tau):
     """Return whether what is read of a and tau (orders, nv) is finite."""
-    good = True
+    if not sought:
+        return finite(a.reshape(-1)) and finite(tau.reshape(-1))
+    count = 0
     for k in range(len(a)):
         for j in range(len(free)):
-            good = (good and ((sought and free[j]) or math.isfinite(a[k, j]))
-                    and ((sought and not free[j]) or math.isfinite(tau[k, j])))
-    return good
+            count += abs(tau[k, j] if free[j] else a[k, j]) < math.inf
+    return count == a.size
 
 
 @kernel

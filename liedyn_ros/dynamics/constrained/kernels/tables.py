@@ -25,7 +25,7 @@ import numpy as np
 
 from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_lanes, put, put_lanes, spread, transposed
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, transposed
 from liedyn_ros.lie.kernels import vec3
 
 ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then its x, y and z axes
@@ -43,7 +43,7 @@ MACHINE = Bundle(
     kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)
     nq=INTEGERS,  # (1,)
     placement=MATRIX,  # (N, 12) rotation row by row, translation
-    inertia=MATRIX,  # (N, 10)
+    inertia=MATRIX, heavy_inertia=MATRIX,  # (N, 10), and (10, H) of the links with inertia
     heavy=INTEGERS,  # (N,) which of the links with inertia a link is; H where it has none
     heavy_link=INTEGERS, mass=MATRIX,  # (H,) those links, filled up with N + 1, and (1, H + 1)
     heavy_links=INTEGERS,  # (1,) their number H
@@ -80,7 +80,7 @@ MACHINE = Bundle(
 # Where things follow from each other, a thing is a row instead, of six numbers and two zeros.
 MOTION = Bundle(
     'Motion',
-    pose=MATRIX,  # (N + 1, 12), order zero
+    pose=MATRIX,  # (N + 2, 12), order zero, rows filled up to LANES, the last one zero
     reference=VECTOR,  # (3,) origin of the inertial frame in the ground
     rate=MATRIX, effort=MATRIX,  # (K, nv) v, and (nv, K) tau
     screw=CUBE, screw_row=MATRIX,  # (K, 6, nv), and order zero as rows
@@ -105,7 +105,7 @@ MOTION = Bundle(
     multiplier=MATRIX,  # (m, K)
     potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
     jacobian=CUBE,  # (K, m, nv) A and its coefficients, rows filled up to LANES
-    composite=MATRIX,  # (N, 10)
+    composite=MATRIX,  # (N, 10), rows filled up to LANES
     # Rows (N + 2, LANES), the last one zero: twists and wrenches of the links, of one order, and
     # what the solution of an order adds to them.
     twist_row=MATRIX, wrench_row=MATRIX, twist_change=MATRIX, wrench_change=MATRIX)
@@ -228,6 +228,23 @@ def pick_rows(table, index, at):
         get_lanes(table, index[at + 4], START), get_lanes(table, index[at + 5], START),
         get_lanes(table, index[at + 6], START), get_lanes(table, index[at + 7], START))
     return (x[0], x[1], x[2]), (x[3], x[4], x[5])
+
+
+@inlined
+def pick_poses(table, index, at):
+    """Return the eight poses (r, p) whose rows index lists from `at` on, side by side."""
+    first = transposed(
+        get_lanes(table, index[at], START), get_lanes(table, index[at + 1], START),
+        get_lanes(table, index[at + 2], START), get_lanes(table, index[at + 3], START),
+        get_lanes(table, index[at + 4], START), get_lanes(table, index[at + 5], START),
+        get_lanes(table, index[at + 6], START), get_lanes(table, index[at + 7], START))
+    last = transposed(
+        get_lanes(table, index[at], LANES), get_lanes(table, index[at + 1], LANES),
+        get_lanes(table, index[at + 2], LANES), get_lanes(table, index[at + 3], LANES),
+        get_lanes(table, index[at + 4], LANES), get_lanes(table, index[at + 5], LANES),
+        get_lanes(table, index[at + 6], LANES), get_lanes(table, index[at + 7], LANES))
+    return ((first[0], first[1], first[2], first[3], first[4], first[5], first[6], first[7],
+             last[0]), (last[1], last[2], last[3]))
 
 
 @inlined
