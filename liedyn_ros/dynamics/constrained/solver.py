@@ -138,7 +138,7 @@ class Solver:
         find out what is wrong, or convert.
         """
         known = tau if a is None else a
-        if type(known) is not np.ndarray or known.ndim > 2 or self.constraints.functions:
+        if type(known) is not np.ndarray or known.ndim > 2:
             return None
         rows = 1
         if known.ndim == 2:
@@ -159,12 +159,22 @@ class Solver:
         motion = forces if a is None else a  # HYBRID reads no acceleration that it seeks
         if known.ndim == 2:
             motion, forces = cast(Array, motion).reshape(-1), cast(Array, forces).reshape(-1)
+        if self.constraints.functions and (rows > 1 or not self._meets_functions(q, v, closed)):
+            return None
         found = np.empty(rows * self._ends[-1] + REPORT_WIDTH)
         code = self._kernel.attempt(
             task.words, CLOSED if closed else math.inf, pressed, q, v, motion, forces, found)
         if code != solver.DONE:
             return None
         return self._solution_of(found, rows if known.ndim == 2 else None, unprescribed)
+
+    def _meets_functions(self, q: ArrayLike, v: ArrayLike, closed: bool) -> bool:
+        """Write functions at a state; return False where it is not known, or not on them."""
+        if not (_is_plain(q) and _is_plain(v) and q.shape == (self.model.nq,)
+                and v.shape == (self._nv,) and np.isfinite(q).all() and np.isfinite(v).all()):
+            return False
+        residual = self.constraints.write_functions(q, v)
+        return not closed or bool(np.abs(residual).max() <= CLOSED)
 
     def _solution_of(self, found: Array, rows: int | None, unprescribed: bool
                      ) -> ConstrainedSolution:
