@@ -92,11 +92,11 @@ def factor(machine, free, room):
         if not pivot > SMALLEST_PIVOT * room.y[k]**2:
             return k + 1
         inverse = 1.0 / pivot
-        for c in range(0, own, LANES):
-            row = get_lanes(mass, k, c)
-            for t in range(c, own):  # rows of coordinates that are not free are not read
-                i = ancestor(machine, first + t)
-                put_lanes(mass, i, c, get_lanes(mass, i, c) - inverse * get(mass, k, t) * row)
+        for t in range(own - 1, -1, -1):
+            i, entry = machine.ancestor[first + t], inverse * get(mass, k, t)
+            if free[i]:
+                for c in range(0, t + 1, LANES):
+                    put_lanes(mass, i, c, get_lanes(mass, i, c) - entry * get_lanes(mass, k, c))
         scale = math.sqrt(inverse)
         room.root[k] = scale
         for c in range(0, own, LANES):
