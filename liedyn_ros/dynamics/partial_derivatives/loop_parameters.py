@@ -19,15 +19,17 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.inputs import borrowed
 from liedyn_ros.dynamics.kernels.tables import DATA_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.loop_parameters import Extra
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PART_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import table_of_bodies
 from liedyn_ros.dynamics.partial_derivatives.parameters import (
     Parameters, require_parameters, shapes_of)
-from liedyn_ros.model import Model
+
+_NO_WRENCHES = np.empty((0, 6))
 
 
 def extra_of(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None,
@@ -39,23 +41,24 @@ def extra_of(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | 
     """
     if parameters is None:
         return None
-    model, bodies = dynamics.model, len(dynamics.model.bodies)
+    model = dynamics.model
     require_parameters(parameters, model, shapes_of(model))
-    links, (table, frame_body) = model.link_table.N + 1, _placed(model)
-    wrenches = np.empty((0, 6)) if external is None else np.array(
-        as_array('external', external, (bodies, 6)))
+    wrenches = _NO_WRENCHES if external is None else borrowed(
+        'external', external, (len(model.bodies), 6))
     return Extra(
-        np.empty((links, PART_WIDTH)), table.copy(), np.empty((len(frame_body), 6)), frame_body,
-        np.empty((links, DATA_WIDTH)), parameters.ground, parameters.of_coordinates,
-        parameters.of_bodies, parameters.of_closures, parameters.vector,
-        np.array(model.check_configuration(q)), wrenches,
+        *_room(dynamics), parameters.ground, parameters.of_coordinates, parameters.of_bodies,
+        parameters.of_closures, parameters.vector, borrowed('q', q, (model.nq,)), wrenches,
         float(dynamics.tree.constants.dissipation))
 
 
 @lru_cache(maxsize=16)
-def _placed(model: Model) -> tuple[Array, NDArray[np.int64]]:
-    """Return the table of bodies, and the bodies of frames (2 C,), -1 for the ground."""
+def _room(dynamics: ConstrainedDynamics) -> tuple[Array, Array, Array, NDArray[np.int64], Array]:
+    """Return the first five of Extra, whose content belongs to nobody after a call."""
+    model = dynamics.model
     sides = [closure.body_b for closure in model.closures]
     sides += [closure.body_a for closure in model.closures]
-    return table_of_bodies(model), np.array(
-        [-1 if body is None else model.body_index(body) for body in sides], dtype=np.int64)
+    bodies = np.array([-1 if body is None else model.body_index(body) for body in sides],
+                      dtype=np.int64)
+    links = model.link_table.N + 1
+    return (np.zeros((links, PART_WIDTH)), table_of_bodies(model), np.zeros((len(sides), 6)),
+            bodies, np.zeros((links, DATA_WIDTH)))
