@@ -81,10 +81,13 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
             put_lanes(parts, first, MOVED, moved)
     for b in range(0, len(of_bodies), LANES):
         change_bodies(data, bodies, b, len(external) > 0, of_bodies)
+    last, wrench = -1, spread(0.0)  # of bodies on one link in a row none waits for the one before
     for b in range(len(of_bodies)):
         i = get_int(bodies, LINK, b)
-        put_lanes(parts, i, LINK_WRENCH, get_lanes(parts, i, LINK_WRENCH) + row_of(
-            bodies, OWN, b))
+        if i != last:
+            last, wrench = i, get_lanes(parts, i, LINK_WRENCH)
+        wrench = wrench + row_of(bodies, OWN, b)
+        put_lanes(parts, i, LINK_WRENCH, wrench)
 
 
 @inlined
@@ -341,11 +344,14 @@ def by_inertia(xw, xu, yw, yu):
 @inlined
 def finite(vector):
     """Return whether all entries are finite; on long vectors faster than joints.finite."""
-    row, end = vector.reshape(1, -1), len(vector) - len(vector) % LANES
-    x = spread(0.0)
-    for k in range(0, end, LANES):
+    row, end = vector.reshape(1, -1), len(vector) - len(vector) % (4 * LANES)
+    x = y = z = w = spread(0.0)
+    for k in range(0, end, 4 * LANES):
         x = x + 0.0 * get_lanes(row, 0, k)
-    return total(x) == 0.0 and joints.finite(vector[end:])
+        y = y + 0.0 * get_lanes(row, 0, k + LANES)
+        z = z + 0.0 * get_lanes(row, 0, k + 2 * LANES)
+        w = w + 0.0 * get_lanes(row, 0, k + 3 * LANES)
+    return total((x + y) + (z + w)) == 0.0 and joints.finite(vector[end:])
 
 
 @inlined
