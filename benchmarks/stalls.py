@@ -18,7 +18,7 @@ A witness on each processor, at raised priority, sleeps a millisecond at a time.
 late, the processor stood still for every process, as under a hypervisor that gives it to others.
 A feed that stood still sends all at once what it could not send. A node's queue holds QUEUE. So
 stalls that lie within QUEUE of each other count together, and matter where they add up to half of
-it. What is lost from then on until RECOVERY later is the machine's loss, all else the node's.
+it. What is lost then, until RECOVERY later, is the machine's loss, all else the node's.
 """
 
 from collections.abc import Sequence
@@ -92,10 +92,15 @@ def merge(stalls: np.ndarray) -> np.ndarray:
 
 
 def outside(outages: np.ndarray, losses: Sequence[Loss]) -> list[Loss]:
-    """Return the losses that no outage and no RECOVERY after one explains."""
+    """
+    Return the losses that no outage explains.
+
+    It explains those that begin at most RECOVERY before it and end at most RECOVERY after it.
+    """
+    begins, ends = outages.T + 1e9 * RECOVERY * np.array([[-1.0], [1.0]])
     return [loss for loss in losses
-            if not np.any((outages[:, 0] <= loss.before)
-                          & (loss.after <= outages[:, 1] + 1e9 * RECOVERY))]
+            if not np.any((begins <= loss.after) & (outages[:, 0] <= loss.before)
+                          & (loss.before <= ends))]
 
 
 def near(stalls: np.ndarray, loss: Loss) -> list[list[float]]:
