@@ -30,11 +30,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.streams import Loss, raise_priority
+from benchmarks.accounts import Loss
+from benchmarks.streams import raise_priority
 
 NAP = 0.001  # s, of a witness
 LATE = 0.002  # s, from which on a stall is written down
 QUEUE = 0.01  # s, that the node's queue holds at 1 kHz
+LEAD = 0.02  # s, that the last answer lies before an outage
 RECOVERY = 0.1  # s, in which a node is to be fresh again
 STALLS = 1 << 16  # that are written down
 
@@ -43,7 +45,8 @@ def watch(processor: int | None, stop: Any, late: Any, count: Any) -> None:
     """Sleep a NAP at a time; write down from when to when it took too long, ns."""
     if processor is not None:
         os.sched_setaffinity(0, {processor})
-        raise_priority()
+        if not raise_priority():
+            return  # it would tell of other processes, which excuse nothing
     before = time.time_ns()
     while not stop.is_set():
         time.sleep(NAP)
@@ -95,9 +98,9 @@ def outside(outages: np.ndarray, losses: Sequence[Loss]) -> list[Loss]:
     """
     Return the losses that no outage explains.
 
-    It explains those that begin at most RECOVERY before it and end at most RECOVERY after it.
+    It explains those that begin at most LEAD before it and end at most RECOVERY after it.
     """
-    begins, ends = outages.T + 1e9 * RECOVERY * np.array([[-1.0], [1.0]])
+    begins, ends = outages.T + 1e9 * np.array([[-LEAD], [RECOVERY]])
     return [loss for loss in losses
             if not np.any((begins <= loss.after) & (outages[:, 0] <= loss.before)
                           & (loss.before <= ends))]
@@ -111,10 +114,9 @@ def near(stalls: np.ndarray, loss: Loss) -> list[list[float]]:
 
 
 def covered(outages: np.ndarray) -> float:
-    """Return for how long there was an outage or RECOVERY after one, s."""
+    """Return for how long there was an outage, LEAD before one or RECOVERY after, s."""
     total, reached = 0, 0
-    for begin, end in outages.tolist():
-        end += int(1e9 * RECOVERY)
+    for begin, end in (outages + (1e9 * np.array([-LEAD, RECOVERY])).astype(np.int64)).tolist():
         total += max(0, end - max(begin, reached))
         reached = max(reached, end)
     return 1e-9 * total

@@ -31,7 +31,7 @@ import struct
 import subprocess
 from threading import Event, Thread
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from liedyn_interfaces.msg import LoopStatus, StewartStatus
@@ -43,6 +43,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
+from benchmarks.accounts import account, Loss
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart import outputs
 from liedyn_ros.ros.conversions import nanoseconds
@@ -129,14 +130,6 @@ class Record:
         """Return the time (s) from a time, ns, until a pose arrived that was fresh."""
         return next((1e-9 * (at - begin) for stamp, at in zip(self.stamps, self.arrivals)
                      if at >= begin and at - stamp < 1e9 * FRESH), np.inf)
-
-
-class Loss(NamedTuple):
-    """Samples lost between the stamps, ns, of two that were answered."""
-
-    after: int
-    before: int
-    samples: int
 
 
 def raise_priority() -> bool:
@@ -290,6 +283,7 @@ class Bench:
         """
         self._stack, self._command, self._context = stack, command, get_context('spawn')
         self._traffic = traffic or platform_traffic()
+        self.losses: list[Loss] = []  # of the last time measured
         self.record = stack.enter_context(recorded(self._traffic))
         self.start()
         stack.callback(lambda: self.end(signal.SIGINT))
@@ -361,38 +355,21 @@ class Bench:
         ages = 1e3 * self.record.ages(begin, end)
         arrivals = [at for at in self.record.arrivals if begin <= at < end]
         gaps = 1e-6 * np.diff([begin, *arrivals, end])
-        sent, passed_over, losses = self._accounts(begin, end, first)
-        self.losses = losses
+        sent, passed_over, self.losses = self._account(begin, end, first)
         seconds = 1e-9 * (end - begin)
         some = ages if len(ages) else np.array([np.inf])
         return {'sent a second': sent / seconds, 'age median': float(np.median(some)),
                 'age 99 %': float(np.percentile(some, 99)), 'age greatest': float(some.max()),
                 'longest gap': float(gaps.max()), 'poses a second': len(ages) / seconds,
                 'passed over %': 100.0 * passed_over / max(sent, 1),
-                'lost %': 100.0 * sum(loss.samples for loss in losses) / max(sent, 1),
+                'lost %': 100.0 * sum(loss.samples for loss in self.losses) / max(sent, 1),
                 'out of order': self.record.out_of_order,
                 'CPU %': 100.0 * cpu / seconds, 'CPU us a sample': 1e6 * cpu / max(sent, 1)}
 
-    def _accounts(self, begin: int, end: int, first: int) -> tuple[int, int, list[Loss]]:
-        """
-        Return how many samples of a time were sent and passed over, and where samples were lost.
-
-        A status counts what was passed over since the one before. What is missing besides between
-        two answers is lost.
-        """
-        sent = np.frombuffer(self._sent, np.int64)
-        sent = np.sort(sent[(begin <= sent) & (sent < end)])
-        passed_over = {}
+    def _account(self, begin: int, end: int, first: int) -> tuple[int, int, list[Loss]]:
+        """Return how many samples were sent and passed over, and where some were lost."""
+        told = []
         for raw in self.record.statuses[first:]:
             status = deserialize_message(raw, self._traffic.answers[1][0])
-            passed_over[nanoseconds(status.header.stamp)] = getattr(status, 'passed_over', 0)
-        answered = np.unique(self.record.stamps)
-        answered = answered[answered >= begin]
-        inside = int(np.searchsorted(answered, end))
-        gap_ends = np.append(answered[:inside], end)
-        before = np.searchsorted(sent, gap_ends)
-        between = np.diff(before, prepend=-1) - 1
-        over = [passed_over.get(stamp, 0) for stamp in [*answered.tolist(), end][:inside + 1]]
-        losses = [Loss(int(after), int(last), int(count)) for after, last, count
-                  in zip([begin, *gap_ends], gap_ends, between - over) if count > 0]
-        return len(sent), sum(over[:-1]), losses
+            told.append((nanoseconds(status.header.stamp), getattr(status, 'passed_over', 0)))
+        return account(np.frombuffer(self._sent, np.int64), self.record.stamps, told, begin, end)

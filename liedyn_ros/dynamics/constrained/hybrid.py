@@ -18,6 +18,7 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
 from liedyn_ros.dynamics.constrained.solution import ConstrainedSolution, ConstrainedSolutions
 from liedyn_ros.dynamics.constrained.solver import Solver, task_of
@@ -52,11 +53,13 @@ class ConstrainedHybrid:
         return cast(ConstrainedSolutions, self._solve(True, q, v, prescribed, a, tau, external))
 
     def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-               tau: ArrayLike, external: ArrayLike | None
+               tau: ArrayLike | None, external: ArrayLike | None
                ) -> ConstrainedSolution | ConstrainedSolutions:
         solver = self._solver
         which = mask('prescribed', prescribed, solver.model.nv)
         free = ~which
+        if tau is None and free.any():
+            raise LiedynError('tau: expected forces where accelerations are sought, got None')
         task, unprescribed = task_of(HYBRID, free.tobytes()), bool(free.all())
         found = None if batch else solver.attempt(
             task, q, v, a, tau, external, True, unprescribed)

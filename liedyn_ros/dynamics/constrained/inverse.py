@@ -96,7 +96,7 @@ class ConstrainedInverse:
 
     def task(self, driven: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None) -> Task:
         """Return what the kernel is told to seek for the actuators that are driven (nv,)."""
-        if redundancy not in (LEAST_TORQUE, LEAST_FORCE):
+        if not isinstance(redundancy, str) or redundancy not in (LEAST_TORQUE, LEAST_FORCE):
             raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                               f'got {redundancy!r}')
         m = self._solver.constraints.m

@@ -138,6 +138,8 @@ class Solver:
         find out what is wrong, or convert.
         """
         known = tau if a is None else a
+        if a is None and not unprescribed:  # what is read of a was not given
+            return None
         if type(known) is not np.ndarray or known.ndim > 2:
             return None
         rows = 1
@@ -200,13 +202,13 @@ class Solver:
         """
         Return checked input, copied; of a and of tau what is read, each (nv,).
 
-        Either, not both, may be None, and is then zero.
+        Where nothing is read of a, it may be None. tau may be None, and is then zero.
         """
         q = self._batch(q) if batch else self.model.check_configuration(q)
         shape, nv = q.shape[:-1], self.model.nv
         v = np.array(as_array('v', v, (*shape, nv)))
-        if a is not None:
-            a, single = self._orders('a', a, shape, reads[0])
+        if a is not None or reads[0].any():
+            a, single = self._orders('a', cast(ArrayLike, a), shape, reads[0])
             tau = np.zeros_like(a) if tau is None else self._like('tau', tau, a, single, reads[1])
         else:
             tau, single = self._orders('tau', cast(ArrayLike, tau), shape, reads[1])

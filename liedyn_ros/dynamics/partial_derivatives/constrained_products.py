@@ -20,13 +20,13 @@ cost does not grow with the number of derivatives. Constraint functions need a j
 products take seven of these, gradients four for each coordinate.
 """
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, require_finite
+from liedyn_ros.common.while_it_lives import while_it_lives
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintStatus, LEAST_TORQUE)
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
@@ -195,7 +195,7 @@ def constrained_hybrid_gradient(
 def _forward(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
              external: ArrayLike | None) -> Array:
     """Run forward dynamics at order zero, which leaves its factors; return a."""
-    if type(tau) is not np.ndarray or tau.ndim != 1:
+    if type(tau) is not np.ndarray or tau.shape != (dynamics.model.nv,):
         tau = as_array('tau', tau, (dynamics.model.nv,))
     _begin(dynamics)
     found = dynamics.forward(q, v, tau, external=external)
@@ -209,7 +209,7 @@ def _inverse(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: Array
              weights: ArrayLike | None, external: ArrayLike | None
              ) -> tuple[NDArray[np.bool_], Task]:
     """Run inverse dynamics at order zero; return which joints are passive, and the task."""
-    if type(a) is not np.ndarray or a.ndim != 1:
+    if type(a) is not np.ndarray or a.shape != (dynamics.model.nv,):
         a = as_array('a', a, (dynamics.model.nv,))
     _begin(dynamics)
     found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
@@ -291,7 +291,7 @@ def _require_finite(name: str, extra: Extra | None) -> None:
         require_finite(name, extra.vector)
 
 
-@lru_cache(maxsize=16)
+@while_it_lives
 def _room(dynamics: ConstrainedDynamics) -> Array:
     """Return the room of the kernels, whose content belongs to nobody after a call."""
     model = dynamics.model

@@ -14,12 +14,11 @@
 
 """Products by parameters of machines with closed loops: what their kernels take besides."""
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.while_it_lives import while_it_lives
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.inputs import borrowed
 from liedyn_ros.dynamics.kernels.tables import DATA_WIDTH
@@ -51,7 +50,7 @@ def extra_of(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | 
         float(dynamics.tree.constants.dissipation))
 
 
-@lru_cache(maxsize=16)
+@while_it_lives
 def _room(dynamics: ConstrainedDynamics) -> tuple[Array, Array, Array, NDArray[np.int64], Array]:
     """Return the first five of Extra, whose content belongs to nobody after a call."""
     model = dynamics.model

@@ -14,8 +14,6 @@
 
 """The parameters of a model as one vector: what a product changes, what a gradient writes."""
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -47,13 +45,27 @@ class Parameters:
 
     def __init__(self, model: Model, vector: ArrayLike | None = None) -> None:
         """Take a copy of a vector, or zeros."""
-        self.shapes = shapes = shapes_of(model)
-        ends = np.cumsum([rows * width for rows, width in shapes])
-        self.vector: Array = np.zeros(ends[-1])
-        if vector is not None:
-            self.vector[:] = as_array('vector', vector, self.vector.shape)
+        shapes = shapes_of(model)
+        size = (sum(rows * width for rows, width in shapes),)
+        self.__setstate__((shapes, np.zeros(size) if vector is None else np.array(
+            as_array('vector', vector, size))))
+
+    def __getstate__(self) -> tuple[Shapes, Array]:
+        """Return what a copy or a pickle is made of."""
+        return self.shapes, self.vector
+
+    def __setstate__(self, state: tuple[Shapes, Array]) -> None:
+        """Lay the parts out on a vector, so that they are its views in a copy too."""
+        self.shapes, self._vector = state
+        ends = np.cumsum([rows * width for rows, width in self.shapes])
         self.ground, self.of_coordinates, self.of_bodies, self.of_closures = (
-            part.reshape(shape) for part, shape in zip(np.split(self.vector, ends[:-1]), shapes))
+            part.reshape(shape)
+            for part, shape in zip(np.split(self._vector, ends[:-1]), self.shapes))
+
+    @property
+    def vector(self) -> Array:
+        """Return all of it (P,), of which the parts are views."""
+        return self._vector
 
     @property
     def gravity(self) -> Array:
@@ -121,7 +133,6 @@ class Parameters:
         return self.of_closures[:, columns.LENGTH]
 
 
-@lru_cache(maxsize=16)
 def shapes_of(model: Model) -> Shapes:
     """Return the shapes of the parts of gravity, coordinates, bodies and closures."""
     return ((1, 3), (model.nv, columns.COORDINATE_WIDTH),

@@ -120,12 +120,13 @@ class ForwardRateTables:
         """
         rows, n = a.shape
         size = n * sum(-(-(k + 3) * n // LANES) * LANES for k in range(rows))
-        if len(self._sides) < size:
-            self._sides = np.zeros(size)
+        sides = self._sides
+        if len(sides) < size:
+            sides = self._sides = np.zeros(size)
         result = ForwardRateJacobians(
             a, np.empty((rows, n, n)), np.empty((rows, n, n)), np.empty((rows, rows, n, n)))
         code = forward_rate_jacobians(
-            self._before, self._factors, self._sides, tuple(at), *result[1:])
+            self._before, self._factors, sides, tuple(at), *result[1:])
         if not code:
             for name, each in zip(result._fields, result):
                 as_array(name, each, each.shape)

@@ -47,6 +47,21 @@ def dense_parts(dynamics: ConstrainedDynamics, q: Array, v: Array, a: Array
             loop_witness.jacobian(dynamics.model, q))
 
 
+def test_nothing_stands_for_what_was_not_given() -> None:
+    dynamics, q, v, a = five_bar_state()
+    tau = np.arange(1.0, 5.0)
+    for _ in range(2):  # a first call and those after it
+        with pytest.raises(LiedynError, match='a: expected an array of real numbers, got None'):
+            dynamics.hybrid(q, v, KNOWN, None, tau)
+        with pytest.raises(LiedynError, match='tau: expected forces'):
+            dynamics.hybrid(q, v, KNOWN, a[0], None)
+        with pytest.raises(LiedynError, match='a: expected an array of real numbers, got None'):
+            dynamics.inverse(q, v, None, tau=tau)
+        dynamics.hybrid(q, v, KNOWN, a[0], tau)
+    with pytest.raises(LiedynError, match='redundancy: expected'):
+        dynamics.inverse(q, v, a[0], redundancy=np.array('least_torque'))
+
+
 def test_two_actuators_are_unique() -> None:  # (Kim 58)
     dynamics, q, v, a = five_bar_state()
     need, rows = dense_parts(dynamics, q, v, a[0])

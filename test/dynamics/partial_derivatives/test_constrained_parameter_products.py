@@ -14,6 +14,9 @@
 
 """Products by parameters of machines with closed loops beside full Jacobians and complex steps."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from scipy.linalg import qr
@@ -22,7 +25,7 @@ from support.complex_step import along
 from support.loop_states import EVERY, REDUNDANT, state
 
 from liedyn_ros.common.errors import LiedynError, NotFiniteError, ShapeError
-from liedyn_ros.dynamics.constrained import LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.partial_derivatives.constrained import constrained_partial_derivatives
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import (
     constrained_hybrid_partial_derivatives)
@@ -189,6 +192,16 @@ def test_redundant_constraints(name: str) -> None:
     assert_weighted(slope.vector @ change.vector, y, a, z, multipliers)
 
 
+def test_products_keep_no_machine_alive() -> None:
+    kept, q, v, tau, _, _ = state(EVERY['revolute'])
+    dynamics = ConstrainedDynamics(kept.model)
+    constrained_product(dynamics, q, v, tau[0], v, v, v, parameters=Parameters(kept.model))
+    alive = weakref.ref(dynamics)
+    del dynamics
+    gc.collect()
+    assert alive() is None
+
+
 def test_refusals() -> None:
     dynamics, q, v, tau, _, _ = state(EVERY['revolute'])
     with pytest.raises(LiedynError, match=r'^parameters: expected Parameters, got int'):
@@ -196,6 +209,9 @@ def test_refusals() -> None:
     with pytest.raises(ShapeError, match=r'^parameters: expected those of'):
         constrained_product(dynamics, q, v, tau[0], v, v, v,
                             parameters=Parameters(EVERY['two loops'].model))
+    for short in (tau[0][1:], tau[:1]):
+        with pytest.raises(ShapeError, match=r'^tau: expected shape \(\d+,\), got'):
+            constrained_product(dynamics, q, v, short, v, v, v)
     broken = Parameters(dynamics.model)
     broken.gravity[2] = np.inf
     with pytest.raises(NotFiniteError, match=r'^parameters\[2\]'):

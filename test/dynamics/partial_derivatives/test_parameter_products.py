@@ -14,6 +14,9 @@
 
 """Products by parameters of trees beside full Jacobians, complex steps and Pinocchio."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from support.complex_step import along, ComplexTree, hat
@@ -223,6 +226,22 @@ def test_refusals(damped, change) -> None:
     with pytest.raises(ShapeError, match=r'^given: expected shape'):
         d.hybrid.partial_derivatives.product(
             damped.q, damped.v, np.zeros(len(rest), dtype=bool), rest, rest, rest, rest, rest[1:])
+
+
+@pytest.mark.parametrize('copied', [
+    copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))],
+    ids=['copy', 'deepcopy', 'pickle'])
+def test_parts_of_a_copy_are_views_of_its_vector(damped, copied) -> None:
+    change = copied(Parameters(damped.model))
+    change.inertia[:], change.damping[:] = 0.5, 1.0
+    plain = Parameters(damped.model, change.vector)
+    assert np.array_equal(plain.inertia, change.inertia) and change.vector.any()
+    state, rates = (damped.q, damped.v, damped.a), np.ones((3, damped.model.nv))
+    product = damped.dynamics.inverse.partial_derivatives.product
+    np.testing.assert_array_equal(product(*state, *rates, parameters=change),
+                                  product(*state, *rates, parameters=plain))
+    with pytest.raises(AttributeError, match='vector'):
+        change.vector = np.zeros(3)
 
 
 def test_a_refused_call_leaves_nothing(damped, change) -> None:

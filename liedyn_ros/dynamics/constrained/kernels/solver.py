@@ -150,7 +150,7 @@ def readable(sought, free, a, tau):
 
 @kernel
 def prepare(machine, motion, room, freedom, task, free, chosen, weight):
-    """Factor what serves all orders, and return as solve does."""
+    """Factor what serves all orders, and return as solve_state does."""
     room.report[DEFECT] = 0.0
     if task == LEAST_FORCE:
         return DONE if inverse.prepare(motion, room, chosen, weight) else UNMOVED

@@ -1,0 +1,57 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What became of the samples that were sent: answered, passed over or lost."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Loss(NamedTuple):
+    """Samples lost between the stamps, ns, of two that were answered."""
+
+    after: int
+    before: int
+    samples: int
+
+
+def account(sent: Sequence[int] | np.ndarray, answered: Sequence[int],
+            told: Sequence[tuple[int, int]], begin: int, end: int
+            ) -> tuple[int, int, list[Loss]]:
+    """
+    Return how many samples of a time were sent and passed over, and where samples were lost.
+
+    sent and answered are stamps, told the stamps of statuses and how many each passed over since
+    the one before, begin and end times, all ns. What is missing between two answers and was not
+    told is lost. The last gap reaches to the first answer after the end, or to the end where
+    there is none.
+    """
+    stamps = np.sort(np.asarray(sent, np.int64))
+    stamps = stamps[stamps >= begin]
+    answers = np.unique(np.asarray(answered, np.int64))
+    answers = answers[answers >= begin]
+    inside = int(np.searchsorted(answers, end))
+    ends = answers[:inside + 1] if inside < len(answers) else np.append(answers, end)
+    begins = np.append(begin, ends[:-1])
+    missing = np.diff(np.searchsorted(stamps, ends), prepend=-1) - 1
+    at, over = np.array(sorted(told), np.int64).reshape(-1, 2).T
+    total = np.append(0, np.cumsum(over))
+    passed = total[np.searchsorted(at, ends, 'right')] - total[
+        np.searchsorted(at, begins, 'right')]
+    losses = [Loss(*(int(x) for x in each)) for each in zip(begins, ends, missing - passed)
+              if each[2] > 0]
+    return (int(np.searchsorted(stamps, end)), int(over[(begin <= at) & (at < end)].sum()),
+            losses)

@@ -1,0 +1,84 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What benchmarks count as lost, and what they lay on the machine."""
+
+import numpy as np
+import pytest
+
+from benchmarks.accounts import account, Loss
+from benchmarks.stalls import covered, longest, merge, outside
+
+MS = 1_000_000
+
+
+def accounts(lost, over, begin=0, end=990):
+    """Return the accounts, in ms, of a sample a millisecond; over: what each status tells."""
+    unanswered = set(lost).union(*(range(at - n, at) for at, n in over.items()))
+    answered = [k for k in range(1, 1001) if k not in unanswered]
+    sent, passed, losses = account(
+        [MS * k for k in range(1, 1001)], [MS * k for k in answered],
+        [(MS * k, over.get(k, 0)) for k in answered], MS * begin, MS * end)
+    return sent, passed, [(x.after // MS, x.before // MS, x.samples) for x in losses]
+
+
+def test_nothing_is_lost_that_was_answered_or_passed_over():
+    assert accounts([], {100: 3, 200: 7}) == (989, 10, [])
+
+
+def test_what_is_missing_between_two_answers_is_lost():
+    assert accounts([*range(300, 320), 98], {}) == (989, 0, [(97, 99, 1), (299, 320, 20)])
+
+
+def test_lost_and_passed_over_in_one_gap():
+    assert accounts([95, 96], {100: 3}) == (989, 3, [(94, 100, 2)])
+
+
+def test_the_last_gap_reaches_to_the_next_answer():
+    assert accounts(range(985, 995), {}) == (989, 0, [(984, 995, 10)])
+
+
+def test_a_node_that_is_silent_loses_everything():
+    assert accounts(range(1, 1001), {}) == (989, 0, [(0, 990, 989)])
+
+
+def test_a_status_counts_where_its_pose_was_lost():
+    sent, told = [MS * k for k in range(1, 11)], [(MS * 6, 3), (MS * 7, 0)]
+    assert account(sent, [2 * MS, 7 * MS], told, 2 * MS, 7 * MS)[2] == [Loss(2 * MS, 7 * MS, 1)]
+
+
+def stalls(*pairs):
+    return MS * np.array(pairs, np.int64).reshape(-1, 2)
+
+
+@pytest.mark.parametrize('pairs, outages', [
+    ([], []), ([(10, 13)], []), ([(10, 16)], [(10, 16)]),
+    ([(10, 13), (20, 23)], [(10, 23)]), ([(10, 13), (40, 43)], []),
+    ([(10, 13), (10, 13)], [])], ids=str)
+def test_stalls_within_a_queue_count_together(pairs, outages):
+    assert np.array_equal(merge(stalls(*pairs)), stalls(*outages))
+
+
+@pytest.mark.parametrize('loss, explained', [
+    ((95, 130), True), ((99, 180), True), ((300, 310), False),
+    ((0, 900), False), ((95, 900), False), ((0, 110), False)], ids=str)
+def test_an_outage_explains_only_what_was_lost_about_it(loss, explained):
+    assert outside(stalls((100, 106)), [Loss(loss[0] * MS, loss[1] * MS, 5)]) == (
+        [] if explained else [Loss(loss[0] * MS, loss[1] * MS, 5)])
+
+
+def test_time_under_outages_counts_once():
+    assert covered(stalls((100, 110), (150, 160))) == pytest.approx(0.180)
+    assert covered(stalls()) == 0.0 and longest(stalls()) == 0.0
+    assert longest(stalls((100, 110), (150, 155))) == pytest.approx(10.0)
