@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.accounts import Loss
-from benchmarks.streams import raise_priority
+from benchmarks.streams import raise_priority, START_TIMEOUT
 
 NAP = 0.001  # s, of a witness
 LATE = 0.002  # s, from which on a stall is written down
@@ -41,8 +41,9 @@ RECOVERY = 0.1  # s, in which a node is to be fresh again
 STALLS = 1 << 16  # that are written down
 
 
-def watch(processor: int | None, stop: Any, late: Any, count: Any) -> None:
+def watch(processor: int | None, ready: Any, stop: Any, late: Any, count: Any) -> None:
     """Sleep a NAP at a time; write down from when to when it took too long, ns."""
+    ready.set()
     if processor is not None:
         os.sched_setaffinity(0, {processor})
         if not raise_priority():
@@ -62,15 +63,18 @@ class Witness:
     """Tells when processes had to wait: on a processor at raised priority, or as any process."""
 
     def __init__(self, stack: ExitStack, processor: int | None = None) -> None:
-        """Start its process."""
+        """Start its process, which takes a processor for a while, and wait until it watches."""
         context = get_context('spawn')
-        stop, self._taken = context.Event(), 0
+        ready, stop, self._taken = context.Event(), context.Event(), 0
         self._late = context.Array('q', 2 * STALLS, lock=False)
         self._count = context.Value('q', 0)
-        process = context.Process(target=watch, args=(processor, stop, self._late, self._count))
+        process = context.Process(target=watch, args=(
+            processor, ready, stop, self._late, self._count))
         process.start()
         stack.callback(process.join)
         stack.callback(stop.set)
+        if not ready.wait(START_TIMEOUT):
+            raise SystemExit(f'expected a witness within {START_TIMEOUT:g} s, got none')
 
     def take(self) -> np.ndarray:
         """Return from when to when it waited since the last call, (n, 2), ns."""

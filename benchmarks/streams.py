@@ -284,6 +284,7 @@ class Bench:
         self._stack, self._command, self._context = stack, command, get_context('spawn')
         self._traffic = traffic or platform_traffic()
         self.losses: list[Loss] = []  # of the last time measured
+        self.told_age = np.inf  # ms, the median of what statuses told then; infinity without any
         self.record = stack.enter_context(recorded(self._traffic))
         self.start()
         stack.callback(lambda: self.end(signal.SIGINT))
@@ -364,12 +365,13 @@ class Bench:
                 'passed over %': 100.0 * passed_over / max(sent, 1),
                 'lost %': 100.0 * sum(loss.samples for loss in self.losses) / max(sent, 1),
                 'out of order': self.record.out_of_order,
-                'CPU %': 100.0 * cpu / seconds, 'CPU us a sample': 1e6 * cpu / max(sent, 1)}
+                'CPU %': 100.0 * cpu / seconds, 'CPU us a sample': 1e6 * cpu / max(sent, 1),
+                'age told': self.told_age}
 
     def _account(self, begin: int, end: int, first: int) -> tuple[int, int, list[Loss]]:
         """Return how many samples were sent and passed over, and where some were lost."""
-        told = []
-        for raw in self.record.statuses[first:]:
-            status = deserialize_message(raw, self._traffic.answers[1][0])
-            told.append((nanoseconds(status.header.stamp), getattr(status, 'passed_over', 0)))
+        kind = self._traffic.answers[1][0]
+        statuses = [deserialize_message(raw, kind) for raw in self.record.statuses[first:]]
+        self.told_age = 1e3 * float(np.median([status.age for status in statuses] or [np.inf]))
+        told = [(nanoseconds(status.header.stamp), status.passed_over) for status in statuses]
         return account(np.frombuffer(self._sent, np.int64), self.record.stamps, told, begin, end)
