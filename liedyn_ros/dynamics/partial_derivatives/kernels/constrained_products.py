@@ -268,11 +268,7 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     if kind == HYBRID:
         weigh_known(motion, free, y, weights, varied)
     if last == 2:
-        for r in range(count):
-            left[r] = sign * varied[r]
-        solution.project_multipliers(room, rank, varied)
-        for r in range(count):
-            left[r] -= sign * varied[r]
+        split(room, rank, sign, varied, left)
     if kind == HYBRID:
         weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights)
     elif kind == LEAST_FORCE:
@@ -298,9 +294,7 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
             by_q[j] += work[SIDE, j]
         function_rows.weigh_change(motion, functions, count - len(functions.pushes), weights,
                                    varied, by_q, by_v)
-    for r in range(len(machine.coupling)):
-        for j in range(size):
-            by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]
+    weigh_couplings(machine, varied, by_a)
     for j in range(size):
         by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
     if extra is not None:
@@ -308,6 +302,24 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
         if not all_finite(extra.vector):
             return False
     return finite(found.reshape(-1))
+
+
+@kernel
+def split(room, rank, sign, varied, left):
+    """Project weights of multipliers to those of least norm; write sign times what that drops."""
+    for r in range(len(varied)):
+        left[r] = sign * varied[r]
+    solution.project_multipliers(room, rank, varied)
+    for r in range(len(varied)):
+        left[r] -= sign * varied[r]
+
+
+@kernel
+def weigh_couplings(machine, varied, by_a):
+    """Add what the weights of couplings and functions weigh of accelerations."""
+    for r in range(len(machine.coupling)):
+        for j in range(len(by_a)):
+            by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]
 
 
 @kernel
