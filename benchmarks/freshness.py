@@ -79,7 +79,7 @@ def run(command: str, rate: float, loops: int, seconds: float, **options: Any) -
         if loops:
             end = time.time_ns()
             time.sleep(1.0)
-            figures['fresh again after load'] = 1e3 * bench.record.fresh_after(end)
+            figures['fresh again after load'] = 1e3 * bench.take().fresh_after(end)
         return figures | {'raised priority': float(bench.raised)}
 
 
@@ -92,18 +92,20 @@ def stopped(command: str, rate: float, **options: Any) -> dict[str, float]:
         begin = time.time_ns()
         bench.process.send_signal(signal.SIGCONT)
         time.sleep(1.0)
-        oldest = bench.record.ages(begin, time.time_ns()).max(initial=0.0)
-        figures = {'fresh again after SIGCONT': 1e3 * bench.record.fresh_after(begin),
+        record = bench.take()
+        oldest = record.ages(begin, time.time_ns()).max(initial=0.0)
+        figures = {'fresh again after SIGCONT': 1e3 * record.fresh_after(begin),
                    'oldest pose after SIGCONT': 1e3 * oldest}
         bench.end(signal.SIGKILL)
         begin = time.time_ns()
         bench.start()
         bench.wait_for_pose(begin)
         time.sleep(1.0)
-        first = next(stamp for stamp, at in zip(bench.record.stamps, bench.record.arrivals)
+        record = bench.take()
+        first = next(stamp for stamp, at in zip(record.stamps, record.arrivals)
                      if at > begin)  # of the first sample that was taken and gave a pose
         return figures | {"fresh again after the stamp of a restart's first sample":
-                          1e3 * bench.record.fresh_after(first)}
+                          1e3 * record.fresh_after(first)}
 
 
 def beside_services(command: str, rate: float, seconds: float) -> dict[str, float]:

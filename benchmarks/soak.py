@@ -143,7 +143,6 @@ def soak(minutes: float, rate: float, calls: float) -> tuple[list[dict[str, Any]
         for minute in range(1, round(minutes) + 1):
             answered, missed = caller.answered, caller.missed
             figures = bench.measure(60.0)
-            bench.record.clear()
             stalls = np.concatenate([witness.take() for witness in raised])
             outages = merge(stalls)
             away = outside(outages, bench.losses)

@@ -16,9 +16,9 @@ When a machine stood still, so that what is lost then is told apart from what a 
 
 A witness on each processor, at raised priority, sleeps a millisecond at a time. Where it wakes
 late, the processor stood still for every process, as under a hypervisor that gives it to others.
-A feed that stood still sends all at once what it could not send. A node's queue holds QUEUE. So
-stalls that lie within QUEUE of each other count together, and matter where they add up to half of
-it. What is lost then, until RECOVERY later, is the machine's loss, all else the node's.
+A node's queue holds QUEUE. So stalls that lie within QUEUE of each other count together, and
+matter where they add up to half of it. What is lost then, until RECOVERY later, is the machine's
+loss, all else the node's.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.accounts import Loss
-from benchmarks.streams import raise_priority, START_TIMEOUT
+from benchmarks.priority import raise_priority
+from benchmarks.streams import START_TIMEOUT
 
 NAP = 0.001  # s, of a witness
 LATE = 0.002  # s, from which on a stall is written down

@@ -21,15 +21,13 @@ nodes that solve nothing.
 
 from collections.abc import Iterator
 from contextlib import contextmanager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import get_context
 import os
 from pathlib import Path
 import shlex
 import signal
-import struct
 import subprocess
-from threading import Event, Thread
 import time
 from typing import Any
 
@@ -37,13 +35,14 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from liedyn_interfaces.msg import LoopStatus, StewartStatus
 import numpy as np
 import rclpy
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from benchmarks.accounts import account, Loss
+from benchmarks.priority import raise_priority
+from benchmarks.recorder import Record, Recorder, STAMP_BYTES
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart import outputs
 from liedyn_ros.ros.conversions import nanoseconds
@@ -56,13 +55,8 @@ from liedyn_ros.stewart import leg_lengths, StewartGeometry
 CAPACITY = 1 << 20  # stamps that are written down
 ARRIVED = 0.2  # s, in which what was sent has arrived
 WARM = 1.0  # s that are not counted: discovery, first samples
-FRESH = 0.02  # s, an age that is fresh
 START_TIMEOUT = 240.0  # s; the first start compiles kernels
-PRIORITY = 50
-DEPTH = 5000
 LOG = Path('out/bench/node.log')
-STAMP_BYTES = struct.Struct('<iI')
-ALL = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 @dataclass(frozen=True)
@@ -103,46 +97,12 @@ def loop_traffic() -> Traffic:
 TRAFFIC = {'pose': platform_traffic, 'loops': loop_traffic}
 
 
-@dataclass
-class Record:
-    """What arrived: stamps and arrivals of answers, ns; statuses as bytes."""
-
-    stamps: list[int] = field(default_factory=list)
-    arrivals: list[int] = field(default_factory=list)
-    statuses: list[bytes] = field(default_factory=list)
-
-    def clear(self) -> None:
-        """Forget all of it, so that a long run holds little."""
-        for part in (self.stamps, self.arrivals, self.statuses):
-            part.clear()
-
-    @property
-    def out_of_order(self) -> int:
-        """Return how many poses are not later than the one before."""
-        return sum(later <= before for before, later in zip(self.stamps, self.stamps[1:]))
-
-    def ages(self, begin: int, end: int) -> np.ndarray:
-        """Return how old, in s, the poses were that arrived between two times, ns."""
-        return np.array([1e-9 * (at - stamp) for stamp, at in zip(self.stamps, self.arrivals)
-                         if begin <= at < end])
-
-    def fresh_after(self, begin: int) -> float:
-        """Return the time (s) from a time, ns, until a pose arrived that was fresh."""
-        return next((1e-9 * (at - begin) for stamp, at in zip(self.stamps, self.arrivals)
-                     if at >= begin and at - stamp < 1e9 * FRESH), np.inf)
-
-
-def raise_priority() -> bool:
-    """Let this process come first where the system allows it."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    except PermissionError:
-        return False
-    return True
-
-
 def feed(traffic: Traffic, rate: float, sent: Any, count: Any, raised: Any, stop: Any) -> None:
-    """Send joint states at a rate until told to stop; write down their stamps, ns."""
+    """
+    Send joint states at a rate until told to stop; write down their stamps, ns.
+
+    As a sensor does, it leaves out what it could not send in time.
+    """
     raised.value = raise_priority()
     rclpy.init()
     node = Node('feed')
@@ -156,7 +116,7 @@ def feed(traffic: Traffic, rate: float, sent: Any, count: Any, raised: Any, stop
         publisher.publish(bytes(raw))
         sent[count.value % CAPACITY] = stamp_ns
         count.value += 1
-        due = max(due + period, time.monotonic() - 0.1)  # what the machine did not let it send
+        due = max(due + period, time.monotonic())  # what it could not send in time is not sent
         time.sleep(max(0.0, due - time.monotonic()))
     node.destroy_node()
     rclpy.try_shutdown()
@@ -234,43 +194,6 @@ def slow_subscriber(stop: Any) -> None:
     rclpy.try_shutdown()
 
 
-@contextmanager
-def recorded(traffic: Traffic) -> Iterator[Record]:
-    """Record what arrives, in a thread, as bytes."""
-    node, record, ended = Node('recorder'), Record(), Event()
-    subscriptions = [node.create_subscription(each, topic, lambda _: None, ALL, raw=True)
-                     for each, topic in traffic.answers]
-
-    def run() -> None:
-        raise_priority()
-        waiting = rclpy_implementation.WaitSet(
-            len(subscriptions), 0, 0, 0, 0, 0, node.context.handle)
-        while not ended.is_set():
-            waiting.clear_entities()
-            for subscription in subscriptions:
-                waiting.add_subscription(subscription.handle)
-            waiting.wait(100_000_000)
-            for kind, subscription in enumerate(subscriptions):
-                while not ended.is_set() and (taken := subscription.handle.take_message(
-                        subscription.msg_type, True)) is not None:
-                    now = time.time_ns()
-                    if kind == 0:
-                        sec, nanosec = STAMP_BYTES.unpack_from(taken[0], 4)
-                        record.stamps.append(sec * 1_000_000_000 + nanosec)
-                        record.arrivals.append(now)
-                    elif kind == 1:
-                        record.statuses.append(taken[0])
-
-    thread = Thread(target=run)
-    thread.start()
-    try:
-        yield record
-    finally:
-        ended.set()
-        thread.join()
-        node.destroy_node()
-
-
 class Bench:
     """One node under test, fed and recorded."""
 
@@ -285,7 +208,7 @@ class Bench:
         self._traffic = traffic or platform_traffic()
         self.losses: list[Loss] = []  # of the last time measured
         self.told_age = np.inf  # ms, the median of what statuses told then; infinity without any
-        self.record = stack.enter_context(recorded(self._traffic))
+        self._recorder = Recorder(stack, self._traffic.answers)
         self.start()
         stack.callback(lambda: self.end(signal.SIGINT))
         self._sent = self._context.Array('q', CAPACITY, lock=False)
@@ -320,7 +243,7 @@ class Bench:
     def wait_for_pose(self, begin: int) -> None:
         """Wait for a pose of a sample later than a time, ns."""
         end = time.monotonic() + START_TIMEOUT
-        while not self.record.stamps or self.record.stamps[-1] < begin:
+        while self._recorder.newest < begin:
             if time.monotonic() > end or self.process.poll() is not None:
                 raise SystemExit(f'expected a pose within {START_TIMEOUT:g} s, got none; '
                                  f'see {LOG}')
@@ -347,16 +270,21 @@ class Bench:
         fields = Path(f'/proc/{self.process.pid}/stat').read_text().rpartition(')')[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
+    def take(self) -> Record:
+        """Return what has arrived since the last time."""
+        return self._recorder.take()
+
     def measure(self, seconds: float) -> dict[str, float]:
         """Return the figures of some seconds."""
-        begin, cpu, first = time.time_ns(), self.cpu(), len(self.record.statuses)
+        begin, cpu = time.time_ns(), self.cpu()
         time.sleep(seconds)
         end, cpu = time.time_ns(), self.cpu() - cpu
         time.sleep(ARRIVED)
-        ages = 1e3 * self.record.ages(begin, end)
-        arrivals = [at for at in self.record.arrivals if begin <= at < end]
+        record = self.take()
+        ages = 1e3 * record.ages(begin, end)
+        arrivals = [at for at in record.arrivals if begin <= at < end]
         gaps = 1e-6 * np.diff([begin, *arrivals, end])
-        sent, passed_over, self.losses = self._account(begin, end, first)
+        sent, passed_over, self.losses = self._account(record, begin, end)
         seconds = 1e-9 * (end - begin)
         some = ages if len(ages) else np.array([np.inf])
         return {'sent a second': sent / seconds, 'age median': float(np.median(some)),
@@ -364,14 +292,16 @@ class Bench:
                 'longest gap': float(gaps.max()), 'poses a second': len(ages) / seconds,
                 'passed over %': 100.0 * passed_over / max(sent, 1),
                 'lost %': 100.0 * sum(loss.samples for loss in self.losses) / max(sent, 1),
-                'out of order': self.record.out_of_order,
+                'out of order': record.out_of_order,
                 'CPU %': 100.0 * cpu / seconds, 'CPU us a sample': 1e6 * cpu / max(sent, 1),
                 'age told': self.told_age}
 
-    def _account(self, begin: int, end: int, first: int) -> tuple[int, int, list[Loss]]:
+    def _account(self, record: Record, begin: int, end: int
+                 ) -> tuple[int, int, list[Loss]]:
         """Return how many samples were sent and passed over, and where some were lost."""
         kind = self._traffic.answers[1][0]
-        statuses = [deserialize_message(raw, kind) for raw in self.record.statuses[first:]]
-        self.told_age = 1e3 * float(np.median([status.age for status in statuses] or [np.inf]))
+        statuses = [deserialize_message(raw, kind) for raw in record.statuses]
         told = [(nanoseconds(status.header.stamp), status.passed_over) for status in statuses]
-        return account(np.frombuffer(self._sent, np.int64), self.record.stamps, told, begin, end)
+        ages = [status.age for status, (stamp, _) in zip(statuses, told) if begin <= stamp < end]
+        self.told_age = 1e3 * float(np.median(ages or [np.inf]))
+        return account(np.frombuffer(self._sent, np.int64), record.stamps, told, begin, end)

@@ -1,0 +1,136 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What a node under test publishes, recorded in a process of its own.
+
+Beside threads that count, ask services or collect garbage, a recorder in Python would wait for
+the interpreter's lock, up to 5 ms at a time. What waits so seems old, or lost.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+import struct
+import time
+from typing import Any
+
+import numpy as np
+import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+from benchmarks.priority import raise_priority
+
+DEPTH = 5000
+ALL = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
+FRESH = 0.02  # s, an age that is fresh
+WAIT = 100_000_000  # ns, between looks whether the record is asked for
+HAND_OVER = 30.0  # s, for which a record is waited
+STAMP_BYTES = struct.Struct('<iI')
+
+
+@dataclass
+class Record:
+    """What arrived: stamps and arrivals of answers, ns; statuses as bytes."""
+
+    stamps: list[int] = field(default_factory=list)
+    arrivals: list[int] = field(default_factory=list)
+    statuses: list[bytes] = field(default_factory=list)
+
+    @property
+    def out_of_order(self) -> int:
+        """Return how many answers are not later than the one before."""
+        return sum(later <= before for before, later in zip(self.stamps, self.stamps[1:]))
+
+    def ages(self, begin: int, end: int) -> np.ndarray:
+        """Return how old, in s, the answers were that arrived between two times, ns."""
+        return np.array([1e-9 * (at - stamp) for stamp, at in zip(self.stamps, self.arrivals)
+                         if begin <= at < end])
+
+    def fresh_after(self, begin: int) -> float:
+        """Return the time (s) from a time, ns, until an answer arrived that was fresh."""
+        return next((1e-9 * (at - begin) for stamp, at in zip(self.stamps, self.arrivals)
+                     if at >= begin and at - stamp < 1e9 * FRESH), np.inf)
+
+
+def record(answers: Sequence[tuple[Any, str]], newest: Any, asked: Any, stop: Any,
+           connection: Connection) -> None:
+    """
+    Record the answers to a node's input until told to stop; hand over the record when asked.
+
+    answers: types and topics, of which the first is timed and the second is kept as bytes.
+    newest: where the newest stamp is written.
+    """
+    raise_priority()
+    rclpy.init()
+    node, record = Node('recorder'), Record()
+    subscriptions = [node.create_subscription(each, topic, lambda _: None, ALL, raw=True)
+                     for each, topic in answers]
+    waiting = rclpy_implementation.WaitSet(len(subscriptions), 0, 0, 0, 0, 0, node.context.handle)
+    while not stop.value:
+        waiting.clear_entities()
+        for subscription in subscriptions:
+            waiting.add_subscription(subscription.handle)
+        waiting.wait(WAIT)
+        for kind, subscription in enumerate(subscriptions):
+            while not stop.value and (taken := subscription.handle.take_message(
+                    subscription.msg_type, True)) is not None:
+                if kind == 0:
+                    record.arrivals.append(time.time_ns())
+                    sec, nanosec = STAMP_BYTES.unpack_from(taken[0], 4)
+                    newest.value = sec * 1_000_000_000 + nanosec
+                    record.stamps.append(newest.value)
+                elif kind == 1:
+                    record.statuses.append(taken[0])
+        if asked.value:
+            asked.value = 0
+            connection.send(record)
+            record = Record()
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
+class Recorder:
+    """The process that records, and what it has recorded."""
+
+    def __init__(self, stack: ExitStack, answers: Sequence[tuple[Any, str]]) -> None:
+        """Start the process; the stack ends it."""
+        context = get_context('spawn')
+        # Kept here: what is collected makes room, in the process too, for the next value.
+        self._newest, self._asked, self._stop = (context.Value(kind, 0) for kind in 'qbb')
+        self._connection, other = context.Pipe()
+        process = context.Process(target=record, args=(
+            answers, self._newest, self._asked, self._stop, other))
+        process.start()
+        stack.callback(process.join)
+        stack.callback(self._end)
+
+    def _end(self) -> None:
+        self._stop.value = 1
+
+    @property
+    def newest(self) -> int:
+        """The stamp of the newest answer, ns; zero before the first."""
+        return self._newest.value
+
+    def take(self) -> Record:
+        """Return what has arrived since the last time."""
+        self._asked.value = 1
+        if not self._connection.poll(HAND_OVER):
+            raise SystemExit(f'expected a record within {HAND_OVER:g} s, got none')
+        return self._connection.recv()
