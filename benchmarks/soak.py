@@ -74,6 +74,9 @@ class Caller:
                     leg_names=list(geometry.leg_names), lengths=[0.52] * 6)),
                 (PredictStewartPose, 'predict', PredictStewartPose.Request()),
                 (GetParameters, 'get_parameters', GetParameters.Request(names=['max_age'])))]
+        for client, _ in self._calls:
+            if not client.wait_for_service(ANSWER):
+                raise SystemExit(f'expected service {client.srv_name} within {ANSWER:g} s')
         self._reports = self._node.create_subscription(
             DiagnosticArray, '/diagnostics', lambda _: None, 10)
         self._waiting = rclpy_implementation.WaitSet(0, 0, 0, 1, 0, 0, self._node.context.handle)
