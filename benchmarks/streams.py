@@ -157,6 +157,7 @@ class Floor(ManagedNode):
     def __init__(self) -> None:
         """Start."""
         self._newest: bytes | None = None
+        self._waiting = 0
         super().__init__('floor', ())
 
     def configure(self) -> None:
@@ -167,7 +168,8 @@ class Floor(ManagedNode):
                 (PoseStamped, 'pose', (*STAMP, *outputs.POSE)),
                 (TwistStamped, 'twist', (*STAMP, *outputs.TWIST)),
                 (StewartStatus, 'status', (*STAMP, *outputs.STATUS)))]
-        sizes = len(outputs.POSE), len(outputs.TWIST), len(outputs.STATUS) + 10  # two of six
+        # Two numbers of a status are six each; the last, told at each, is what was passed over.
+        sizes = len(outputs.POSE), len(outputs.TWIST), len(outputs.STATUS) + 10 - 1
         self._zeros = [(0,) * size for size in sizes]
         stream = Stream(self, self._publish)
         stream.subscribe(JointState, 'leg_states', self._take, sensor_data(10), raw=True)
@@ -175,12 +177,15 @@ class Floor(ManagedNode):
 
     def _take(self, raw: bytes) -> None:
         self._newest = raw
+        self._waiting += 1
 
     def _publish(self) -> None:
         if self._newest is not None:
             stamp = STAMP_BYTES.unpack_from(self._newest, 4)
-            for publisher, zeros in zip(self._publishers, self._zeros):
-                publisher.publish((*stamp, *zeros))
+            for publisher, zeros, rest in zip(
+                    self._publishers, self._zeros, ((), (), (self._waiting - 1,))):
+                publisher.publish((*stamp, *zeros, *rest))
+            self._waiting = 0
 
 
 def slow_subscriber(stop: Any) -> None:
