@@ -125,7 +125,7 @@ class Recorder:
 
     @property
     def newest(self) -> int:
-        """The stamp of the newest answer, ns; zero before the first."""
+        """Return the stamp of the newest answer, ns; zero before the first."""
         return self._newest.value
 
     def take(self) -> Record:
