@@ -40,6 +40,26 @@ def configuration_series(table: LinkTable, q: Array, rate: Array) -> Array:
     return q_series
 
 
+def tangent_series(table: LinkTable, q_series: Array) -> Array:
+    """Return coefficients (K, nv, nq) of the changes of q along each tangent, from those of q."""
+    result = np.zeros((len(q_series), table.nv, table.nq))
+    for kind, at, step in zip(table.kind, table.qi, table.vi):
+        if kind not in (FREE, SPHERICAL):
+            result[0, step, at] = 1.0
+            continue
+        turn = at + 3 if kind == FREE else at
+        own = q_series[:, turn:turn + 4]
+        back = own * [-1.0, -1.0, -1.0, 1.0]
+        for c, axis in enumerate(np.eye(3, 4)):
+            across = _times(own, axis[None])  # dx = x (e, 0) / 2, dp = x (e, 0) x*
+            result[:, step + c, turn:turn + 4] = 0.5 * across
+            if kind == FREE:
+                for k in range(len(own)):
+                    result[k, step + 3 + c, at:at + 3] = _times(
+                        across[:k + 1], back[k::-1]).sum(axis=0)[:3]
+    return result
+
+
 def _travel(place: Array, turn: Array, speed: Array) -> None:
     """Write the coefficients of p' = x (v, 0) x* after the first, of a unit quaternion x."""
     orders = len(speed)

@@ -85,8 +85,11 @@ class ConstraintFunction:
         They are those of zero changes for a function whose series is not known. Raises ShapeError
         or NotFiniteError.
         """
-        shape = len(rate) + 1, self.rows, table.nv
+        return self.series_at(configuration_series(table, q, rate), table.nv)
+
+    def series_at(self, q: Array, nv: int) -> Array:
+        """Return coefficients (K + 1, k, nv) of the Jacobian, given those of q (K + 1, nq)."""
+        shape = len(q), self.rows, nv
         if self.jacobian_series is None:
             return np.zeros(shape)
-        return as_array(f'{self.name}: jacobian_series(q)', self.jacobian_series(
-            configuration_series(table, q, rate)), shape)
+        return as_array(f'{self.name}: jacobian_series(q)', self.jacobian_series(q), shape)

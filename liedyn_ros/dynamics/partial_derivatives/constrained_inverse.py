@@ -113,7 +113,8 @@ class InverseSystem:
         self.driven = dynamics.model.actuated if actuated is None else mask(
             'actuated', actuated, n)
         self._jacobian, self._redundancy = dynamics.jacobian(q), redundancy
-        self._matrix, self._kept = _matrix(dynamics, q, self.driven, redundancy, weights)
+        self._matrix, self._kept = system_matrix(
+            dynamics, self._jacobian, self.driven, redundancy, weights)
         need = dynamics.tree.inverse(q, v, a, external) - np.where(
             self.driven, 0.0, self.found.tau)
         sides = np.zeros(len(self._matrix))
@@ -140,25 +141,33 @@ class InverseSystem:
         return forces, multipliers.reshape(len(self._jacobian), columns)
 
 
-def _matrix(dynamics: ConstrainedDynamics, q: Array, driven: NDArray[np.bool_], redundancy: str,
-            weights: ArrayLike | None) -> tuple[Array, NDArray[np.int64]]:
+def system_matrix(dynamics: ConstrainedDynamics, jacobian: Array, driven: NDArray[np.bool_],
+                  redundancy: str, weights: ArrayLike | None
+                  ) -> tuple[Array, NDArray[np.int64]]:
     """Return the matrix of (tau, lam, mu), and the rows of constraints that it has."""
-    jacobian, n = dynamics.jacobian(q), dynamics.model.nv
-    kept = _independent(dynamics, jacobian)
+    n, kept = jacobian.shape[1], _independent(dynamics, jacobian)
     if redundancy == LEAST_FORCE:
         kept = np.arange(dynamics.m)
     d, k = int(driven.sum()), len(kept)
     weight = np.ones(n if redundancy == LEAST_TORQUE else k) if weights is None else np.asarray(
         weights, dtype=np.float64)
-    selected, rows = np.eye(n)[:, driven], jacobian[kept]
-    result = np.zeros((d + k + n, d + k + n))
+    selected = np.eye(n)[:, driven]
+    result = row_part(jacobian[kept], d, redundancy)
     if redundancy == LEAST_TORQUE:
-        result[:d, :d], result[d:d + k, d + k:] = np.diag(weight[driven]), rows
+        result[:d, :d] = np.diag(weight[driven])
     else:
-        result[d:d + k, d:d + k], result[d:d + k, d + k:] = np.diag(weight), -rows
-    result[:d, d + k:] = -selected.T
-    result[d + k:, :d], result[d + k:, d:d + k] = selected, rows.T
+        result[d:d + k, d:d + k] = np.diag(weight)
+    result[:d, d + k:], result[d + k:, :d] = -selected.T, selected
     return result, kept
+
+
+def row_part(rows: Array, d: int, redundancy: str) -> Array:
+    """Return the part of the matrix of (tau, lam, mu) that rows of A make, of d actuators."""
+    k, n = rows.shape
+    result = np.zeros((d + k + n, d + k + n))
+    result[d:d + k, d + k:] = rows if redundancy == LEAST_TORQUE else -rows
+    result[d + k:, d:d + k] = rows.T
+    return result
 
 
 def _independent(dynamics: ConstrainedDynamics, jacobian: Array) -> NDArray[np.int64]:

@@ -22,12 +22,17 @@ import numpy as np
 import pytest
 from support.motion_witness import witness
 from support.random_models import random_model
+from support.tangents import tangent_derivatives
 
 from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.constrained import (
     complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintFunction, project,
     taylor_series)
-from liedyn_ros.dynamics.constrained.configuration_series import configuration_series
+from liedyn_ros.dynamics.constrained.configuration_series import (
+    configuration_series, tangent_series)
+from liedyn_ros.dynamics.partial_derivatives.constrained_inverse_rates import (
+    constrained_inverse_rate_jacobians)
+from liedyn_ros.dynamics.partial_derivatives.constrained_rates import constrained_rate_jacobians
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
@@ -258,6 +263,32 @@ def test_the_series_of_a_configuration_is_that_of_its_joints():
     np.testing.assert_allclose(so3.from_quaternion(moved_q[7:] / np.linalg.norm(moved_q[7:])),
                                so3.from_quaternion(expected[7:]), atol=1e-7)
     np.testing.assert_allclose(moved_q[:7], expected[:7], atol=1e-7)
+
+
+def test_partial_derivatives_of_a_closure_and_of_the_same_as_a_function_agree():
+    """Of all orders, off the constraints as well."""
+    model, rng = hanging_body(), np.random.default_rng(6)
+    closed = ConstrainedDynamics(model)
+    own = ConstrainedDynamics(replace(model, closures=()), functions=[rod_function()])
+    start = model.integrate(model.neutral(), 0.3 * rng.normal(size=model.nv))
+    q, v = project(closed, start, rng.normal(size=model.nv))
+    tau = rng.normal(size=(4, model.nv))
+    wanted, found = (constrained_rate_jacobians(each, q, v, tau) for each in (closed, own))
+    for mine, theirs in zip(found, wanted):
+        close(mine, theirs)
+    wanted, found = (constrained_inverse_rate_jacobians(each, q, v, wanted.a)
+                     for each in (closed, own))
+    for mine, theirs in zip(found, wanted):
+        close(mine, theirs)
+
+
+def test_the_series_of_tangents_is_that_of_displacements():
+    model, rng = hanging_body(), np.random.default_rng(4)
+    rate, powers = rng.normal(size=(12, model.nv)), 0.1**np.arange(13)
+    rate[1:] *= powers[1:-1, None]
+    series = configuration_series(model.link_table, model.random(rng), rate)
+    got, there = np.tensordot(powers, tangent_series(model.link_table, series), 1), powers @ series
+    np.testing.assert_allclose(got, tangent_derivatives(model, there, lambda q: q), atol=1e-11)
 
 
 def test_a_series_of_another_shape_is_refused():

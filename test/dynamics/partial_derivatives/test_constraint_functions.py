@@ -21,16 +21,20 @@ from support.random_models import add_random_joint, random_inertia
 from support.tangents import difference
 
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, project, taylor_series)
+    assemble, ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, LEAST_TORQUE, project,
+    taylor_series)
 from liedyn_ros.dynamics.partial_derivatives.constrained import constrained_partial_derivatives
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import (
     constrained_hybrid_partial_derivatives)
 from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
     constrained_inverse_partial_derivatives)
+from liedyn_ros.dynamics.partial_derivatives.constrained_inverse_rates import (
+    constrained_inverse_rate_jacobians)
 from liedyn_ros.dynamics.partial_derivatives.constrained_kinematics import kinematic_gaps
 from liedyn_ros.dynamics.partial_derivatives.constrained_products import (
     constrained_gradient, constrained_hybrid_gradient, constrained_hybrid_product,
     constrained_inverse_gradient, constrained_inverse_product, constrained_product)
+from liedyn_ros.dynamics.partial_derivatives.constrained_rates import constrained_rate_jacobians
 from liedyn_ros.dynamics.partial_derivatives.function_rows import FunctionRows
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.model import ModelBuilder
@@ -107,6 +111,50 @@ def test_along_the_motion_they_make_the_time_derivatives(machine) -> None:
         wanted = dynamics.inverse(q, v, a, tau=tau, **options)
         assert_same(back.by_q @ v + back.by_v @ a[0] + back.by_a @ a[1] + back.by_tau @ tau[1],
                     wanted.tau[1])
+
+
+def test_all_orders_beside_differences(machine) -> None:
+    """In directions that leave the constraints too, to order three."""
+    dynamics, q, v, _, rng = machine
+    tau, dtau = rng.normal(size=(2, 4, 5))
+    dq, dv = rng.normal(size=(2, 5))
+    got = constrained_rate_jacobians(dynamics, q, v, tau)
+
+    def both(s):
+        found = dynamics.forward(
+            dynamics.model.integrate(q, s * dq), v + s * dv, tau + s * dtau, closed=False)
+        return np.hstack([found.a, found.multipliers])
+
+    wanted = difference(both, 5e-4)
+    for k in range(4):
+        a = got.by_q[k] @ dq + got.by_v[k] @ dv + np.einsum('jab,jb->a', got.by_tau[k], dtau)
+        lam = got.multipliers_by_q[k] @ dq + got.multipliers_by_v[k] @ dv + np.einsum(
+            'jab,jb->a', got.multipliers_by_tau[k], dtau)
+        assert_same(np.hstack([a, lam]), wanted[k])
+
+
+@pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
+def test_along_the_motion_they_make_all_time_derivatives(machine, redundancy: str) -> None:
+    dynamics, q, v, _, rng = machine
+    tau = rng.normal(size=(5, 5))
+    a, given = dynamics.forward(q, v, tau).a, {
+        'tau': rng.normal(size=(5, 5)), 'actuated': np.arange(5) != 3, 'redundancy': redundancy}
+    wanted = dynamics.inverse(q, v, a, **given)
+    below = {**given, 'tau': given['tau'][:-1]}
+    ahead, back = constrained_rate_jacobians(
+        dynamics, q, v, tau[:-1]), constrained_inverse_rate_jacobians(
+            dynamics, q, v, a[:-1], **below)
+    for k in range(4):
+        assert_same(ahead.by_q[k] @ v + ahead.by_v[k] @ a[0] + np.einsum(
+            'jab,jb->a', ahead.by_tau[k], tau[1:]), a[k + 1])
+        assert_same(back.by_q[k] @ v + back.by_v[k] @ a[0] + np.einsum(
+            'jab,jb->a', back.by_a[k], a[1:]) + np.einsum(
+                'jab,jb->a', back.by_tau[k], given['tau'][1:]), wanted.tau[k + 1])
+        assert_same(
+            back.multipliers_by_q[k] @ v + back.multipliers_by_v[k] @ a[0] + np.einsum(
+                'jab,jb->a', back.multipliers_by_a[k], a[1:]) + np.einsum(
+                    'jab,jb->a', back.multipliers_by_tau[k], given['tau'][1:]),
+            wanted.multipliers[k + 1])
 
 
 def test_they_do_not_vary_with_placements(machine) -> None:

@@ -1,0 +1,168 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Partial derivatives of a, a', ... of machines with closed loops, to any order.
+
+With the residuals r = ID - A^T lam - tau and c = A v, r^(k) = 0 and c^(k+1) = 0 hold along the
+motion. Their partial derivatives by q, v and the accelerations are sums of time derivatives of
+those of order zero (13.34). The derivatives by a^(k) and lam^(k) are M and A, the same for every
+order, so one factor serves all:
+
+    [M, -A^T; A, 0] (da^(k); dlam^(k)) = dtau^(k) - what q, v and lower orders change.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import qr
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.algorithm import order_of_rows
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.partial_derivatives.constrained import regular_forward
+from liedyn_ros.dynamics.partial_derivatives.constraint_rates import ConstraintRates
+from liedyn_ros.dynamics.partial_derivatives.function_rows import require_series
+from liedyn_ros.dynamics.partial_derivatives.rate_partials import (
+    by_blocks, earlier, RatePartials)
+
+
+class ConstrainedRateJacobians(NamedTuple):
+    """
+    a, a', ... to order r (r + 1, nv), the multipliers (r + 1, m), and their partial derivatives.
+
+    by_q and by_v (r + 1, nv, nv): row k is that of a^(k). by_tau (r + 1, r + 1, nv, nv): entry
+    [k, j] is a^(k) by tau^(j), zero for j > k. multipliers_by_q, _by_v (r + 1, m, nv) and _by_tau
+    (r + 1, r + 1, m, nv) the same of lam^(k). What a change means off the constraints, and where
+    they are redundant, is as for ConstrainedJacobians.
+    """
+
+    a: Array
+    multipliers: Array
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+    multipliers_by_q: Array
+    multipliers_by_v: Array
+    multipliers_by_tau: Array
+
+
+def constrained_rate_jacobians(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+        external: ArrayLike | None = None, *, closed: bool = True) -> ConstrainedRateJacobians:
+    """
+    Return a and the multipliers with their time derivatives to order r, and the Jacobians of each.
+
+    tau is (r + 1, nv), external (r + 1, B, 6); else arguments are those of
+    constrained_partial_derivatives. Raises what that function raises.
+    """
+    rows, n = order_of_rows('tau', tau, 0) + 1, dynamics.model.nv
+    q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
+    require_series(dynamics)
+    found = regular_forward(dynamics, q, v, as_array('tau', tau, (rows, n)), external, closed)
+    motion = np.vstack([v, found.a])
+    constraints = ConstraintRates(dynamics, q, motion)
+    jacobian, partials = constraints.rows, RatePartials(dynamics.model, motion)
+    forces = force_rates(dynamics, q, motion, external, partials(
+        [constraints.vary_forces(found.multipliers)], rows))
+    gaps = partials([constraints.vary_rows(motion), jacobian], rows + 1)[1:]
+    kept = _independent(jacobian[0], found.rank)
+    solve = solver_of(_matrix(forces[0, 2], jacobian[0, kept]))
+    moved: list[Array] = []
+    pressed: list[Array] = []
+    for k in range(rows):
+        sides = np.zeros((rows + 2, n + len(kept), n))
+        sides[:2, :n], sides[:2, n:] = -forces[k, :2], -gaps[k, :2, kept].swapaxes(0, 1)
+        sides[2 + k, :n] = np.eye(n)
+        for j in range(k):
+            sides[:, :n] -= forces[k, 2 + j] @ moved[j]
+            sides[:, n:] -= gaps[k, 2 + j, kept] @ moved[j]
+        sides[:, :n] += earlier(k, jacobian[:, kept].swapaxes(1, 2), pressed)
+        solved = solve(sides)
+        moved.append(solved[:, :n])
+        pressed.append(solved[:, n:])
+    pressed = least_multipliers(jacobian, kept, pressed)
+    return ConstrainedRateJacobians(
+        found.a, found.multipliers, *by_blocks(moved), *by_blocks(pressed))
+
+
+def force_rates(dynamics: ConstrainedDynamics, q: Array, motion: Array,
+                external: ArrayLike | None, of_constraints: Array) -> Array:
+    """
+    Return the partial derivatives (r + 1, r + 3, nv, nv) of ID - A^T lam by q, v, a, a', ...
+
+    Entry [k, j] is that of order k by the j-th of these. motion is v, a, a', ... (r + 2, nv),
+    of_constraints are the same of A^T lam, the multipliers as they are.
+    """
+    tree = dynamics.tree.inverse.partial_derivatives.time_derivatives(
+        q, motion[0], motion[1:], external)
+    result = -of_constraints
+    result[:, 0] += tree.by_q
+    result[:, 1] += tree.by_v
+    result[:, 2:] += tree.by_a
+    return result
+
+
+def least_multipliers(jacobian: Array, kept: NDArray[np.int64], changes: Sequence[Array]
+                      ) -> list[Array]:
+    """
+    Return changes (..., m, c) of all multipliers at each order, of least norm along the motion.
+
+    changes (..., k, c) are those of the kept ones alone, which press the same. jacobian
+    (r + 1, m, nv) is A, A', ... (12.26).
+    """
+    if len(kept) == jacobian.shape[1]:
+        order = np.argsort(kept)
+        return [each[..., order, :] for each in changes]
+    turned, inverse = jacobian.swapaxes(1, 2), np.linalg.pinv(jacobian[0].T, rcond=1e-9)
+    found: list[Array] = []
+    potentials: list[Array] = []
+    for k, change in enumerate(changes):
+        presses = (turned[0][:, kept] @ change + earlier(k, turned[:, :, kept], changes)
+                   - earlier(k, turned, found))
+        moved = earlier(k, jacobian, potentials)
+        found.append(moved + inverse @ (presses - turned[0] @ moved))
+        potentials.append(inverse.T @ (found[k] - moved))
+    return found
+
+
+def _independent(jacobian: Array, rank: int) -> NDArray[np.int64]:
+    """Return as many rows of A (m, nv) as its rank, on which the others depend."""
+    if not len(jacobian):
+        return np.arange(0)
+    kept: NDArray[np.int64] = qr(jacobian.T, mode='r', pivoting=True)[1][:rank]
+    return kept
+
+
+def _matrix(mass: Array, rows: Array) -> Array:
+    """Return the matrix of M a - A^T lam = forces, A a = gaps."""
+    return np.block([[mass, -rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+
+
+def solver_of(matrix: Array) -> Callable[[Array], Array]:
+    """
+    Return what solves linear equations with a matrix, factored once, for sides (..., n, c).
+
+    Blocks of columns are multiplied with the inverse, each apart: BLAS would set up threads for
+    all at once, which takes longer than to solve.
+    """
+    inverse = as_array('inverse', np.linalg.inv(matrix), matrix.shape)
+
+    def solve(sides: Array) -> Array:
+        solved = inverse @ sides
+        solved += inverse @ (sides - matrix @ solved)
+        return as_array('derivatives', solved, sides.shape)
+    return solve
