@@ -77,6 +77,17 @@ MODES = """
 
 Random platforms at random poses, each solved twice with other random numbers.
 """
+FRESHNESS = """
+## Freshness of a pose
+
+Leg lengths sent at a rate, and poses recorded, by processes at raised priority ({middleware}).
+Ages are those of a pose when it arrives, ms; the gap is the longest time without one. The share of
+a processor is the node's. The echo is a plain node of rclpy that answers each message with its
+stamp, the floor one that takes and publishes what the pose node does. Neither solves anything.
+"""
+DISTURBED = """
+At 1 kHz after a disturbance, ms: until a pose arrives that is fresh, and the oldest one before.
+"""
 
 
 def main() -> None:
@@ -84,7 +95,7 @@ def main() -> None:
     parts = [TITLE, *_dynamics(_read('dynamics')), *_higher(_read('higher_order')),
              *_partial(_read('partial_derivatives')),
              *_constrained(_read('constrained')), *_services(_read('services')),
-             *_modes(_read('assembly_modes'))]
+             *_modes(_read('assembly_modes')), *_freshness(_read('freshness'))]
     PAGE.write_text(''.join(parts))
     print(f'in {PAGE}')
 
@@ -160,6 +171,20 @@ def _modes(data: dict[str, Any]) -> list[str]:
     names = list(next(iter(kinds.values())))
     rows = [(name, *(kinds[kind][name] for kind in kinds)) for name in names]
     return [MODES, _table(('', *kinds), rows), _origin(data)]
+
+
+def _freshness(data: dict[str, Any]) -> list[str]:
+    names = ('age median', 'age 99 %', 'age greatest', 'longest gap', 'poses a second',
+             'passed over %', 'lost %', 'CPU %')
+    rows = [(f'{row["rate"]:.0f}', row['scene'], row['node'], *(
+        f'{row[x]:.0f}' if row[x] >= 100.0 else f'{row[x]:.3g}' for x in names))
+            for row in data['rows'] if 'age median' in row]
+    told = [(row['node'], what, f'{value:.2g}') for row in data['rows']
+            if 'age median' not in row for what, value in row.items() if 'after' in what]
+    return [FRESHNESS.format(**data), _table((
+        'Hz', 'beside', 'node', 'age, median', '99 %', 'greatest', 'gap', 'poses a second',
+        'passed over, %', 'lost, %', 'CPU, %'), rows), DISTURBED, _table((
+            'node', 'what', 'ms'), told), _origin(data)]
 
 
 def _read(name: str) -> dict[str, Any]:
