@@ -37,12 +37,14 @@ def of_rigid(body, w, v):
 
 
 @inlined
-def times(body, w, v, x):
-    """Return B P of a rigid body of a twist, P with the angular part x, without B itself."""
+def wrench(body, w, v, x, y, z):
+    """Return I X + B P of a rigid body of a twist, X = (x, y), P with the angular part z."""
     m, h, j = body
-    b = vec3.axpy(m, v, vec3.cross(w, h))
-    t = vec3.add(vec3.cross(w, sigma_times(j, x)), vec3.cross(h, vec3.cross(v, x)))
-    return vec3.scale(-2.0, t), vec3.scale(-2.0, vec3.cross(b, x))
+    z = vec3.scale(-2.0, z)
+    y = vec3.add(y, vec3.cross(v, z))
+    t = vec3.add(symmetric.apply(j, x), vec3.cross(w, sigma_times(j, z)))
+    f = vec3.sub(vec3.cross(vec3.cross(w, h), z), vec3.cross(h, x))
+    return vec3.add(t, vec3.cross(h, y)), vec3.axpy(m, y, f)
 
 
 @inlined

@@ -97,8 +97,7 @@ def vary_motion(machine, motion, table, extra, xq, xv, xa):
         dA = axpy6(-1.0, bracket(moved, axpy6(-1.0, gravity, A)), dA)
         dA = axpy6(1.0, bracket(V, dV), dA)
         body = body_of(machine, motion, i)
-        wrench = axpy6(1.0, rigid.apply(body, dA[0], dA[1]), change.times(
-            body, V[0], V[1], dV[0]))  # (13.9)
+        wrench = change.wrench(body, V[0], V[1], dA[0], dA[1], dV[0])  # (13.9)
         if extra is not None:
             wrench = axpy6(1.0, own_change(motion, extra, i, body), wrench)
         store_pair(table, i, D_WRENCH, wrench[0], wrench[1])

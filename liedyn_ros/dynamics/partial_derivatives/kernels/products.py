@@ -67,7 +67,10 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
     if parts is not None:
         store3(table, 0, D_ACCELERATION + 3, vec3.neg(load3(parts, 0, GRAVITY)))
     for i in range(1, count):
-        vary(model, data, table, parts, i, q, v, a, xq, xv, xa)
+        if get_int(model, i, KIND) == REVOLUTE:  # without a look at the kind at each step
+            vary(model, data, table, parts, i, REVOLUTE, q, v, a, xq, xv, xa)
+        else:
+            vary(model, data, table, parts, i, get_int(model, i, KIND), q, v, a, xq, xv, xa)
     if parts is not None:
         store3(table, 0, D_ACCELERATION + 3, vec3.ZERO)
     for i in range(count - 1, 0, -1):
@@ -77,9 +80,9 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
 
 
 @inlined
-def parent_motion(model, data, i, v, a):
+def parent_motion(model, data, i, kind, v, a):
     """Return V0 and A0: twist and acceleration of the parent of link i, as the link sees them."""
-    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    pitch, vi = get(model, i, PITCH), get_int(model, i, VI)
     (w, u), (dw, du) = load_pair(data, i, TWIST), load_pair(data, i, ACCELERATION)
     if kind == REVOLUTE:
         rate = v[vi]
@@ -94,18 +97,18 @@ def parent_motion(model, data, i, v, a):
 
 
 @inlined
-def vary(model, data, table, parts, i, q, v, a, xq, xv, xa):
+def vary(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
     """Write how the motion of link i varies, as in (13.8), and what that adds to its wrench."""
-    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    pitch, vi = get(model, i, PITCH), get_int(model, i, VI)
     parent, r, p = get_int(model, i, PARENT), load9(data, i, ROTATION), load3(data, i, POSITION)
     w, u = load_pair(data, i, TWIST)
-    (w0, u0), (dw, du) = parent_motion(model, data, i, v, a)
+    (w0, u0), (dw, du) = parent_motion(model, data, i, kind, v, a)
     # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, S xv] + S xa (13.6)
     if parts is None:
         (cw, cu), x = (joints.bracket(kind, pitch, w0, u0, xq, vi),
                        joints.bracket(kind, pitch, dw, du, xq, vi))
     else:
-        hw, hu = sum_of(displacement(model, data, parts, i, q),
+        hw, hu = sum_of(displacement(model, data, parts, i, kind, q),
                         joints.relative_twist(kind, pitch, xq, vi))
         store_pair(table, i, D_MOVED, hw, hu)
         (cw, cu), x = se3.ad(w0, u0, hw, hu), se3.ad(dw, du, hw, hu)
@@ -122,18 +125,18 @@ def vary(model, data, table, parts, i, q, v, a, xq, xv, xa):
     store_pair(table, i, D_TWIST, pw, pu)
     store_pair(table, i, D_ACCELERATION, x[0], x[1])
     body = rigid.load(model, i, INERTIA)
-    m, f = sum_of(rigid.apply(body, x[0], x[1]), change.times(body, w, u, pw))
+    m, f = change.wrench(body, w, u, x[0], x[1], pw)
     if parts is not None:
         m, f = sum_of((m, f), load_pair(parts, i, LINK_WRENCH))
     store_pair(table, i, D_WRENCH, m, f)  # (13.9)
 
 
 @inlined
-def displacement(model, data, parts, i, q):
+def displacement(model, data, parts, i, kind, q):
     """Return what parameters displace link i by, in its frame: its placement, and its pitch."""
     moved = se3.adjoint_inverse(load9(data, i, ROTATION), load3(data, i, POSITION),
                                 *load_pair(parts, i, MOVED))
-    if get_int(model, i, KIND) == HELICAL:
+    if kind == HELICAL:
         moved = sum_of(moved, along_axis(parts, i, q[get_int(model, i, QI)]))
     return moved
 
@@ -229,7 +232,7 @@ def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
     parent, (m, f), moment = get_int(model, i, PARENT), load_pair(table, i, AL), load3(
         table, i, BE)
     (w, u), (yw, yu) = load_pair(data, i, TWIST), load_pair(data, i, ORDER_CHANGE)
-    (w0, u0), (dw, du) = parent_motion(model, data, i, v, a)
+    (w0, u0), (dw, du) = parent_motion(model, data, i, kind, v, a)
     fm, ff = load_pair(data, i, WRENCH)
     # Q^T al + P^T be = S^T (ad_{A0}^T al + ad_{V0}^T c), R^T al + S^T be = S^T (c + ad_V^T al),
     # with c = ad_{V0}^T al + be (13.6).
