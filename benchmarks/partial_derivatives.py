@@ -53,7 +53,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
-from liedyn_ros.dynamics.partial_derivatives.parameter_products import table_of_bodies
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import room_of
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.model import Model
@@ -153,11 +153,10 @@ class State:
 
     def products_by_parameters(self) -> dict[str, tuple[Call, Call, Call, Call]]:
         """Return each product by everything as well, and the dynamics that it belongs to."""
-        d, t, x, out = self.dynamics, self.tables, self.x, np.empty((4, self.model.nv))
+        d, x, out = self.dynamics, self.x, np.empty((4, self.model.nv))
         moving, pushed = (self.q, self.v, self.a), (self.q, self.v, self.tau)
         change, result = every_parameter(self.model), self.products()
-        vector, room = change.vector, (
-            d.constants.table, t.data, t.products, table_of_bodies(self.model), 0.0)
+        vector, room = change.vector, (d.constants.table, room_of(d.constants))
         kernels = {
             'inverse, J x': Call(parameter_products.inverse_product, (
                 *room, *moving, self.none, *x, vector, out[0])),

@@ -12,12 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether two arrays of a kernel's call share memory."""
+"""Where the arrays of a kernel's call lie: whether two share memory, and tables within one."""
 
 from typing import Any
 
 from numba import types
+from numba.core import errors
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 from liedyn_ros.jit.decorators import inlined
 
@@ -30,6 +32,28 @@ def address(typing: Any, array: Any) -> Any:
         return builder.ptrtoint(data, context.get_value_type(types.intp))
 
     return types.intp(array), generate
+
+
+@intrinsic
+def rows_of(typing: Any, array: Any, first: Any, rows: Any, width: Any) -> Any:
+    """
+    Return a table (rows, width) of the entries of a contiguous array from one on.
+
+    Nothing is checked: numba's reshape calls a function of C, which takes as long as a small link.
+    """
+    if array.layout != 'C':
+        raise errors.TypingError(f'expected a contiguous array, got {array}')
+    table = types.Array(array.dtype, 2, 'C')
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        old, new = (context.make_array(kind)(context, builder, *given) for kind, given in (
+            (sig.args[0], args[:1]), (table, ())))
+        populate_array(
+            new, data=builder.gep(old.data, [args[1]]), shape=args[2:], meminfo=None,
+            strides=[builder.mul(args[3], old.itemsize), old.itemsize], itemsize=old.itemsize)
+        return new._getvalue()
+
+    return table(array, types.intp, types.intp, types.intp), generate
 
 
 @inlined

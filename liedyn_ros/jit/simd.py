@@ -230,6 +230,24 @@ def spread(typing: Any, number: Any) -> Any:
 
 
 @intrinsic
+def align_stack(typing: Any) -> Any:
+    """
+    Let Lanes on the stack of a kernel begin where lines of the cache do.
+
+    LLVM does so only for a variable that asks for it, not for the registers that it stores there
+    when they are too few; and each of these would be read and written in two lines.
+    """
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        with builder.goto_entry_block():
+            place = builder.alloca(_VECTOR)
+        place.align = 8 * LANES
+        builder.asm(ir.FunctionType(ir.VoidType(), [place.type]), '', 'r', [place], True)
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
 def total(typing: Any, value: Any) -> Any:
     """Return the sum of Lanes."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:

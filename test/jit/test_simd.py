@@ -17,7 +17,8 @@
 import numba
 import numpy as np
 
-from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread, total, transposed
+from liedyn_ros.jit.simd import (
+    align_stack, get_lanes, LANES, put_lanes, spread, total, transposed)
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -30,6 +31,7 @@ def combine(table, factor, out):
 
 @numba.njit(_nrt=False)
 def turn(table, out):
+    align_stack()
     rows = transposed(get_lanes(table, 0, 0), get_lanes(table, 1, 0), get_lanes(table, 2, 0),
                       get_lanes(table, 3, 0), get_lanes(table, 4, 0), get_lanes(table, 5, 0),
                       get_lanes(table, 6, 0), get_lanes(table, 7, 0))
@@ -48,3 +50,8 @@ def test_eight_rows_become_their_columns() -> None:
     table, out = np.random.default_rng(2).normal(size=(LANES, LANES)), np.zeros((3, LANES))
     turn(table, out)
     np.testing.assert_array_equal(out, table[:, [0, 1, 6]].T)
+
+
+def test_the_stack_of_a_kernel_is_aligned_where_it_asks_for_it() -> None:
+    turn(np.zeros((LANES, LANES)), np.zeros((3, LANES)))
+    assert all('align 64' in text for text in turn.inspect_llvm().values())

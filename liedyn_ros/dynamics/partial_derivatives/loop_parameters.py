@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.loop_parameters import Extr
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PART_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import table_of_bodies
 from liedyn_ros.dynamics.partial_derivatives.parameters import (
-    Parameters, require_parameters, shapes_of)
+    Parameters, shapes_of, vector_of)
 
 _NO_WRENCHES = np.empty((0, 6))
 
@@ -41,12 +41,12 @@ def extra_of(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | 
     if parameters is None:
         return None
     model = dynamics.model
-    require_parameters(parameters, model, shapes_of(model))
+    vector = vector_of(parameters, model, shapes_of(model))
     wrenches = _NO_WRENCHES if external is None else borrowed(
         'external', external, (len(model.bodies), 6))
     return Extra(
         *_room(dynamics), parameters.ground, parameters.of_coordinates, parameters.of_bodies,
-        parameters.of_closures, parameters.vector, borrowed('q', q, (model.nq,)), wrenches,
+        parameters.of_closures, vector, borrowed('q', q, (model.nq,)), wrenches,
         float(dynamics.tree.constants.dissipation))
 
 

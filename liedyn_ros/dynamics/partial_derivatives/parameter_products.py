@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.kernels.aba import DONE
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
     hybrid_products, parameter_products, parameters as kernels)
 from liedyn_ros.dynamics.partial_derivatives.parameters import (
-    Parameters, require_parameters, shapes_of)
+    Parameters, shapes_of, vector_of)
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.jit.simd import LANES
@@ -49,9 +49,7 @@ class ParameterProducts:
         """Make room."""
         self._model, self._nv = constants.model, constants.model.nv
         self._shapes, self._no_wrenches = shapes_of(self._model), np.empty((0, 6))
-        room = PartialTables(constants)
-        tables = (constants.table, room.data, room.products, table_of_bodies(constants.model),
-                  float(constants.dissipation))
+        tables = constants.table, room_of(constants)
         self._inverse = BoundKernel(parameter_products.inverse_product, *tables)
         self._inverse_transposed = BoundKernel(
             parameter_products.inverse_product_transposed, *tables)
@@ -64,14 +62,14 @@ class ParameterProducts:
     def inverse_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                         external: ArrayLike | None, direction: Rates, change: Parameters) -> Array:
         """Return how tau varies along dq, dv, da and changes of parameters."""
-        require_parameters(change, self._model, self._shapes)
+        vector = vector_of(change, self._model, self._shapes)
         out, wrenches = np.empty(self._nv), self._no_wrenches if external is None else external
-        if self._inverse.attempt(q, v, a, wrenches, *direction, change.vector, out):
+        if self._inverse.attempt(q, v, a, wrenches, *direction, vector, out):
             return out
         q, v, a, wrenches = self._state(q, v, a, external)
         rates = self._rates(('dq', 'dv', 'da'), direction)
-        if not self._inverse(q, v, a, wrenches, *rates.values(), change.vector, out):
-            require_finite('parameters', change.vector)
+        if not self._inverse(q, v, a, wrenches, *rates.values(), vector, out):
+            require_finite('parameters', vector)
             refuse(self._model, '', q, v=v, a=a, **rates, external=wrenches)
         return out
 
@@ -79,31 +77,31 @@ class ParameterProducts:
                          external: ArrayLike | None, y: ArrayLike, gradient: Parameters
                          ) -> tuple[Array, Array, Array]:
         """Return the gradient of y . tau by q, v and a, and write that by parameters."""
-        require_parameters(gradient, self._model, self._shapes)
+        vector = vector_of(gradient, self._model, self._shapes)
         by = np.empty((3, self._nv))
         wrenches = self._no_wrenches if external is None else external
-        if self._inverse_transposed.attempt(q, v, a, wrenches, y, by, gradient.vector):
+        if self._inverse_transposed.attempt(q, v, a, wrenches, y, by, vector):
             return by[0], by[1], by[2]  # in half the time of an iteration
         q, v, a, wrenches = self._state(q, v, a, external)
         y = borrowed('y', y, (self._nv,))
-        if not self._inverse_transposed(q, v, a, wrenches, y, by, gradient.vector):
+        if not self._inverse_transposed(q, v, a, wrenches, y, by, vector):
             refuse(self._model, '', q, v=v, a=a, y=y, external=wrenches)
         return by[0], by[1], by[2]
 
     def forward_product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                         external: ArrayLike | None, direction: Rates, change: Parameters) -> Array:
         """Return how a varies along dq, dv, dtau and changes of parameters."""
-        require_parameters(change, self._model, self._shapes)
+        vector = vector_of(change, self._model, self._shapes)
         out = np.empty((2, self._nv))
         wrenches = self._no_wrenches if external is None else external
         if self._forward.attempt(
-                q, v, tau, wrenches, *direction, change.vector, out) == DONE:
+                q, v, tau, wrenches, *direction, vector, out) == DONE:
             return out[1]
         q, v, tau, wrenches = self._state(q, v, tau, external, 'tau')
         rates = self._rates(('dq', 'dv', 'dtau'), direction)
-        code = self._forward(q, v, tau, wrenches, *rates.values(), change.vector, out)
+        code = self._forward(q, v, tau, wrenches, *rates.values(), vector, out)
         if code != DONE:
-            require_finite('parameters', change.vector)
+            require_finite('parameters', vector)
             stop(self._model, code, '', q, v=v, tau=tau, **rates, external=wrenches)
         return out[1]
 
@@ -111,15 +109,15 @@ class ParameterProducts:
                          external: ArrayLike | None, y: ArrayLike, gradient: Parameters
                          ) -> tuple[Array, Array, Array, Array]:
         """Return a and the gradient by q, v and tau, and write that by parameters."""
-        require_parameters(gradient, self._model, self._shapes)
+        vector = vector_of(gradient, self._model, self._shapes)
         by = np.empty((4, self._nv))
         wrenches = self._no_wrenches if external is None else external
         if self._forward_transposed.attempt(
-                q, v, tau, wrenches, y, by, gradient.vector) == DONE:
+                q, v, tau, wrenches, y, by, vector) == DONE:
             return by[0], by[1], by[2], by[3]
         q, v, tau, wrenches = self._state(q, v, tau, external, 'tau')
         y = borrowed('y', y, (self._nv,))
-        code = self._forward_transposed(q, v, tau, wrenches, y, by, gradient.vector)
+        code = self._forward_transposed(q, v, tau, wrenches, y, by, vector)
         if code != DONE:
             stop(self._model, code, '', q, v=v, tau=tau, y=y, external=wrenches)
         return by[0], by[1], by[2], by[3]
@@ -128,18 +126,18 @@ class ParameterProducts:
                        tau: ArrayLike, external: ArrayLike | None, direction: Rates,
                        change: Parameters) -> tuple[Array, Array]:
         """Complete a, and return how a and tau vary along dq, dv and what is given besides."""
-        require_parameters(change, self._model, self._shapes)
+        vector = vector_of(change, self._model, self._shapes)
         tau, out = copied('tau', tau, (self._nv,)), np.empty((2, self._nv))
         wrenches = self._no_wrenches if external is None else external
-        if self._hybrid.attempt(q, v, prescribed, a, tau, wrenches, *direction, change.vector,
+        if self._hybrid.attempt(q, v, prescribed, a, tau, wrenches, *direction, vector,
                                 out) == DONE:
             return out[0], out[1]
         q, v, a, wrenches = self._state(q, v, a, external)
         rates = self._rates(('dq', 'dv', 'given'), direction)
-        code = self._hybrid(q, v, prescribed, a, tau, wrenches, *rates.values(), change.vector,
+        code = self._hybrid(q, v, prescribed, a, tau, wrenches, *rates.values(), vector,
                             out)
         if code != DONE:
-            require_finite('parameters', change.vector)
+            require_finite('parameters', vector)
             stop(self._model, code, '', q, v=v, **known(prescribed, a, tau), **rates,
                  external=wrenches)
         return out[0], out[1]
@@ -148,16 +146,16 @@ class ParameterProducts:
                         tau: ArrayLike, external: ArrayLike | None, y: ArrayLike,
                         gradient: Parameters) -> tuple[Array, Array, Array, Array, Array]:
         """Return a, tau and the gradient by q, v and what is given; write that by parameters."""
-        require_parameters(gradient, self._model, self._shapes)
+        vector = vector_of(gradient, self._model, self._shapes)
         tau, by = copied('tau', tau, (self._nv,)), np.empty((5, self._nv))
         wrenches = self._no_wrenches if external is None else external
         if self._hybrid_transposed.attempt(
-                q, v, prescribed, a, tau, wrenches, y, by, gradient.vector) == DONE:
+                q, v, prescribed, a, tau, wrenches, y, by, vector) == DONE:
             return a, tau, by[0], by[1], by[2]
         q, v, a, wrenches = self._state(q, v, a, external)
         y = borrowed('y', y, (self._nv,))
         code = self._hybrid_transposed(
-            q, v, prescribed, a, tau, wrenches, y, by, gradient.vector)
+            q, v, prescribed, a, tau, wrenches, y, by, vector)
         if code != DONE:
             stop(self._model, code, '', q, v=v, **known(prescribed, a, tau), y=y,
                  external=wrenches)
@@ -174,6 +172,24 @@ class ParameterProducts:
         return {name: borrowed(name, x, (self._nv,)) for name, x in zip(names, direction)}
 
 
+def room_of(constants: Constants) -> Array:
+    """Return the tables that the kernels of kernels.parameter_products work on, one by one."""
+    tables, bodies = PartialTables(constants), table_of_bodies(constants.model)
+    parts = bodies, tables.products, tables.data, np.array([float(constants.dissipation)])
+    ends = np.cumsum([part.size for part in parts])
+    room = on_lines(ends[-1])
+    for part, place in zip(parts, np.split(room, ends[:-1])):
+        place[:] = part.ravel()
+    return room
+
+
+def on_lines(size: int) -> Array:
+    """Return zeros that begin where a line of the cache does, so that no eight cross two."""
+    zeros = np.zeros(size + LANES)
+    first = -(zeros.ctypes.data // zeros.itemsize) % LANES
+    return zeros[first:first + size]
+
+
 def table_of_bodies(model: Model) -> Array:
     """Return the table of kernels.parameters, whose constants are those of a model."""
     links, index = model.link_table, {name: b for b, name in enumerate(model.bodies)}
@@ -184,7 +200,6 @@ def table_of_bodies(model: Model) -> Array:
     whole[kernels.LINK, :count] = links.body_link + 1
     for at in (kernels.BODY_POSE, kernels.JOINT_POSE):  # the latter of fixed joints
         table[at:at + 12, :count] = links.body_placement.T
-    table[kernels.AT_REST:kernels.AT_REST + 9, :count] = np.eye(3).reshape(9, 1)
     for b, joint in enumerate(model.joint_list):
         if joint.parent is not None:
             whole[kernels.ON, b] = index[joint.parent]
@@ -202,11 +217,11 @@ def table_of_bodies(model: Model) -> Array:
 def _add_joint(links: LinkTable, table: Array, b: int, first: int) -> None:
     """Write the joint of body b, which moves, with its first link."""
     table.view(np.int64)[kernels.FIRST, b] = first + 1
-    table[kernels.JOINT_POSE:kernels.JOINT_POSE + 12, b] = links.placement[first]
     turn: Array = links.body_placement[b, :9].reshape(3, 3)
     i = links.body_link[b]
-    while i != first:
+    while i != links.parent[first]:
         turn, i = links.placement[i, :9].reshape(3, 3) @ turn, links.parent[i]
-    table[kernels.AT_REST:kernels.AT_REST + 9, b] = turn.ravel()
+    table[kernels.JOINT_POSE:kernels.JOINT_POSE + 9, b] = turn.ravel()
+    table[kernels.JOINT_POSE + 9:kernels.JOINT_POSE + 12, b] = links.placement[first, 9:]
     table[kernels.HAS_AXIS, b] = links.kind[first] < kinds.SPHERICAL
     table[kernels.HAS_PITCH, b] = links.kind[first] == kinds.HELICAL

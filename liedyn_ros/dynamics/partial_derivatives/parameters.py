@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, ShapeError
+from liedyn_ros.common.while_it_lives import while_it_lives
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as columns
 from liedyn_ros.model import Model
 
@@ -133,16 +134,18 @@ class Parameters:
         return self.of_closures[:, columns.LENGTH]
 
 
+@while_it_lives
 def shapes_of(model: Model) -> Shapes:
     """Return the shapes of the parts of gravity, coordinates, bodies and closures."""
     return ((1, 3), (model.nv, columns.COORDINATE_WIDTH),
             (len(model.bodies), columns.BODY_WIDTH), (len(model.closures), columns.CLOSURE_WIDTH))
 
 
-def require_parameters(parameters: Parameters, model: Model, shapes: Shapes) -> None:
-    """Raise LiedynError or ShapeError unless these are parameters of a model of these shapes."""
+def vector_of(parameters: Parameters, model: Model, shapes: Shapes) -> Array:
+    """Return all parameters; raise LiedynError or ShapeError unless they are of these shapes."""
     if not isinstance(parameters, Parameters):
         raise LiedynError(f'parameters: expected Parameters, got {type(parameters).__name__}')
-    if parameters.shapes != shapes:
+    if parameters.shapes is not shapes and parameters.shapes != shapes:
         raise ShapeError(f'parameters: expected those of {model.name}, got those of a model with '
                          'other numbers of bodies, coordinates or closures')
+    return parameters._vector

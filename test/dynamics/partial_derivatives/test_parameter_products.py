@@ -250,9 +250,13 @@ def test_a_refused_call_leaves_nothing(damped, change) -> None:
     y, *rates = damped.rng.normal(size=(4, n))
     product, first = partial.product(*state, *rates, parameters=change), Parameters(damped.model)
     partial.gradient(*state, y, parameters=first)
-    with pytest.raises(NotFiniteError):
-        partial.product(*state, *rates, parameters=Parameters(
-            damped.model, np.full_like(change.vector, np.inf)))
+    broken = Parameters(damped.model)
+    broken.vector[:] = np.inf
+    with pytest.raises(NotFiniteError, match=r'^parameters\[0\]'):
+        partial.product(*state, *rates, parameters=broken)
+    again = Parameters(damped.model)
+    partial.gradient(*state, y, parameters=again)
+    np.testing.assert_array_equal(again.vector, first.vector)
     with pytest.raises(LimitError):
         partial.gradient(*state, np.full(n, 1e308), parameters=Parameters(damped.model))
     np.testing.assert_array_equal(partial.product(*state, *rates, parameters=change), product)

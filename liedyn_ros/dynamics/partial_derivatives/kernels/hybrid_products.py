@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.kernels.tables import (
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameter_products import (
-    vary_forces, weigh_forces)
+    tables_of, vary_forces, weigh_forces)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import D_WRENCH, spread
 from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
@@ -38,13 +38,13 @@ from liedyn_ros.lie.kernels import se3
 
 
 @kernel
-def hybrid_product(model, data, table, bodies, dissipation, q, v, prescribed, a, tau, external,
-                   xq, xv, given, vector, out):
+def hybrid_product(model, room, q, v, prescribed, a, tau, external, xq, xv, given, vector, out):
     """
     Write a, tau and how they vary, out (2, nv); given is the change of what is given of either.
 
     Other arguments are those of parameter_products. Returns what hybrid returns.
     """
+    _, table, data, _ = tables_of(model, room)
     code = begin(model, data, q, v, prescribed, a, tau, external)
     if code != aba.DONE:
         return code
@@ -54,8 +54,7 @@ def hybrid_product(model, data, table, bodies, dissipation, q, v, prescribed, a,
     da, dtau = out[0], out[1]
     for k in range(len(v)):
         da[k] = given[k] if prescribed[k] else 0.0
-    vary_forces(model, data, table, bodies, dissipation, q, v, a, external, xq, xv, da, vector,
-                dtau)
+    vary_forces(model, room, q, v, a, external, xq, xv, da, vector, dtau)
     for k in range(len(v)):
         da[k] = 0.0 if prescribed[k] else given[k] - dtau[k]
     solve_mass(model, data, da, da)  # and the twists of links at these rates
@@ -66,18 +65,18 @@ def hybrid_product(model, data, table, bodies, dissipation, q, v, prescribed, a,
             da[k] = given[k]
         else:
             dtau[k] = given[k]
-    return aba.DONE if joints.finite(out.reshape(-1)) else aba.REFUSED
+    return aba.DONE if parameters.finite(out) else aba.REFUSED
 
 
 @kernel
-def hybrid_product_transposed(model, data, table, bodies, dissipation, q, v, prescribed, a, tau,
-                              external, y, by, vector):
+def hybrid_product_transposed(model, room, q, v, prescribed, a, tau, external, y, by, vector):
     """
     Write a, tau and the gradient of y . x, x being tau where a is prescribed, else a.
 
     The first rows of by (5, nv) are those by q, v and what is given; the others are room. Returns
     what hybrid returns.
     """
+    _, table, data, _ = tables_of(model, room)
     code = begin(model, data, q, v, prescribed, a, tau, external)
     if code != aba.DONE:
         return code
@@ -94,13 +93,12 @@ def hybrid_product_transposed(model, data, table, bodies, dissipation, q, v, pre
     solve_mass(model, data, by_given, by_given)
     for k in range(len(y)):
         weights[k] -= by_given[k]
-    weigh_forces(model, data, table, bodies, dissipation, q, v, a, external, weights, 1.0, by[0],
-                 by[1], by_a, vector)
+    good = weigh_forces(
+        model, room, q, v, a, external, weights, 1.0, by[0], by[1], by_a, vector)
     for k in range(len(y)):
         if prescribed[k]:
             by_given[k] = by_a[k]
-    good = parameters.finite(by.reshape(-1)) and parameters.finite(vector)
-    return aba.DONE if good else aba.REFUSED
+    return aba.DONE if parameters.finite(by) and good else aba.REFUSED
 
 
 @inlined

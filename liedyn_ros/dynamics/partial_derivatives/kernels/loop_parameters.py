@@ -167,7 +167,7 @@ def finish(machine, motion, table, field, extra, sign, weights):
         r, p = pose(motion, i)
         yw, yu = load_pair(table, i, field)
         store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
-    parameters.clear_shifts(extra.bodies)
+    parameters.weigh_shifts(data, extra.bodies, extra.external, sign, extra.of_bodies)
     for f in range(machine.moving_frames[0]):
         (m, g), b = load_pair(extra.frames, f, 0), extra.frame_body[f]
         if b >= 0:
@@ -179,8 +179,7 @@ def finish(machine, motion, table, field, extra, sign, weights):
     for c in range(count):
         for k in range(CLOSURE_WIDTH):
             extra.closures[c, k] *= sign
-    parameters.from_links(data, extra.bodies, extra.external, sign, extra.parts, extra.ground,
-                          extra.of_bodies)
+    parameters.from_links(extra.bodies, sign, extra.parts, extra.ground, extra.of_bodies)
     n = len(weights)
     parameters.weigh_coordinates(motion.rate[0, :n], motion.rate[1, :n], weights, sign,
                                  extra.dissipation, extra.of_coordinates)

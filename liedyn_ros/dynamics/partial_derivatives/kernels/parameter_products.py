@@ -15,56 +15,55 @@
 """
 Products of the Jacobians of inverse and forward dynamics by all parameters with vectors, O(n).
 
-The parameters are one vector: gravity, coordinates, bodies, closures. bodies is the table of
-kernels.parameters; dissipation is 1, or 0 where damping and friction do not count.
+The parameters are one vector: gravity, coordinates, bodies, closures. All tables are one array,
+the room, because each argument takes time to pass.
 """
 
 from liedyn_ros.dynamics.kernels import aba, joints
 from liedyn_ros.dynamics.kernels.rnea import rnea
-from liedyn_ros.dynamics.kernels.tables import BODIES, NV
+from liedyn_ros.dynamics.kernels.tables import BODIES, DATA_WIDTH, LINKS, NV
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    BODY_WIDTH, COORDINATE_WIDTH)
+    BODY_WIDTH, COORDINATE_WIDTH, TABLE_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
-    multiply, multiply_transposed, spread)
+    multiply, multiply_transposed, PRODUCT_WIDTH, spread)
 from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get_int
+from liedyn_ros.jit.memory import rows_of
+from liedyn_ros.jit.simd import get_int, LANES
 
 
 @kernel
-def inverse_product(model, data, table, bodies, dissipation, q, v, a, external, xq, xv, xa,
-                    vector, out):
+def inverse_product(model, room, q, v, a, external, xq, xv, xa, vector, out):
     """Write what products.inverse_product writes, with changes of the parameters."""
+    _, _, data, _ = tables_of(model, room)
     if not (rnea(model, data, q, v, a, external, out) and joints.complete(model, xq)
             and joints.complete(model, xv) and joints.complete(model, xa)):
         return False
-    vary_forces(model, data, table, bodies, dissipation, q, v, a, external, xq, xv, xa, vector,
-                out)
+    vary_forces(model, room, q, v, a, external, xq, xv, xa, vector, out)
     return joints.finite(out)
 
 
 @kernel
-def inverse_product_transposed(
-        model, data, table, bodies, dissipation, q, v, a, external, y, by, vector):
+def inverse_product_transposed(model, room, q, v, a, external, y, by, vector):
     """Write by (3, nv), what products.inverse_product_transposed does, and that by vector."""
+    _, _, data, _ = tables_of(model, room)
     if not (rnea(model, data, q, v, a, external, by[2]) and joints.complete(model, y)):
         return False
-    weigh_forces(model, data, table, bodies, dissipation, q, v, a, external, y, 1.0, by[0], by[1],
-                 by[2], vector)
-    return parameters.finite(by.reshape(-1)) and parameters.finite(vector)
+    good = weigh_forces(
+        model, room, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
+    return parameters.finite(by) and good
 
 
 @kernel
-def forward_product(model, data, table, bodies, dissipation, q, v, tau, external, xq, xv, xtau,
-                    vector, out):
+def forward_product(model, room, q, v, tau, external, xq, xv, xtau, vector, out):
     """
     Write a and what forward_products.forward_product writes, with changes of the parameters.
 
     They are the rows of out (2, nv). Returns what forward returns.
     """
-    a, da = out[0], out[1]
+    a, da, (_, _, data, _) = out[0], out[1], tables_of(model, room)
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
@@ -72,8 +71,7 @@ def forward_product(model, data, table, bodies, dissipation, q, v, tau, external
             and joints.complete(model, xtau)):
         return aba.REFUSED
     store_wrenches(model, data)
-    vary_forces(model, data, table, bodies, dissipation, q, v, a, external, xq, xv, None, vector,
-                da)
+    vary_forces(model, room, q, v, a, external, xq, xv, None, vector, da)
     for k in range(len(da)):
         da[k] = xtau[k] - da[k]
     solve_mass(model, data, da, da)
@@ -81,14 +79,14 @@ def forward_product(model, data, table, bodies, dissipation, q, v, tau, external
 
 
 @kernel
-def forward_product_transposed(
-        model, data, table, bodies, dissipation, q, v, tau, external, y, by, vector):
+def forward_product_transposed(model, room, q, v, tau, external, y, by, vector):
     """
     Write a and what forward_product_transposed does as rows of by (4, nv), and that by vector.
 
     Returns what forward returns.
     """
     a, by_q, by_v, by_tau = by[0], by[1], by[2], by[3]
+    _, _, data, _ = tables_of(model, room)
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
@@ -96,28 +94,38 @@ def forward_product_transposed(
         return aba.REFUSED
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     store_wrenches(model, data)
-    weigh_motion(model, data, table, bodies, dissipation, q, v, a, external, by_tau, -1.0, by_q,
-                 by_v, None, vector)
+    good = weigh_motion(
+        model, room, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
     for k in range(len(by_q)):
         by_q[k], by_v[k] = -by_q[k], -by_v[k]
-    good = parameters.finite(by.reshape(-1)) and parameters.finite(vector)
-    return aba.DONE if good else aba.REFUSED
+    return aba.DONE if parameters.finite(by) and good else aba.REFUSED
+
+
+@inlined
+def tables_of(model, room):
+    """Return the tables of bodies, of products and of the dynamics, and 1 where damping counts."""
+    links, count = get_int(model, 0, LINKS), get_int(model, 0, BODIES)
+    width = (max(count, 1) + LANES - 1) // LANES * LANES
+    first = TABLE_ROWS * width
+    second = first + PRODUCT_WIDTH * links
+    return (rows_of(room, 0, TABLE_ROWS, width), rows_of(room, first, links, PRODUCT_WIDTH),
+            rows_of(room, second, links + get_int(model, 0, NV), DATA_WIDTH), room[len(room) - 1])
 
 
 @inlined
 def parts_of(model, vector):
-    """Return the parts of gravity, coordinates and bodies."""
+    """Return the parts of gravity, coordinates, bodies and closures."""
     n, count = get_int(model, 0, NV), get_int(model, 0, BODIES)
     first = 3 + COORDINATE_WIDTH * n
     end = first + BODY_WIDTH * count
-    return (vector[:3].reshape(1, 3), vector[3:first].reshape(n, COORDINATE_WIDTH),
-            vector[first:end].reshape(count, BODY_WIDTH), vector[end:])
+    return (rows_of(vector, 0, 1, 3), rows_of(vector, 3, n, COORDINATE_WIDTH),
+            rows_of(vector, first, count, BODY_WIDTH), vector[end:])
 
 
 @kernel
-def vary_forces(model, data, table, bodies, dissipation, q, v, a, external, xq, xv, xa, vector,
-                out):
-    """Write how the forces of the motion in data vary."""
+def vary_forces(model, room, q, v, a, external, xq, xv, xa, vector, out):
+    """Write how the forces of the motion in the room vary."""
+    bodies, table, data, dissipation = tables_of(model, room)
     ground, of_coordinates, of_bodies, _ = parts_of(model, vector)
     parameters.to_links(data, bodies, external, ground, of_bodies, table)
     multiply(model, data, table, table, q, v, a, xq, xv, xa, out)
@@ -125,22 +133,27 @@ def vary_forces(model, data, table, bodies, dissipation, q, v, a, external, xq, 
 
 
 @kernel
-def weigh_forces(model, data, table, bodies, dissipation, q, v, a, external, y, sign, by_q, by_v,
-                 by_a, vector):
-    """Write the gradient of y . tau at the motion in data; sign times it, of the parameters."""
+def weigh_forces(model, room, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
+    """
+    Write the gradient of y . tau at the motion in the room; sign times it, of the parameters.
+
+    Returns whether that of the parameters is finite.
+    """
+    _, _, data, _ = tables_of(model, room)
     spread(model, data, y)
-    weigh_motion(model, data, table, bodies, dissipation, q, v, a, external, y, sign, by_q, by_v,
-                 by_a, vector)
+    return weigh_motion(
+        model, room, q, v, a, external, y, sign, by_q, by_v, by_a, vector)
 
 
 @inlined
-def weigh_motion(model, data, table, bodies, dissipation, q, v, a, external, y, sign, by_q, by_v,
-                 by_a, vector):
-    """Write the same where ORDER_CHANGE of data is the twist of each link at the rates y."""
+def weigh_motion(model, room, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
+    """Do the same where ORDER_CHANGE of data is the twist of each link at the rates y."""
+    bodies, table, data, dissipation = tables_of(model, room)
     ground, of_coordinates, of_bodies, of_closures = parts_of(model, vector)
     multiply_transposed(model, data, table, table, q, v, a, y, by_q, by_v, by_a)
-    parameters.clear_shifts(bodies)
-    parameters.from_links(data, bodies, external, sign, table, ground, of_bodies)
     parameters.weigh_coordinates(v, a, y, sign, dissipation, of_coordinates)
     for k in range(len(of_closures)):
         of_closures[k] = 0.0
+    good = parameters.weigh_shifts(data, bodies, external, sign, of_bodies)
+    good = parameters.from_links(bodies, sign, table, ground, of_bodies) and good
+    return good and joints.finite(vector[:3 + of_coordinates.size])

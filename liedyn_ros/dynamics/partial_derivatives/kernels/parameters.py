@@ -27,8 +27,9 @@ from liedyn_ros.dynamics.kernels import joints, rigid, symmetric
 from liedyn_ros.dynamics.kernels.tables import load3, ORDER_CHANGE, store3, TWIST
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import sum_of
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import (
-    get, get_int, get_lanes, LANES, put, put_lanes, spread, total, transposed)
+    align_stack, get, get_int, get_lanes, LANES, put, put_lanes, spread, total, transposed)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 
 # Columns of the parameters: a row for each coordinate, for each body and the joint that moves it,
@@ -43,18 +44,17 @@ MOVED, LINK_PITCH, LINK_WRENCH, PART_WIDTH = 0, 6, 8, 16
 GRAVITY = 0  # of row 0, the ground
 
 # Rows of the table of bodies, which has a column for each body, filled up to a multiple of LANES.
-# Poses are a rotation row by row and a translation. That of a joint is of its first link at rest,
-# and of the body where the joint is fixed.
+# Poses are a rotation row by row and a translation. That of a joint has the axes of the body and
+# the origin of its first link, both at the zero of its q; where the joint is fixed, of the body.
 BODY_POSE, JOINT_POSE = 0, 12
-AT_REST = 24  # rotation of the body in the first link of its joint at the zero of its q
-HAS_AXIS, HAS_PITCH = 33, 34  # 1 or 0
-OWN_INERTIA = 35  # in the frame of the link
+HAS_AXIS, HAS_PITCH = 24, 25  # 1 or 0
+OWN_INERTIA = 26  # in the frame of the link
 # Whole numbers: the row of the first link of the joint, 0 where that is fixed, the body on which
 # it stands, the row of the link that carries the body, and the body itself or else the last one.
-FIRST, ON, LINK, ITSELF = range(45, 49)
-PUSHED = 49  # wrenches on bodies
+FIRST, ON, LINK, ITSELF = range(36, 40)
+PUSHED = 40  # wrenches on bodies
 # From here on things are rows of eight, one a body, and one for the ground.
-SHIFT, OWN, TABLE_ROWS = 55, 64, 73
+SHIFT, OWN, TABLE_ROWS = 46, 55, 64
 
 
 @kernel
@@ -64,6 +64,7 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
 
     data has the motion of links. parts has columns of what links feel from the first one on.
     """
+    align_stack()
     store_external(bodies, external)
     for i in range(len(parts)):
         put_lanes(parts, i, MOVED, spread(0.0))
@@ -95,10 +96,9 @@ def displace_joints(bodies, b, of_bodies):
     """Write displacements behind joints, and shifts of bodies that turned axes leave there."""
     x, y = picked(of_bodies, bodies, ITSELF, b, PLACEMENT), picked(
         of_bodies, bodies, ITSELF, b, PITCH - 7)
-    (r, _), (e, d), c = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b), mat3_of(
-        bodies, AT_REST, b)
+    (r, _), (e, d) = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b)
     turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), (y[4], y[5], y[6]))
-    w, u = se3.adjoint(e, d, mat3.apply(c, vec3.add(x[0:3], turn)), mat3.apply(c, x[3:6]))
+    w, u = se3.adjoint(e, d, vec3.add(x[0:3], turn), x[3:6])
     put_eight(bodies, OWN, b, w, u, get_lanes(bodies, HAS_PITCH, b) * y[7])
     w = vec3.neg(mat3.apply(r, turn))  # at rest a turned axis leaves the body
     put_eight(bodies, SHIFT, b, w, (spread(0.0), spread(0.0), spread(0.0)), spread(0.0))
@@ -123,39 +123,49 @@ def change_bodies(data, bodies, b, pushed, of_bodies):
 
 
 @kernel
-def clear_shifts(bodies):
-    """Let nothing weigh shifts of bodies."""
-    for b in range(bodies.shape[1] + 1):
-        put_lanes(bodies, SHIFT, LANES * b, spread(0.0))
+def weigh_shifts(data, bodies, external, sign, of_bodies):
+    """
+    Write sign times the derivatives by inertias and wrenches, and into SHIFT those by shifts.
+
+    data has motion, and twists at the weights of forces in ORDER_CHANGE. What else weighs shifts
+    may be added to them before from_links. Returns whether the derivatives are finite.
+    """
+    align_stack()
+    store_external(bodies, external)
+    put_lanes(bodies, SHIFT, LANES * bodies.shape[1], spread(0.0))
+    zero = spread(0.0)
+    for b in range(0, len(of_bodies), LANES):
+        zero = zero + weigh_bodies(data, bodies, b, len(external) > 0, sign, of_bodies)
+    return total(zero) == 0.0
 
 
 @kernel
-def from_links(data, bodies, external, sign, parts, ground, of_bodies):
+def from_links(bodies, sign, parts, ground, of_bodies):
     """
-    Write sign times the derivatives by the parameters of bodies and joints: undoes to_links.
+    Write sign times the derivatives by gravity and joints: with weigh_shifts undoes to_links.
 
-    parts has those by displacement and pitch of links and by gravity; data has motion, and twists
-    at the weights of forces in ORDER_CHANGE. SHIFT of bodies has what else weighs their shifts.
+    parts has those by displacement and pitch of links and by gravity. Returns whether the
+    derivatives by joints are finite.
     """
-    store_external(bodies, external)
     store3(ground, 0, 0, vec3.scale(sign, load3(parts, 0, GRAVITY)))
-    for b in range(0, len(of_bodies), LANES):
-        weigh_bodies(data, bodies, b, len(external) > 0, sign, of_bodies)
     for b in range(len(of_bodies) - 1, -1, -1):
         first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
-        moved = row_of(bodies, OWN, b) + row_of(bodies, SHIFT, b)
-        put_lanes(bodies, SHIFT, LANES * b, moved)
+        moved = row_of(bodies, SHIFT, b)
         if first > 0:
             moved = get_lanes(parts, first, MOVED)
         put_lanes(bodies, OWN, LANES * b, moved)
         put_lanes(bodies, SHIFT, LANES * on, row_of(bodies, SHIFT, on) + moved)
+    for b in range(len(of_bodies), bodies.shape[1]):  # what fills these up counts as finite
+        put_lanes(bodies, OWN, LANES * b, spread(0.0))
+    zero = spread(0.0)
     for b in range(0, len(of_bodies), LANES):
-        weigh_joints(bodies, b, sign, of_bodies)
+        zero = zero + weigh_joints(bodies, b, sign, of_bodies)
+    return total(zero) == 0.0
 
 
 @inlined
 def weigh_bodies(data, bodies, b, pushed, sign, of_bodies):
-    """Write the derivatives by inertias and wrenches of eight bodies, and those by shifts."""
+    """Write derivatives of eight bodies by inertias, wrenches and shifts; return zero_of them."""
     r, p = pose(bodies, BODY_POSE, b)
     (w, u), (dw, du) = motion_of(data, bodies, b)
     y = picked(data, bodies, LINK, b, ORDER_CHANGE)
@@ -167,30 +177,38 @@ def weigh_bodies(data, bodies, b, pushed, sign, of_bodies):
     m, f = by_displacement(rigid_of(bodies, b), h, j)
     if pushed:
         m, f = sum_of((m, f), se3.ad_dual(vec3.neg(yw), vec3.neg(yu), *on_links(bodies, b)))
-    put_eight(bodies, OWN, b, m, f, spread(0.0))
+    put_eight(bodies, SHIFT, b, m, f, spread(0.0))
     yw, yu = se3.adjoint_inverse(r, p, vec3.scale(-sign, yw), vec3.scale(-sign, yu))
     mass, h, j = transported_back(r, p, mass, h, j)
     mass, h = sign * mass, vec3.scale(sign, h)
-    place(of_bodies, bodies, b, EXTERNAL, (
-        yw[0], yw[1], yw[2], yu[0], yu[1], yu[2], mass, h[0]))
     two = 2.0 * sign
-    place(of_bodies, bodies, b, EXTERNAL + 8, (
-        h[1], h[2], sign * j[0], two * j[1], two * j[2], sign * j[3], two * j[4], sign * j[5]))
+    x = yw[0], yw[1], yw[2], yu[0], yu[1], yu[2], mass, h[0]
+    y = h[1], h[2], sign * j[0], two * j[1], two * j[2], sign * j[3], two * j[4], sign * j[5]
+    place(of_bodies, bodies, b, EXTERNAL, x)
+    place(of_bodies, bodies, b, EXTERNAL + 8, y)
+    return zero_of(x) + zero_of(y)
 
 
 @inlined
 def weigh_joints(bodies, b, sign, of_bodies):
-    """Write the derivatives by the joints of eight bodies."""
+    """Write the derivatives by the joints of eight bodies; return zero_of them."""
     x, shift = eight(bodies, OWN, b), eight(bodies, SHIFT, b)
-    (r, _), (e, d), c = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b), mat3_of(
-        bodies, AT_REST, b)
+    (r, _), (e, d) = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b)
     m, f = se3.adjoint_dual(e, d, vec3.scale(sign, x[0:3]), vec3.scale(sign, x[3:6]))
-    m, f = mat3.apply_t(c, m), mat3.apply_t(c, f)
     turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), vec3.axpy(
         -sign, mat3.apply_t(r, shift[0:3]), m))
     pitch = (sign * get_lanes(bodies, HAS_PITCH, b)) * x[6]
-    place(of_bodies, bodies, b, PLACEMENT, (*m, *f, turn[0], turn[1]))
-    place(of_bodies, bodies, b, PITCH - 7, (m[2], *f, *turn, pitch))
+    x, y = (*m, *f, turn[0], turn[1]), (m[2], *f, *turn, pitch)
+    place(of_bodies, bodies, b, PLACEMENT, x)
+    place(of_bodies, bodies, b, PITCH - 7, y)
+    return zero_of(x) + zero_of(y)
+
+
+@inlined
+def zero_of(x):
+    """Return zeros, and NaN where one of eight Lanes is not finite."""
+    return ((0.0 * x[0] + 0.0 * x[1]) + (0.0 * x[2] + 0.0 * x[3])) + (
+        (0.0 * x[4] + 0.0 * x[5]) + (0.0 * x[6] + 0.0 * x[7]))
 
 
 @inlined
@@ -342,16 +360,16 @@ def by_inertia(xw, xu, yw, yu):
 
 
 @inlined
-def finite(vector):
-    """Return whether all entries are finite; on long vectors faster than joints.finite."""
-    row, end = vector.reshape(1, -1), len(vector) - len(vector) % (4 * LANES)
+def finite(array):
+    """Return whether all entries are finite; on long arrays faster than joints.finite."""
+    row, end = rows_of(array, 0, 1, array.size), array.size - array.size % (4 * LANES)
     x = y = z = w = spread(0.0)
     for k in range(0, end, 4 * LANES):
         x = x + 0.0 * get_lanes(row, 0, k)
         y = y + 0.0 * get_lanes(row, 0, k + LANES)
         z = z + 0.0 * get_lanes(row, 0, k + 2 * LANES)
         w = w + 0.0 * get_lanes(row, 0, k + 3 * LANES)
-    return total((x + y) + (z + w)) == 0.0 and joints.finite(vector[end:])
+    return total((x + y) + (z + w)) == 0.0 and joints.finite(row[0, end:])
 
 
 @inlined
