@@ -15,20 +15,18 @@
 """
 Partial derivatives of the forward dynamics of machines with closed loops (13.19, 13.20).
 
-The equations M a + b = tau + A^T lam and A a + Adot v = 0 are varied. The rows of A are jets.
+The equations M a + b = tau + A^T lam and A a + Adot v = 0 are varied, as for all orders.
 """
 
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import qr
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import SingularError
-from liedyn_ros.dynamics.constrained import (
-    ConstrainedDynamics, ConstrainedSolution, ConstraintStatus)
-from liedyn_ros.dynamics.partial_derivatives.closure_rows import StateRows
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.partial_derivatives.constrained_rates import constrained_rate_jacobians
+from liedyn_ros.dynamics.partial_derivatives.loop_systems import one_order
 
 
 class ConstrainedJacobians(NamedTuple):
@@ -73,45 +71,9 @@ def constrained_partial_derivatives(
     jacobian_series, and SingularError where fewer constraints are independent than elsewhere:
     there are no derivatives.
     """
-    model, n = dynamics.model, dynamics.model.nv
-    q, v = model.check_configuration(q), as_array('v', v, (n,))
-    tau = as_array('tau', tau, (n,))
-    found = regular_forward(dynamics, q, v, tau, external, closed)
-    tree = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external)
-    rows = StateRows(dynamics, q, v, found.a)
-    forces, gaps = np.zeros((n, 3 * n)), np.zeros((dynamics.m, 3 * n))  # for q, v and tau
-    forces[:, :2 * n] = rows.force_changes(found.multipliers) - np.hstack([tree.by_q, tree.by_v])
-    forces[:, 2 * n:] = np.eye(n)
-    gaps[:, :2 * n] = -rows.acceleration_changes()
-    a, multipliers = respond(dynamics, q, tree.by_a, found.rank, forces, gaps)
+    tau = as_array('tau', tau, (dynamics.model.nv,))
+    at = constrained_rate_jacobians(
+        dynamics, q, v, tau[None], one_order(dynamics, external), closed=closed)
     return ConstrainedJacobians(
-        found.a, found.multipliers, *np.hsplit(a, 3), *np.hsplit(multipliers, 3))
-
-
-def regular_forward(dynamics: ConstrainedDynamics, q: Array, v: Array, tau: Array,
-                    external: ArrayLike | None, closed: bool = True) -> ConstrainedSolution:
-    """Return the solution of forward dynamics where it has derivatives, or raise."""
-    found = dynamics.forward(q, v, tau, external=external, closed=closed)
-    if found.status is ConstraintStatus.SINGULAR:
-        refuse_rank(dynamics, found.rank)
-    return found
-
-
-def respond(dynamics: ConstrainedDynamics, q: Array, mass: Array, rank: int, forces: Array,
-            gaps: Array) -> tuple[Array, Array]:
-    """Return a (nv, c) and lam (m, c) of M a - A^T lam = forces, A a = gaps (13.19)."""
-    jacobian, (n, columns) = dynamics.jacobian(q), forces.shape
-    kept = qr(jacobian.T, mode='r', pivoting=True)[1][:rank] if dynamics.m else []
-    matrix = np.zeros((n + len(kept), n + len(kept)))
-    matrix[:n, :n], matrix[:n, n:], matrix[n:, :n] = mass, -jacobian[kept].T, jacobian[kept]
-    solved = as_array('derivatives', np.linalg.solve(
-        matrix, np.vstack([forces, gaps[kept]])), (-1, columns))
-    presses = jacobian[kept].T @ solved[n:]
-    return solved[:n], as_array('derivatives', np.linalg.pinv(
-        jacobian.T, rcond=1e-9) @ presses, (dynamics.m, columns))
-
-
-def refuse_rank(dynamics: ConstrainedDynamics, rank: int) -> NoReturn:
-    """Raise SingularError for a configuration in which too few constraints are independent."""
-    raise SingularError(f'q: expected a configuration in which {dynamics.mobility.rank} '
-                        f'constraints are independent, got {rank}')
+        at.a[0], at.multipliers[0], at.by_q[0], at.by_v[0], at.by_tau[0, 0],
+        at.multipliers_by_q[0], at.multipliers_by_v[0], at.multipliers_by_tau[0, 0])

@@ -29,8 +29,9 @@ from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.inputs import mask
-from liedyn_ros.dynamics.partial_derivatives.closure_rows import StateRows
+from liedyn_ros.dynamics.partial_derivatives.function_rows import require_series
 from liedyn_ros.dynamics.partial_derivatives.hybrid import hold, push
+from liedyn_ros.dynamics.partial_derivatives.loop_systems import one_order, vary_equations
 
 DEPENDENT = 1e-10  # smallest singular value of what is solved for, of the largest
 
@@ -81,18 +82,16 @@ def constrained_hybrid_partial_derivatives(
     n = dynamics.model.nv
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
     known = mask('prescribed', prescribed, n)
+    require_series(dynamics)
     found = regular_hybrid(dynamics, q, v, known, a, tau, external)
-    tree, rows = dynamics.tree.inverse.partial_derivatives(q, v, found.a, external), StateRows(
-        dynamics, q, v, found.a)
-    sides = Sides(*(np.zeros((count, 3 * n)) for count in (n, dynamics.m, dynamics.m)))
-    sides.needs[:, :2 * n] = np.hstack([tree.by_q, tree.by_v]) - rows.force_changes(
-        found.multipliers)
-    sides.needs[:, 2 * n:] = tree.by_a * known - np.diag(1.0 * ~known)
-    sides.gaps[:, :2 * n] = -rows.acceleration_changes()
-    sides.gaps[:, 2 * n:] = -dynamics.jacobian(q) * known
-    mu = potential(dynamics, q, known, found.multipliers)
-    sides.leans[:, :n] = StateRows(dynamics, q, np.zeros(n), mu).acceleration_changes()[:, :n]
-    moved, needed, pressed = respond(dynamics, q, known, tree.by_a, sides)
+    constraints, (forces,), (gaps,) = vary_equations(
+        dynamics, q, np.vstack([v, found.a]), found.multipliers[None],
+        one_order(dynamics, external))
+    leans = constraints.vary_rows(potential(dynamics, q, known, found.multipliers)[None])[0]
+    moved, needed, pressed = respond(dynamics, q, known, forces[2], Sides(
+        np.hstack([*forces[:2], forces[2] * known - np.diag(1.0 * ~known)]),
+        -np.hstack([*gaps[:2], gaps[2] * known]),
+        np.hstack([leans, np.zeros((dynamics.m, 2 * n))])))
     given = np.eye(n)
     moved[known, 2 * n:], needed[~known, 2 * n:] = given[known], given[~known]
     a_by, tau_by, multipliers_by = (np.hsplit(x, 3) for x in (moved, needed, pressed))

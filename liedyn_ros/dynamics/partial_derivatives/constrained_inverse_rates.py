@@ -15,25 +15,28 @@
 """
 Partial derivatives of tau, tau', ... of machines with closed loops, to any order.
 
-The system of constrained_inverse for tau, lam and mu holds along the motion, K x = s. So its time
-derivatives are K x^(k) = s^(k) - sum C(k, i) K^(k-i) x^(i), whose partial derivatives follow from
-those of the sides (13.34): one factor serves all orders.
+Joint forces and multipliers are the least of those with E tau + A^T lam = s, s being the forces of
+the tree. With a vector mu that makes a linear system of it: W tau = E^T mu, A mu = 0, or
+E^T mu = 0, W lam = A mu where the multipliers are the least. It holds along the motion, K x = s.
+So its time derivatives are K x^(k) = s^(k) - sum C(k, i) K^(k-i) x^(i), whose partial derivatives
+follow from those of the sides (13.34): one factor serves all orders.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import qr
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.algorithm import order_of_rows
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.constrained import (
+    ConstrainedDynamics, ConstrainedSolution, LEAST_FORCE, LEAST_TORQUE)
 from liedyn_ros.dynamics.inputs import mask
-from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import row_part, system_matrix
-from liedyn_ros.dynamics.partial_derivatives.constrained_rates import (
-    force_rates, least_multipliers, solver_of)
 from liedyn_ros.dynamics.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.partial_derivatives.function_rows import require_series
+from liedyn_ros.dynamics.partial_derivatives.loop_systems import (
+    force_rates, least_multipliers, refuse_rank, solver_of)
 from liedyn_ros.dynamics.partial_derivatives.rate_partials import (
     by_blocks, earlier, RatePartials)
 
@@ -71,36 +74,54 @@ def constrained_inverse_rate_jacobians(
     a and tau are (r + 1, nv), external (r + 1, B, 6); else arguments are those of
     constrained_inverse_partial_derivatives. Raises what that function raises.
     """
-    rows, n = order_of_rows('a', a, 0) + 1, dynamics.model.nv
+    rows = order_of_rows('a', a, 0) + 1
+    found, forces, multipliers = inverse_responses(
+        dynamics, q, v, as_array('a', a, (rows, dynamics.model.nv)), tau, actuated, redundancy,
+        weights, external)
+    return ConstrainedInverseRateJacobians(
+        found.tau, found.multipliers, *forces[:-1], *multipliers[:-1])
+
+
+def inverse_responses(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: Array,
+        tau: ArrayLike | None, actuated: ArrayLike | None, redundancy: str,
+        weights: ArrayLike | None, external: ArrayLike | None
+        ) -> tuple[ConstrainedSolution, list[Array], list[Array]]:
+    """
+    Return the solution to order r, and the derivatives of tau and of the multipliers.
+
+    Each list has those by q, v, a and tau, as ConstrainedInverseRateJacobians has them, and by the
+    forces that the tree needs for the motion, as by tau. a is (r + 1, nv).
+    """
+    rows, n = a.shape
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
-    a = as_array('a', a, (rows, n))
     require_series(dynamics)
     found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
                              weights=weights, external=external)
     driven = dynamics.model.actuated if actuated is None else mask('actuated', actuated, n)
     motion = np.vstack([v, a])
     constraints = ConstraintRates(dynamics, q, motion)
-    system = InverseSystemRates(dynamics, constraints.rows, driven, redundancy, weights)
+    system = InverseSystem(dynamics, constraints.rows, driven, redundancy, weights)
     mu = system.potentials(dynamics.tree.inverse.time_derivatives(q, v, a, external) - np.where(
         driven, 0.0, found.tau))
     partials = RatePartials(dynamics.model, motion)
     forces = force_rates(dynamics, q, motion, external, partials(
         [constraints.vary_forces(found.multipliers)], rows))
-    given, passive = np.zeros((rows, rows, n, n)), np.diag(1.0 * ~driven)
-    for k in range(rows):
-        given[k, k] = passive
-    moved, pressed = system.respond(np.concatenate([forces, -given], axis=1), partials(
+    units = np.zeros((rows, rows, n, n))
+    units[range(rows), range(rows)] = np.eye(n)
+    moved, pressed = system.respond(np.concatenate([forces, units], axis=1), partials(
         [constraints.vary_rows(mu)], rows))
-    moved[:, -rows:] += given
-    return ConstrainedInverseRateJacobians(
-        found.tau, found.multipliers, *by_blocks(moved), *by_blocks(pressed))
+    of_forces, of_multipliers = by_blocks(moved), by_blocks(pressed)
+    of_forces.insert(3, (units - of_forces[3]) * ~driven)  # given forces are needed no more
+    of_multipliers.insert(3, -of_multipliers[3] * ~driven)
+    return found, of_forces, of_multipliers
 
 
-class InverseSystemRates:
+class InverseSystem:
     """
     The linear system of (tau, lam, mu) along a motion, factored once.
 
-    jacobian (K, m, nv) is A, A', ...; the rest is as for constrained_inverse.system_matrix.
+    jacobian (K, m, nv) is A, A', ...; the rest is as for dynamics.inverse.
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, jacobian: Array, driven: NDArray[np.bool_],
@@ -120,13 +141,13 @@ class InverseSystemRates:
 
     def respond(self, needs: Array, leans: Array) -> tuple[Array, list[Array]]:
         """
-        Return how tau (r + 1, c, nv, nv) and lam (c, m, nv) follow; zero where tau is given.
+        Return how tau (r + 1, b, nv, c) and lam (b, m, c) follow; zero where tau is given.
 
-        needs (r + 1, c, nv, nv) are what c blocks of columns change of ID - A^T lam, less the
-        forces given; leans (r + 1, b, m, nv) what the first b of them change of A mu.
+        needs (r + 1, b, nv, c) are what b blocks of columns change of ID - A^T lam, less the
+        forces given; leans (r + 1, h, m, c) what the first h of them change of A mu.
         """
-        d, k, (rows, blocks, n) = self._d, len(self._kept), needs.shape[:3]
-        sides = np.zeros((rows, blocks, d + k + n, n))
+        d, k, (rows, blocks, n, columns) = self._d, len(self._kept), needs.shape
+        sides = np.zeros((rows, blocks, d + k + n, columns))
         sides[:, :leans.shape[1], d:d + k] = self._sign * leans[:, :, self._kept]
         sides[:, :, d + k:] = needs
         solved, moved = self._solve(sides), np.zeros(needs.shape)
@@ -139,3 +160,44 @@ class InverseSystemRates:
         for k, side in enumerate(sides):
             found.append(self._factor(side - earlier(k, self._matrices, found)))
         return found
+
+
+def system_matrix(dynamics: ConstrainedDynamics, jacobian: Array, driven: NDArray[np.bool_],
+                  redundancy: str, weights: ArrayLike | None
+                  ) -> tuple[Array, NDArray[np.int64]]:
+    """Return the matrix of (tau, lam, mu), and the rows of constraints that it has."""
+    n, kept = jacobian.shape[1], _independent(dynamics, jacobian)
+    if redundancy == LEAST_FORCE:
+        kept = np.arange(dynamics.m)
+    d, k = int(driven.sum()), len(kept)
+    weight = np.ones(n if redundancy == LEAST_TORQUE else k) if weights is None else np.asarray(
+        weights, dtype=np.float64)
+    selected = np.eye(n)[:, driven]
+    result = row_part(jacobian[kept], d, redundancy)
+    if redundancy == LEAST_TORQUE:
+        result[:d, :d] = np.diag(weight[driven])
+    else:
+        result[d:d + k, d:d + k] = np.diag(weight)
+    result[:d, d + k:], result[d + k:, :d] = -selected.T, selected
+    return result, kept
+
+
+def row_part(rows: Array, d: int, redundancy: str) -> Array:
+    """Return the part of the matrix of (tau, lam, mu) that rows of A make, of d actuators."""
+    k, n = rows.shape
+    result = np.zeros((d + k + n, d + k + n))
+    result[d:d + k, d + k:] = rows if redundancy == LEAST_TORQUE else -rows
+    result[d + k:, d:d + k] = rows.T
+    return result
+
+
+def _independent(dynamics: ConstrainedDynamics, jacobian: Array) -> NDArray[np.int64]:
+    """Return rows of constraints that all others depend on, or raise SingularError."""
+    if not dynamics.m:
+        return np.arange(0)
+    factor, order = qr(jacobian.T, mode='r', pivoting=True)
+    sizes = np.abs(np.diag(factor))
+    rank = int((sizes > 1e-8 * sizes[0]).sum())
+    if rank < dynamics.mobility.rank:
+        refuse_rank(dynamics, rank)
+    return np.sort(order[:rank])

@@ -28,15 +28,16 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_TORQUE
 from liedyn_ros.dynamics.inputs import mask
-from liedyn_ros.dynamics.partial_derivatives import (
-    constrained as forward, constrained_hybrid as hybrid)
-from liedyn_ros.dynamics.partial_derivatives.closure_rows import ClosureRows
-from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import InverseSystem
+from liedyn_ros.dynamics.partial_derivatives import constrained_hybrid as hybrid
+from liedyn_ros.dynamics.partial_derivatives.constrained_inverse_rates import InverseSystem
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     Displacement, inverse_kinematic_jacobians, KinematicMachine)
+from liedyn_ros.dynamics.partial_derivatives.loop_systems import (
+    ForwardSystem, least_multipliers, regular_forward)
 from liedyn_ros.dynamics.partial_derivatives.rates import bracket
-from liedyn_ros.dynamics.partial_derivatives.row_jets import Changes, Jet, Side
-from liedyn_ros.dynamics.screw_tree import LinkMotion
+from liedyn_ros.dynamics.partial_derivatives.row_jets import (
+    Changes, Jet, row_wrench, Side)
+from liedyn_ros.dynamics.screw_tree import LinkMotion, unpacked
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Closure, CLOSURE_TYPES
 from liedyn_ros.model.kernels.closure_kinds import ALONG_ROD, SCREW
@@ -104,11 +105,14 @@ def constrained_by_kinematics(
     """
     n = dynamics.model.nv
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
-    found = forward.regular_forward(dynamics, q, v, as_array('tau', tau, (n,)), external)
+    found = regular_forward(dynamics, q, v, as_array('tau', tau, (n,)), external)
     rows = ParameterRows(dynamics, q, v, found.a)
-    return ForwardKinematicJacobians(*map(rows.split, forward.respond(
-        dynamics, q, dynamics.tree.mass_matrix(q), found.rank,
-        -rows.needs(found.multipliers, external), -rows.acceleration_changes())))
+    jacobian = dynamics.jacobian(q)
+    system = ForwardSystem(dynamics.tree.mass_matrix(q), jacobian, found.rank)
+    solved = system.solve(-np.vstack([
+        rows.needs(found.multipliers, external), rows.acceleration_changes()[system.kept]]))
+    return ForwardKinematicJacobians(rows.split(solved[:n]), rows.split(
+        *least_multipliers(jacobian[None], system.kept, [solved[n:]])))
 
 
 def constrained_inverse_by_kinematics(
@@ -124,11 +128,17 @@ def constrained_inverse_by_kinematics(
     """
     n = dynamics.model.nv
     q, v, a = dynamics.model.check_configuration(q), as_array('v', v, (n,)), as_array('a', a, (n,))
-    system = InverseSystem(dynamics, q, v, a, tau, actuated, redundancy, weights, external)
-    needs = ParameterRows(dynamics, q, v, a).needs(system.found.multipliers, external)
-    leaning = ParameterRows(dynamics, q, np.zeros(n), system.mu)
-    return InverseKinematicJacobians(*map(leaning.split, system.respond(
-        needs, leaning.acceleration_changes())))
+    found = dynamics.inverse(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
+                             weights=weights, external=external)
+    driven = dynamics.model.actuated if actuated is None else mask('actuated', actuated, n)
+    system = InverseSystem(dynamics, dynamics.jacobian(q)[None], driven, redundancy, weights)
+    mu = system.potentials(dynamics.tree.inverse(q, v, a, external)[None] - np.where(
+        driven, 0.0, found.tau))[0]
+    needs = ParameterRows(dynamics, q, v, a).needs(found.multipliers, external)
+    leaning = ParameterRows(dynamics, q, np.zeros(n), mu)
+    moved, pressed = system.respond(
+        needs[None, None], leaning.acceleration_changes()[None, None])
+    return InverseKinematicJacobians(leaning.split(moved[0, 0]), leaning.split(pressed[0][0]))
 
 
 def constrained_hybrid_by_kinematics(
@@ -168,28 +178,44 @@ def kinematic_gaps(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike) ->
     return KinematicGaps(rows.split(rows.position_changes()), rows.split(rows.velocity_changes()))
 
 
-class ParameterRows(ClosureRows):
-    """The rows of closures, and how they vary with kinematic parameters."""
+class ParameterRows:
+    """
+    The rows of closures at a motion, as jets, and how they vary with kinematic parameters.
+
+    Columns are the parameters. A body that is displaced carries the frames of its closures along.
+    closures has the two frames of each closure; wrenches has the wrenches of its rows on body b.
+    """
 
     def __init__(self, dynamics: ConstrainedDynamics, q: Array, v: Array, a: Array) -> None:
         """Find what parameters change of each body."""
         model = dynamics.model
         self._motion, self._frames = (q, v, a), OF_JOINT * len(model.joint_list)
-        columns = self._frames + OF_CLOSURE * len(model.closures)
-        self._machine = machine = KinematicMachine(model, q, v, a, None)
+        self._columns = self._frames + OF_CLOSURE * len(model.closures)
+        self._model, self._m = model, dynamics.m
+        self._machine = KinematicMachine(model, q, v, a, None)
+        tree = self._machine.tree
+        motion = LinkMotion(tree, v, a)
+        self._twist, self._acceleration = motion.twist, motion.acceleration
+        self._moves = np.vstack([tree.moves, np.zeros(model.nv, dtype=bool)]) * 1.0
         self._changes: dict[str | None, Changes] = {
-            body: Changes(*np.zeros((3, columns, 6))) for body in (None, *model.bodies)}
+            body: Changes(*np.zeros((3, self._columns, 6))) for body in (None, *model.bodies)}
         for j in range(len(model.joint_list)):
-            before, after, pitch = machine.displacements(j)
-            for b, joint in enumerate(model.joint_list):
-                if machine.carries[j, b]:
-                    self._add(joint.child, OF_JOINT * j, before)
-                    if after is not None:
-                        self._add(joint.child, OF_JOINT * j + 6, Displacement(
-                            *(x[:, :3] - y for x, y in zip(before, after))))
-                    if pitch is not None:
-                        self._add(joint.child, OF_JOINT * j + 9, pitch)
-        super().__init__(dynamics, machine.tree, LinkMotion(machine.tree, v, a), columns)
+            self._displace(j)
+        self.closures = [(self._side(c, 0), self._side(c, 1), closure)
+                         for c, closure in enumerate(model.closures)]
+        self.wrenches = [self._rows(c, *each) for c, each in enumerate(self.closures)]
+
+    def _displace(self, j: int) -> None:
+        """Write what the parameters of a joint change of the bodies that it carries."""
+        before, after, pitch = self._machine.displacements(j)
+        for b, joint in enumerate(self._model.joint_list):
+            if self._machine.carries[j, b]:
+                self._add(joint.child, OF_JOINT * j, before)
+                if after is not None:
+                    self._add(joint.child, OF_JOINT * j + 6, Displacement(
+                        *(x[:, :3] - y for x, y in zip(before, after))))
+                if pitch is not None:
+                    self._add(joint.child, OF_JOINT * j + 9, pitch)
 
     def _add(self, body: str, column: int, x: Displacement) -> None:
         """Write what some columns change of a body (13.8)."""
@@ -201,22 +227,37 @@ class ParameterRows(ClosureRows):
         # Gravity is in both, and so in neither.
         changes.driven[at] = q - bracket(twist, p) + bracket(moved, acceleration)
 
-    def changes(self, body: str | None, link: int) -> Changes:
-        """Return those of the body."""
-        return self._changes[body]
+    def _side(self, c: int, which: int) -> Side:
+        """Return the frame of a closure on body a or b, and what it varies with."""
+        closure = self._model.closures[c]
+        body = (closure.body_a, closure.body_b)[which]
+        link, pose = -1, (closure.frame_a, closure.frame_b)[which]
+        if body is not None:
+            table, b = self._model.link_table, self._model.body_index(body)
+            link, pose = int(table.body_link[b]), unpacked(table.body_placement[b]) @ pose
+            if link >= 0:
+                pose = self._machine.tree.poses[link] @ pose
+        changes = self._changes[body]
+        moved, at = changes.moved.copy(), self._frames + OF_CLOSURE * c + 6 * which
+        moved[at:at + 6] += se3.adjoint(pose).T  # by the parameters of the frame
 
-    def frame_changes(self, closure: int, side: int, pose: Array) -> Array | None:
-        """Return how the parameters of a frame displace it."""
-        result = np.zeros((self._columns, 6))
-        start = self._frames + OF_CLOSURE * closure + 6 * side
-        result[start:start + 6] = se3.adjoint(pose).T
-        return result
+        def carried(x: Array, is_point: float) -> Jet:
+            """Return a point or a direction that the link carries."""
+            (w, u), turned = np.split(self._twist[link], 2), changes.turned
+            change = np.cross(moved[:, :3], x) + is_point * moved[:, 3:]
+            return Jet(x, np.cross(w, x) + is_point * u, change,
+                       np.cross(turned[:, :3], x) + np.cross(w, change)
+                       + is_point * turned[:, 3:])
+
+        x, y, z = (carried(axis, 0.0) for axis in pose[:3, :3].T)
+        return Side(carried(pose[:3, 3], 1.0), (x, y, z), link, changes, moved)
 
     def _rows(self, c: int, a: Side, b: Side, closure: Closure) -> list[Jet]:
         """Return the wrenches of the rows; those of screws and rods have a parameter more."""
-        result = super()._rows(c, a, b, closure)
+        kinds = CLOSURE_TYPES[closure.type_name].rows
+        result = [row_wrench(a, b, closure, kind) for kind in kinds]
         at = self._frames + OF_CLOSURE * c + 12
-        for kind, row in zip(CLOSURE_TYPES[closure.type_name].rows, result):
+        for kind, row in zip(kinds, result):
             if kind == SCREW:
                 row.change[at, :3] -= b.axes[2].value
                 row.both[at, :3] -= b.axes[2].rate
@@ -225,9 +266,32 @@ class ParameterRows(ClosureRows):
                 row.both[at + 1] -= row.rate / closure.length
         return result
 
+    def acceleration_changes(self) -> Array:
+        """Return D(A a + Adot v) (m, c); couplings do not change."""
+        result, r = np.zeros((self._m, self._columns)), 0
+        for (a, b, _), wrenches in zip(self.closures, self.wrenches):
+            twist, rate = self._twist[b.link] - self._twist[a.link], (
+                self._acceleration[b.link] - self._acceleration[a.link])
+            turned, driven = (y - x for x, y in zip(a.body[1:], b.body[1:]))
+            for w in wrenches:
+                result[r] = w.change @ rate + driven @ w.value + w.both @ twist + turned @ w.rate
+                r += 1
+        return result
+
+    def pressed(self, multipliers: Array) -> list[tuple[Side, Side, Array, Array]]:
+        """Return the sides of each closure, its wrench (6,) on body b, and its change (c, 6)."""
+        result, r = [], 0
+        for (a, b, _), wrenches in zip(self.closures, self.wrenches):
+            lam = multipliers[r:r + len(wrenches)]
+            result.append((a, b, sum((x * w.value for x, w in zip(lam, wrenches)), np.zeros(6)),
+                           sum((x * w.change for x, w in zip(lam, wrenches)),
+                               np.zeros((self._columns, 6)))))
+            r += len(wrenches)
+        return result
+
     def needs(self, multipliers: Array, external: ArrayLike | None) -> Array:
         """Return D(ID - A^T lam) (nv, c), the multipliers being constant."""
-        model, tree, count = self._model, self._tree, len(self._model.bodies)
+        model, tree, count = self._model, self._machine.tree, len(self._model.bodies)
         wrenches = np.zeros((count, 6)) if external is None else np.array(
             as_array('external', external, (count, 6)))
         result = np.zeros((model.nv, self._columns))

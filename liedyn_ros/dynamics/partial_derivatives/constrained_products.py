@@ -32,7 +32,6 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver import Task, task_of
 from liedyn_ros.dynamics.inputs import borrowed, copied, mask
-from liedyn_ros.dynamics.partial_derivatives.constrained import refuse_rank
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import require_solved
 from liedyn_ros.dynamics.partial_derivatives.function_rows import FunctionRows, require_series
 from liedyn_ros.dynamics.partial_derivatives.kernels.closure_rows import VARIATION_WIDTH
@@ -41,6 +40,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.constrained_products import
     WORK_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.kernels.loop_parameters import Extra
 from liedyn_ros.dynamics.partial_derivatives.loop_parameters import extra_of
+from liedyn_ros.dynamics.partial_derivatives.loop_systems import refuse_rank
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 
 Motion = tuple[ArrayLike, ArrayLike, ArrayLike]  # q, v and a

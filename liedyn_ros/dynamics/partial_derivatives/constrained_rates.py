@@ -23,21 +23,18 @@ order, so one factor serves all:
     [M, -A^T; A, 0] (da^(k); dlam^(k)) = dtau^(k) - what q, v and lower orders change.
 """
 
-from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import qr
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.algorithm import order_of_rows
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.partial_derivatives.constrained import regular_forward
-from liedyn_ros.dynamics.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.partial_derivatives.function_rows import require_series
-from liedyn_ros.dynamics.partial_derivatives.rate_partials import (
-    by_blocks, earlier, RatePartials)
+from liedyn_ros.dynamics.partial_derivatives.loop_systems import (
+    ForwardSystem, least_multipliers, regular_forward, vary_equations)
+from liedyn_ros.dynamics.partial_derivatives.rate_partials import by_blocks, earlier
 
 
 class ConstrainedRateJacobians(NamedTuple):
@@ -73,14 +70,11 @@ def constrained_rate_jacobians(
     q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
     require_series(dynamics)
     found = regular_forward(dynamics, q, v, as_array('tau', tau, (rows, n)), external, closed)
-    motion = np.vstack([v, found.a])
-    constraints = ConstraintRates(dynamics, q, motion)
-    jacobian, partials = constraints.rows, RatePartials(dynamics.model, motion)
-    forces = force_rates(dynamics, q, motion, external, partials(
-        [constraints.vary_forces(found.multipliers)], rows))
-    gaps = partials([constraints.vary_rows(motion), jacobian], rows + 1)[1:]
-    kept = _independent(jacobian[0], found.rank)
-    solve = solver_of(_matrix(forces[0, 2], jacobian[0, kept]))
+    constraints, forces, gaps = vary_equations(
+        dynamics, q, np.vstack([v, found.a]), found.multipliers, external)
+    jacobian = constraints.rows
+    system = ForwardSystem(forces[0, 2], jacobian[0], found.rank)
+    kept = system.kept
     moved: list[Array] = []
     pressed: list[Array] = []
     for k in range(rows):
@@ -91,78 +85,9 @@ def constrained_rate_jacobians(
             sides[:, :n] -= forces[k, 2 + j] @ moved[j]
             sides[:, n:] -= gaps[k, 2 + j, kept] @ moved[j]
         sides[:, :n] += earlier(k, jacobian[:, kept].swapaxes(1, 2), pressed)
-        solved = solve(sides)
+        solved = system.solve(sides)
         moved.append(solved[:, :n])
         pressed.append(solved[:, n:])
     pressed = least_multipliers(jacobian, kept, pressed)
     return ConstrainedRateJacobians(
         found.a, found.multipliers, *by_blocks(moved), *by_blocks(pressed))
-
-
-def force_rates(dynamics: ConstrainedDynamics, q: Array, motion: Array,
-                external: ArrayLike | None, of_constraints: Array) -> Array:
-    """
-    Return the partial derivatives (r + 1, r + 3, nv, nv) of ID - A^T lam by q, v, a, a', ...
-
-    Entry [k, j] is that of order k by the j-th of these. motion is v, a, a', ... (r + 2, nv),
-    of_constraints are the same of A^T lam, the multipliers as they are.
-    """
-    tree = dynamics.tree.inverse.partial_derivatives.time_derivatives(
-        q, motion[0], motion[1:], external)
-    result = -of_constraints
-    result[:, 0] += tree.by_q
-    result[:, 1] += tree.by_v
-    result[:, 2:] += tree.by_a
-    return result
-
-
-def least_multipliers(jacobian: Array, kept: NDArray[np.int64], changes: Sequence[Array]
-                      ) -> list[Array]:
-    """
-    Return changes (..., m, c) of all multipliers at each order, of least norm along the motion.
-
-    changes (..., k, c) are those of the kept ones alone, which press the same. jacobian
-    (r + 1, m, nv) is A, A', ... (12.26).
-    """
-    if len(kept) == jacobian.shape[1]:
-        order = np.argsort(kept)
-        return [each[..., order, :] for each in changes]
-    turned, inverse = jacobian.swapaxes(1, 2), np.linalg.pinv(jacobian[0].T, rcond=1e-9)
-    found: list[Array] = []
-    potentials: list[Array] = []
-    for k, change in enumerate(changes):
-        presses = (turned[0][:, kept] @ change + earlier(k, turned[:, :, kept], changes)
-                   - earlier(k, turned, found))
-        moved = earlier(k, jacobian, potentials)
-        found.append(moved + inverse @ (presses - turned[0] @ moved))
-        potentials.append(inverse.T @ (found[k] - moved))
-    return found
-
-
-def _independent(jacobian: Array, rank: int) -> NDArray[np.int64]:
-    """Return as many rows of A (m, nv) as its rank, on which the others depend."""
-    if not len(jacobian):
-        return np.arange(0)
-    kept: NDArray[np.int64] = qr(jacobian.T, mode='r', pivoting=True)[1][:rank]
-    return kept
-
-
-def _matrix(mass: Array, rows: Array) -> Array:
-    """Return the matrix of M a - A^T lam = forces, A a = gaps."""
-    return np.block([[mass, -rows.T], [rows, np.zeros((len(rows), len(rows)))]])
-
-
-def solver_of(matrix: Array) -> Callable[[Array], Array]:
-    """
-    Return what solves linear equations with a matrix, factored once, for sides (..., n, c).
-
-    Blocks of columns are multiplied with the inverse, each apart: BLAS would set up threads for
-    all at once, which takes longer than to solve.
-    """
-    inverse = as_array('inverse', np.linalg.inv(matrix), matrix.shape)
-
-    def solve(sides: Array) -> Array:
-        solved = inverse @ sides
-        solved += inverse @ (sides - matrix @ solved)
-        return as_array('derivatives', solved, sides.shape)
-    return solve

@@ -74,10 +74,6 @@ class FunctionRows:
             result[:, n + k] = self.slopes[k] @ v + along[:, k]
         return result
 
-    def force_changes(self, multipliers: Array) -> Array:
-        """Return D(J^T lam) (nv, nv) by q, with the multipliers (k,) as they are."""
-        return np.einsum('ekj,k->je', self.slopes, multipliers)
-
     def _mixed(self, v: Array, e: Array, twice: Array) -> Array:
         """Return E_e E_v J (k, nv) by polarisation, twice being E_v E_v J."""
         turned = self._series((velocity_brackets(self._dynamics.model, e) @ v)[None])[1]

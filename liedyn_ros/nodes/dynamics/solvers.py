@@ -29,6 +29,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, Mobility)
+from liedyn_ros.dynamics.partial_derivatives.constrained_linearization import linearize_constrained
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.nodes.dynamics.question import Question
 from liedyn_ros.ros.warm_up import start_warm_up
@@ -184,3 +185,4 @@ def warm_up_loops() -> None:
     dynamics.forward(q, v, v)
     dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)
     dynamics.jacobian(q)
+    linearize_constrained(dynamics, q, v, v)

@@ -23,12 +23,12 @@ from support.tangents import difference
 from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, project)
-from liedyn_ros.dynamics.partial_derivatives.closure_rows import StateRows
 from liedyn_ros.dynamics.partial_derivatives.constrained import constrained_partial_derivatives
 from liedyn_ros.dynamics.partial_derivatives.constrained_hybrid import (
     constrained_hybrid_partial_derivatives)
 from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
     constrained_inverse_partial_derivatives)
+from liedyn_ros.dynamics.partial_derivatives.constrained_kinematics import ParameterRows
 from liedyn_ros.dynamics.partial_derivatives.constrained_linearization import linearize_constrained
 from liedyn_ros.dynamics.partial_derivatives.linearization import linearize
 from liedyn_ros.dynamics.partial_derivatives.row_jets import row_wrench
@@ -208,18 +208,9 @@ def test_refusals() -> None:
             flat, stretched, np.zeros(3), np.zeros(3), actuated=np.ones(3, dtype=bool))
 
 
-@pytest.mark.parametrize('name', EVERY)
-def test_rows_are_those_of_the_kernels(name: str) -> None:
-    """The wrench of a row on body b, along the screws between its bodies, is a row of A."""
-    dynamics, q, v, *_ = state(EVERY[name])
-    rows, wanted = StateRows(dynamics, q, v, np.zeros_like(v)).jacobian(), dynamics.jacobian(q)
-    assert len(rows) == len(wanted) - len(dynamics.model.couplings)
-    assert_same(rows, wanted[:len(rows)], 1e-12)
-
-
 def test_a_row_of_another_kind_is_refused() -> None:
     dynamics, q, v, *_ = state(EVERY['weld'])
-    side_a, side_b, closure = StateRows(dynamics, q, v, np.zeros_like(v)).closures[0]
+    side_a, side_b, closure = ParameterRows(dynamics, q, v, np.zeros_like(v)).closures[0]
     for kind in (-1, 12):
         with pytest.raises(ModelError, match=f'expected a kind from 0 to 11, got {kind}'):
             row_wrench(side_a, side_b, closure, kind)
