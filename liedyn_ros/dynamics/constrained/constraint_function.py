@@ -25,6 +25,8 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics.constrained.configuration_series import configuration_series
 from liedyn_ros.model.link_table import LinkTable
 
+MAX_APART = 1e-6  # of a Jacobian and of the first coefficient of its series, of the largest entry
+
 
 @dataclass(frozen=True)
 class ConstraintFunction:
@@ -83,7 +85,7 @@ class ConstraintFunction:
         Return coefficients (K + 1, k, nv) of the Jacobian, given those of v (K, nv).
 
         They are those of zero changes for a function whose series is not known. Raises ShapeError
-        or NotFiniteError.
+        or NotFiniteError, and LiedynError for a series of another Jacobian.
         """
         return self.series_at(configuration_series(table, q, rate), table.nv)
 
@@ -92,4 +94,11 @@ class ConstraintFunction:
         shape = len(q), self.rows, nv
         if self.jacobian_series is None:
             return np.zeros(shape)
-        return as_array(f'{self.name}: jacobian_series(q)', self.jacobian_series(q), shape)
+        found = as_array(f'{self.name}: jacobian_series(q)', self.jacobian_series(q), shape)
+        first = as_array(f'{self.name}: jacobian(q)', self.jacobian(q[0]), shape[1:])
+        apart = np.abs(found[0] - first).max()
+        if apart > MAX_APART * max(1.0, np.abs(first).max()):
+            raise LiedynError(
+                f'{self.name}: jacobian_series(q): expected jacobian(q) as its first coefficient, '
+                f'got entries that differ by {apart:.3g}')
+        return found

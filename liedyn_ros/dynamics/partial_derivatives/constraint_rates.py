@@ -17,10 +17,12 @@ The rows of constraints along a motion, and how they vary with q, with all time 
 
 Closures are those of the kernel, couplings are constant. The Jacobian J of a user's functions is
 known along any series of q. Displaced by e t^K, K being the number of coefficients, it has those
-of E_e J in coefficients K to 2 K - 1, beside its own (Kronecker's substitution).
+of E_e J in coefficients K to 2 K - 1, beside its own (Kronecker's substitution). Time is counted
+in a unit in which coefficients of q are small, else its own would swamp them in a fast motion.
 """
 
 from math import factorial
+from weakref import finalize
 
 import numpy as np
 
@@ -39,13 +41,19 @@ class ConstraintRates:
     """
     The rows of constraints along a motion v, v', ... (K, nv) from q.
 
-    rows (K, m, nv) are A, A', ... It works in tables that all objects of one dynamics share: a
-    later one takes them over. The functions must have a jacobian_series.
+    rows (K, m, nv) are A, A', ... The functions must have a jacobian_series. Tables of its own
+    hold the series; when it is gone, a later object of the same dynamics takes them.
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, q: Array, motion: Array) -> None:
         """Write all series."""
-        data = _tables(dynamics)
+        idle = _idle_tables(dynamics)
+        try:
+            data = idle.pop()
+        except IndexError:
+            data = ConstrainedData(
+                dynamics.model, functions=sum(each.rows for each in dynamics.functions))
+        finalize(self, idle.append, data)
         data.make_room(len(motion) - 2)
         self._dynamics, self._words = dynamics, data.words
         self._first = dynamics.m - sum(each.rows for each in dynamics.functions)
@@ -84,12 +92,15 @@ class ConstraintRates:
         """Return coefficients of J (K, k, nv) and of E_e J (K, nv, k, nv)."""
         table, count = self._dynamics.model.link_table, len(rate)
         along = configuration_series(table, q, rate[:-1])
+        units = _unit_of_time(along) ** np.arange(count)
+        along *= units[:, None]
         tangents = tangent_series(table, along)
         still = np.vstack([along, np.zeros_like(along)])
         own = self._series(still)
-        slopes = [self._series(still + np.vstack([np.zeros_like(along), tangents[:, e]])) - own
-                  for e in range(table.nv)]
-        return own[:count], np.array(slopes).swapaxes(0, 1)[count:]
+        slopes = np.array([
+            self._series(still + np.vstack([np.zeros_like(along), tangents[:, e]])) - own
+            for e in range(table.nv)]).swapaxes(0, 1)
+        return own[:count] / units[:, None, None], slopes[count:] / units[:, None, None, None]
 
     def _series(self, q: Array) -> Array:
         """Return coefficients of J, given those of q (K, nq)."""
@@ -106,8 +117,14 @@ class ConstraintRates:
                         coefficients.shape)
 
 
+def _unit_of_time(q: Array) -> float:
+    """Return the power of two by which coefficients of q (K, nq) after the first are below one."""
+    largest = np.abs(q[1:]).max(axis=1, initial=0.0)
+    rates = largest ** (1.0 / np.arange(1, len(q)))
+    return float(2.0 ** -np.ceil(np.log2(rates.max(initial=0.0)))) if rates.any() else 1.0
+
+
 @while_it_lives
-def _tables(dynamics: ConstrainedDynamics) -> ConstrainedData:
-    """Return the tables of the kernels, whose content belongs to nobody after a call."""
-    return ConstrainedData(
-        dynamics.model, functions=sum(each.rows for each in dynamics.functions))
+def _idle_tables(dynamics: ConstrainedDynamics) -> list[ConstrainedData]:
+    """Return the tables of the kernels that nobody uses now."""
+    return []

@@ -291,10 +291,13 @@ def test_the_series_of_tangents_is_that_of_displacements():
     np.testing.assert_allclose(got, tangent_derivatives(model, there, lambda q: q), atol=1e-11)
 
 
-def test_a_series_of_another_shape_is_refused():
-    bad = replace(four_bar_function(), jacobian_series=lambda q: np.zeros((1, 2, 3)))
+@pytest.mark.parametrize('rows, error, match', [
+    (1, ShapeError, r'loop: jacobian_series\(q\): expected shape \(2, 2'),
+    (2, LiedynError, r'loop: jacobian_series\(q\): expected jacobian\(q\) as its first')])
+def test_a_series_of_something_else_is_refused(rows: int, error: type, match: str):
+    bad = replace(four_bar_function(), jacobian_series=lambda q: np.zeros((rows, 2, 3)))
     model = four_bar()
     q, v = project(ConstrainedDynamics(model), [0.4, 0.3, -1.2], [1.0, 0.0, 0.0])
     dynamics = ConstrainedDynamics(replace(model, closures=()), functions=[bad])
-    with pytest.raises(ShapeError, match=r'loop: jacobian_series\(q\): expected shape \(2, 2'):
+    with pytest.raises(error, match=match):
         dynamics.forward(q, v, np.zeros(3))

@@ -297,6 +297,16 @@ def compare_cut(tree, loop, rng) -> None:
         assert_same(changed[k, theirs], wanted[k, ours])
 
 
+def test_one_motion_leaves_the_series_of_another_alone() -> None:
+    dynamics, q, v, tau, _, _ = state(EVERY['floating'])
+    motion = np.vstack([v, dynamics.forward(q, v, tau, closed=False).a])
+    ours = ConstraintRates(dynamics, q, motion)
+    wanted = ours.vary_rows(motion)
+    other = ConstraintRates(dynamics, q, 2.0 * motion)
+    assert not np.allclose(other.rows, ours.rows)
+    assert np.array_equal(ours.vary_rows(motion), wanted)
+
+
 def test_refusals() -> None:
     dynamics, q, v, tau, _, rng = moving('revolute')
     with pytest.raises(ShapeError, match=r'^tau: expected a row for each order'):

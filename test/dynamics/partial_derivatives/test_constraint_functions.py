@@ -133,12 +133,16 @@ def test_all_orders_beside_differences(machine) -> None:
         assert_same(np.hstack([a, lam]), wanted[k])
 
 
+@pytest.mark.parametrize('speed', (1.0, 1000.0))
 @pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
-def test_along_the_motion_they_make_all_time_derivatives(machine, redundancy: str) -> None:
+def test_along_the_motion_they_make_all_time_derivatives(
+        machine, redundancy: str, speed: float) -> None:
     dynamics, q, v, _, rng = machine
-    tau = rng.normal(size=(5, 5))
+    v, faster = speed * v, speed ** np.arange(2, 7)[:, None]
+    tau = faster * rng.normal(size=(5, 5))
     a, given = dynamics.forward(q, v, tau).a, {
-        'tau': rng.normal(size=(5, 5)), 'actuated': np.arange(5) != 3, 'redundancy': redundancy}
+        'tau': faster * rng.normal(size=(5, 5)), 'actuated': np.arange(5) != 3,
+        'redundancy': redundancy}
     wanted = dynamics.inverse(q, v, a, **given)
     below = {**given, 'tau': given['tau'][:-1]}
     ahead, back = constrained_rate_jacobians(
