@@ -80,7 +80,7 @@ Random platforms at random poses, each solved twice with other random numbers.
 FRESHNESS = """
 ## Freshness of a pose
 
-Leg lengths sent at a rate, and poses recorded, by processes at raised priority ({middleware}).
+Leg lengths sent at a rate, and poses recorded, by processes of {priority} priority ({middleware}).
 Ages are those of a pose when it arrives, ms; the gap is the longest time without one. The share of
 a processor is the node's. The echo is a plain node of rclpy that answers each message with its
 stamp, the floor one that takes and publishes what the pose node does. Neither solves anything.
@@ -181,7 +181,8 @@ def _freshness(data: dict[str, Any]) -> list[str]:
             for row in data['rows'] if 'age median' in row]
     told = [(row['node'], what, f'{value:.2g}') for row in data['rows']
             if 'age median' not in row for what, value in row.items() if 'after' in what]
-    return [FRESHNESS.format(**data), _table((
+    raised = all(row['raised priority'] for row in data['rows'] if 'raised priority' in row)
+    return [FRESHNESS.format(**data, priority='raised' if raised else 'usual'), _table((
         'Hz', 'beside', 'node', 'age, median', '99 %', 'greatest', 'gap', 'poses a second',
         'passed over, %', 'lost, %', 'CPU, %'), rows), DISTURBED, _table((
             'node', 'what', 'ms'), told), _origin(data)]

@@ -20,7 +20,7 @@ the interpreter's lock, up to 5 ms at a time. What waits so seems old, or lost.
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -68,8 +68,8 @@ class Record:
                      if at >= begin and at - stamp < 1e9 * FRESH), np.inf)
 
 
-def record(answers: Sequence[tuple[Any, str]], newest: Any, asked: Any, stop: Any,
-           connection: Connection) -> None:
+def record_answers(answers: Sequence[tuple[Any, str]], newest: Any, asked: Any, stop: Any,
+                   connection: Connection) -> None:
     """
     Record the answers to a node's input until told to stop; hand over the record when asked.
 
@@ -99,7 +99,8 @@ def record(answers: Sequence[tuple[Any, str]], newest: Any, asked: Any, stop: An
                     record.statuses.append(taken[0])
         if asked.value:
             asked.value = 0
-            connection.send(record)
+            with suppress(BrokenPipeError):  # nobody waits for it any more
+                connection.send(record)
             record = Record()
     node.destroy_node()
     rclpy.try_shutdown()
@@ -114,23 +115,30 @@ class Recorder:
         # Kept here: what is collected makes room, in the process too, for the next value.
         self._newest, self._asked, self._stop = (context.Value(kind, 0) for kind in 'qbb')
         self._connection, other = context.Pipe()
-        process = context.Process(target=record, args=(
+        self._process = context.Process(target=record_answers, args=(
             answers, self._newest, self._asked, self._stop, other))
-        process.start()
-        stack.callback(process.join)
+        self._process.start()
+        other.close()  # so that the process's end is noticed here
+        stack.callback(self._process.join)
         stack.callback(self._end)
 
     def _end(self) -> None:
         self._stop.value = 1
+        self._connection.close()  # lest the process waits until its record is taken
 
     @property
     def newest(self) -> int:
         """Return the stamp of the newest answer, ns; zero before the first."""
+        if not self._process.is_alive():
+            raise SystemExit('expected a recorder that runs, it has ended')
         return self._newest.value
 
     def take(self) -> Record:
         """Return what has arrived since the last time."""
         self._asked.value = 1
-        if not self._connection.poll(HAND_OVER):
-            raise SystemExit(f'expected a record within {HAND_OVER:g} s, got none')
-        return self._connection.recv()
+        try:
+            if self._connection.poll(HAND_OVER):
+                return self._connection.recv()
+        except EOFError:
+            raise SystemExit('expected a record, the recorder has ended') from None
+        raise SystemExit(f'expected a record within {HAND_OVER:g} s, got none')

@@ -47,7 +47,7 @@ from rclpy.client import Client
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from benchmarks.freshness import NODE
+from benchmarks.freshness import MIN_SENT, NODE
 from benchmarks.record import keep, verdict
 from benchmarks.stalls import covered, longest, merge, near, outside, Witness
 from benchmarks.streams import Bench, WARM
@@ -152,7 +152,7 @@ def soak(minutes: float, rate: float, calls: float) -> tuple[list[dict[str, Any]
             kept += [{'minute': minute, **loss._asdict(), 'stalls': near(stalls, loss)}
                      for loss in away]
             rows.append({
-                'minute': minute, **figures,
+                'minute': minute, **figures, 'raised priority': float(bench.raised),
                 'missed %': 100.0 * (caller.missed - missed) / (60.0 * figures['sent a second']),
                 'calls a second': (caller.answered - answered) / 60.0,
                 'unanswered': caller.unanswered, 'memory MB': memory(bench.process.pid),
@@ -179,12 +179,15 @@ def main(arguments: Sequence[str] = ()) -> None:
     growth = max(row['memory MB'] for row in rows) - rows[0]['memory MB']
     lost = sum(row['lost while it ran'] for row in rows)
     ran = min(row['machine ran %'] for row in rows)
+    sent, least = min(row['sent a second'] for row in rows), MIN_SENT * options.rate
     print_table(['figure', 'value', 'bar'], [
         ['samples lost while the machine ran', lost, verdict(lost, 0.0)],
         ['samples lost, %, in the worst minute', f'{max(row["lost %"] for row in rows):.3g}', ''],
         ['minutes that lost none', sum(not row['lost %'] for row in rows), ''],
         ['time in which the machine ran, %, in the worst minute', f'{ran:.1f}',
          '' if ran >= MIN_RAN else f'>= {MIN_RAN:g} NO: not judged'],
+        ['samples sent a second, in the worst minute', f'{sent:.0f}',
+         '' if sent >= least else f'>= {least:g} NO: not judged'],
         ['longest that the machine stood still, ms',
          f'{max(row["machine still longest"] for row in rows):.0f}', ''],
         ['growth of memory after the first minute, MB', f'{growth:.2f}',

@@ -116,7 +116,7 @@ def feed(traffic: Traffic, rate: float, sent: Any, count: Any, raised: Any, stop
         publisher.publish(bytes(raw))
         sent[count.value % CAPACITY] = stamp_ns
         count.value += 1
-        due = max(due + period, time.monotonic())  # what it could not send in time is not sent
+        due = max(due + period, time.monotonic())
         time.sleep(max(0.0, due - time.monotonic()))
     node.destroy_node()
     rclpy.try_shutdown()
