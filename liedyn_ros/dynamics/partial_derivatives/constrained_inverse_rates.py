@@ -193,7 +193,7 @@ def row_part(rows: Array, d: int, redundancy: str) -> Array:
 
 def _independent(dynamics: ConstrainedDynamics, jacobian: Array) -> NDArray[np.int64]:
     """Return rows of constraints that all others depend on, or raise SingularError."""
-    if not dynamics.m:
+    if not jacobian.size:
         return np.arange(0)
     factor, order = qr(jacobian.T, mode='r', pivoting=True)
     sizes = np.abs(np.diag(factor))

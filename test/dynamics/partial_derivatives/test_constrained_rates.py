@@ -297,6 +297,20 @@ def compare_cut(tree, loop, rng) -> None:
         assert_same(changed[k, theirs], wanted[k, ours])
 
 
+def test_a_machine_that_cannot_move() -> None:
+    builder = ModelBuilder('rock')
+    builder.add_body('rock', None)
+    builder.add_joint('ground', 'fixed', None, 'rock')
+    builder.add_closure('weld', 'weld', None, 'rock')
+    dynamics, still = ConstrainedDynamics(builder.build()), np.zeros((3, 0))
+    ahead = constrained_rate_jacobians(dynamics, [], [], still)
+    back = constrained_inverse_rate_jacobians(dynamics, [], [], still)
+    for got in (ahead.multipliers_by_q, back.multipliers_by_q):
+        assert got.shape == (3, 6, 0)
+    assert np.array_equal(ahead.multipliers, back.multipliers)
+    assert back.tau.shape == (3, 0)
+
+
 def test_one_motion_leaves_the_series_of_another_alone() -> None:
     dynamics, q, v, tau, _, _ = state(EVERY['floating'])
     motion = np.vstack([v, dynamics.forward(q, v, tau, closed=False).a])
