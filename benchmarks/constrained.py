@@ -64,7 +64,7 @@ class Peer:
     def __init__(self, machine: Machine) -> None:
         """Build it joint by joint."""
         model = machine.model
-        self.model, self._order = pin.Model(), np.arange(model.nv)
+        self.model, self.order = pin.Model(), np.arange(model.nv)
         self.model.gravity.linear[:] = model.gravity
         place: dict[str | None, tuple[int, Any]] = {None: (0, pin.SE3.Identity())}
         for body, joint in zip(model.body_list, model.joint_list):
@@ -72,7 +72,7 @@ class Peer:
             index = self.model.addJoint(
                 parent, _joint(joint), at * pin.SE3(joint.placement), joint.name)
             if joint.type_name == 'free':
-                self._order[joint.v_slice] = self._order[joint.v_slice][[3, 4, 5, 0, 1, 2]]
+                self.order[joint.v_slice] = self.order[joint.v_slice][[3, 4, 5, 0, 1, 2]]
             if body.inertia is not None:
                 self.model.appendBodyToJoint(index, pin.Inertia(
                     body.inertia.mass, body.inertia.center_of_mass,
@@ -88,12 +88,24 @@ class Peer:
                 pin.ContactType.CONTACT_3D, self.model, *sides, pin.LOCAL))
             self.datas.append(self.constraints[len(self.constraints) - 1].createData())
         self.data = self.model.createData()
-        self.state = machine.q, machine.v[self._order], machine.tau[self._order]
+        self.state = machine.q, machine.v[self.order], machine.tau[self.order]
 
     def constraint_dynamics(self) -> Call:
         """Return the call of constraintDynamics."""
         pin.initConstraintDynamics(self.model, self.data, self.constraints, self.datas)
         return Call(pin.constraintDynamics, self._arguments(PROXIMAL))
+
+    def derivatives(self) -> Call:
+        """Return the call of constraintDynamics and of its derivatives, with its own data."""
+        self.data = self.model.createData()
+        dynamics = self.constraint_dynamics()
+
+        def call(*arguments: Any) -> None:
+            pin.constraintDynamics(*arguments)
+            pin.computeConstraintDynamicsDerivatives(
+                self.model, self.data, self.constraints, self.datas)
+
+        return Call(call, dynamics.arguments)
 
     def lcaba(self) -> Call:
         """Return the call of lcaba, with its own data."""
@@ -107,7 +119,7 @@ class Peer:
 
     def ours(self, a: Array) -> Array:
         """Return accelerations of Pinocchio in our order."""
-        return a[np.argsort(self._order)]
+        return a[np.argsort(self.order)]
 
 
 def agree(wanted: Array, got: Array) -> None:

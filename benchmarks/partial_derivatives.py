@@ -20,8 +20,11 @@ For each machine: the Jacobians of inverse and forward dynamics, bare kernel and
 ratio and its upper bound. Then the checked call that writes an earlier result again, as Pinocchio
 writes its data, the one that returns new arrays, and CasADi's function. Then products with a
 vector from either side as multiples of one call of the dynamics, kernel beside kernel and checked
-call beside checked call; of machines with closed loops, checked calls alone.
-Peers take turns in the same run, and must agree first.
+call beside checked call.
+
+Of machines with closed loops, all are checked calls. The Jacobians of forward dynamics are beside
+Pinocchio's constraintDynamics and its derivatives, those of inverse dynamics beside the dynamics,
+those to order 3 beside those of order 0. Peers take turns in the same run, and must agree first.
 """
 
 from functools import partial
@@ -32,7 +35,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.constrained import Machine, stewart, two_legs
+from benchmarks.constrained import agree as agree_of_loops, Machine, Peer as LoopPeer, stewart
+from benchmarks.constrained import two_legs
 from benchmarks.dynamics import agree, Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
@@ -43,9 +47,15 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.kernels.aba import forward
 from liedyn_ros.dynamics.kernels.rnea import rnea
+from liedyn_ros.dynamics.partial_derivatives.constrained import constrained_partial_derivatives
+from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
+    constrained_inverse_partial_derivatives)
+from liedyn_ros.dynamics.partial_derivatives.constrained_inverse_rates import (
+    constrained_inverse_rate_jacobians)
 from liedyn_ros.dynamics.partial_derivatives.constrained_products import (
     constrained_gradient, constrained_inverse_gradient, constrained_inverse_product,
     constrained_product)
+from liedyn_ros.dynamics.partial_derivatives.constrained_rates import constrained_rate_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameter_products
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
@@ -62,6 +72,7 @@ from liedyn_ros.stewart import StewartGeometry
 TARGETS = {'B': 0.6}  # of Pinocchio's time, at most; of the others OTHERS
 OTHERS = 0.8
 PRODUCT_TARGET = 3.0  # times the dynamics itself, at most
+ORDER = 3  # of Jacobians of machines with closed loops
 Row = dict[str, Any]
 
 
@@ -203,8 +214,29 @@ def measure(name: str, robot: Robot) -> list[Row]:
     return rows
 
 
-def measure_loops(name: str, machine: Machine) -> list[Row]:
-    """Return the rows of a machine with closed loops: checked calls alone."""
+def measure_loop_jacobians(name: str, machine: Machine) -> list[Row]:
+    """Return the rows of Jacobians of a machine with closed loops."""
+    dynamics, (model, q, v, tau) = ConstrainedDynamics(machine.model, dissipation=False), machine
+    taus = np.vstack([tau, np.random.default_rng(0).normal(size=(ORDER, model.nv))])
+    a, every = dynamics.forward(q, v, taus).a, {'actuated': np.ones(model.nv, dtype=bool)}
+    peer = LoopPeer(machine)
+    theirs, place = peer.derivatives(), np.argsort(peer.order)
+    ours = Call(constrained_partial_derivatives, (dynamics, q, v, tau))
+    theirs.function(*theirs.arguments)
+    agree_of_loops(ours.function(*ours.arguments).by_tau, peer.data.ddq_dtau[place][:, place])
+    ahead = interleaved([ours, theirs, Call(
+        constrained_rate_jacobians, (dynamics, q, v, taus))])
+    back = interleaved([
+        Call(partial(constrained_inverse_partial_derivatives, **every), (dynamics, q, v, a[0])),
+        Call(partial(dynamics.inverse, **every), (q, v, a[0])),
+        Call(partial(constrained_inverse_rate_jacobians, **every), (dynamics, q, v, a))])
+    return [_beside(name, f'{what}, Jacobians{to}', call, beside) for what, times in (
+        ('forward', ahead), ('inverse', back)) for to, call, beside in (
+            ('', times[0], times[1]), (f' to {ORDER}', times[2], times[0]))]
+
+
+def measure_loop_products(name: str, machine: Machine) -> list[Row]:
+    """Return the rows of products of a machine with closed loops."""
     dynamics, (model, q, v, tau) = ConstrainedDynamics(machine.model, dissipation=False), machine
     dx, dy, dz = np.random.default_rng(0).normal(size=(3, model.nv))
     a, rows, change = dynamics.forward(q, v, tau).a, [], every_parameter(model)
@@ -219,9 +251,15 @@ def measure_loops(name: str, machine: Machine) -> list[Row]:
         arguments = (dynamics, q, v, given, *((dx, dy, dz) if what.endswith('x') else (dx,)))
         taken, every_one, beside = interleaved([Call(derivative, arguments), Call(partial(
             derivative, parameters=change), arguments), Call(call, (q, v, given))])
-        rows += [_product(name, what, taken, beside, taken, beside),
-                 _product(name, f'{what}, all', every_one, beside, every_one, beside)]
+        rows += [_beside(name, what, taken, beside, PRODUCT_TARGET),
+                 _beside(name, f'{what}, all', every_one, beside, PRODUCT_TARGET)]
     return rows
+
+
+def _beside(name: str, what: str, call: list[float], beside: list[float],
+            target: float | None = None) -> Row:
+    """Return the row of a checked call."""
+    return {**_product(name, what, call, beside, call, beside), 'target': target}
 
 
 def _product(name: str, what: str, kernel: list[float], plain: list[float],
@@ -240,12 +278,13 @@ def main() -> None:
     """Measure every machine, print the table and keep it as JSON."""
     if find_spec('casadi') is None:
         print('CasADi is not installed: pip install -r requirements/bench.txt')
-    print(f'{"machine":24}{"what":20}{"kernel":>9}{"beside":>9}{"ratio":>7}{"":12}{"call":>8}'
+    print(f'{"machine":24}{"what":24}{"kernel":>9}{"beside":>9}{"ratio":>7}{"":12}{"call":>8}'
           f'{"ratio":>7}{"new":>7}{"CasADi":>10}{"ratio":>8}')
     rows = []
     geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
     loops = {'Stewart platform, loops': stewart(geometry), 'two legs, loops': two_legs()}
-    for measured, machines in ((measure, robots()), (measure_loops, loops)):
+    for measured, machines in ((measure, robots()), (measure_loop_jacobians, loops),
+                               (measure_loop_products, loops)):
         for name, machine in machines.items():
             for row in measured(name, machine):
                 rows.append(row)
@@ -254,7 +293,7 @@ def main() -> None:
 
 
 def _line(row: Row) -> str:
-    line = (f'{row["machine"]:24}{row["what"]:20}{row["kernel"]:9.2f}{row["beside"]:9.2f}'
+    line = (f'{row["machine"]:24}{row["what"]:24}{row["kernel"]:9.2f}{row["beside"]:9.2f}'
             f'{row["ratio"]:7.2f}{verdict(row["ratio"], row["target"]):>12}'
             f'{row["call"]:8.2f}{row["call_ratio"]:7.2f}')
     if row['new_ratio'] is not None:
