@@ -38,7 +38,7 @@ def files(*patterns: str) -> list[Path]:
     return sorted(found + [path for pattern in patterns for path in ROOT.glob(pattern)])
 
 
-def run(module: str, *arguments: str) -> None:
+def assert_clean(module: str, *arguments: str) -> None:
     """Run a linter from the repository's root; its findings are the failure's message."""
     package = module.partition('.')[0]
     if find_spec(package) is None:
@@ -52,29 +52,29 @@ def run(module: str, *arguments: str) -> None:
 
 
 def test_ruff():
-    run('ruff', 'check', '.')
+    assert_clean('ruff', 'check', '.')
 
 
 def test_mypy():
-    run('mypy')
+    assert_clean('mypy')
 
 
 def test_flake8():
-    run('ament_flake8.main', '--config', 'setup.cfg', *SOURCES)
+    assert_clean('ament_flake8.main', '--config', 'setup.cfg', *SOURCES)
 
 
 def test_pep257():
-    run('ament_pep257.main', *SOURCES)
+    assert_clean('ament_pep257.main', *SOURCES)
 
 
 def test_copyright():
     """The header in ament's own words; only a sourced ROS 2 has this linter."""
-    run('ament_copyright.main', *SOURCES)
+    assert_clean('ament_copyright.main', *SOURCES)
 
 
 def test_xmllint():
     """The manifests against their schema; only a sourced ROS 2 has this linter."""
-    run('ament_xmllint.main', 'package.xml', 'liedyn_interfaces')
+    assert_clean('ament_xmllint.main', 'package.xml', 'liedyn_interfaces')
 
 
 def test_headers():
@@ -93,5 +93,6 @@ def test_manifests():
 
 
 def test_xml_is_well_formed():
-    for path in files('*.xml', '*.urdf', '*.xacro'):
-        ElementTree.parse(path)
+    roots = {ElementTree.parse(path).getroot().tag
+             for path in files('*.xml', '*.urdf', '*.xacro')}
+    assert roots == {'package', 'robot'}

@@ -121,9 +121,11 @@ def test_the_end_closes_everything(bench, other_context, namespace, end):
 
 def test_a_publisher_that_is_opened_by_activate_publishes(bench, owner):
     received = bench.collect(Float64, 'activate/output')
-    owner.trigger_configure(), owner.trigger_activate()
+    assert owner.trigger_configure() is SUCCESS
+    assert owner.trigger_activate() is SUCCESS
     publisher, = (p for p in owner.publishers if p.topic_name.endswith('activate/output'))
-    bench.until(lambda: received, 'a message', act=lambda: publisher.publish(Float64()))
+    bench.until(lambda: received, 'a message', act=lambda: publisher.publish(Float64(data=0.5)))
+    assert received[0].data == 0.5
 
 
 def test_qos_can_be_overridden_where_it_is_opened(bench):

@@ -43,6 +43,7 @@ def test_an_unknown_parameter_is_reported_with_the_nearest_name():
 def test_a_node_warns_of_a_misspelt_parameter(bench):
     node = bench.start(StewartPoseNode, geometry_flie='mine.yaml')
     bench.until_logged(node, 'the nearest is geometry_file', LoggingSeverity.WARN)
+    assert node.active
 
 
 @pytest.mark.parametrize(('text', 'fits'), [

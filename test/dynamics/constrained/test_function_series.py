@@ -125,7 +125,7 @@ def cross(a, b):
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
-def close(found, wanted):
+def assert_close(found, wanted):
     """Require each order to be the same to 1e-9 of its size."""
     for k in range(len(wanted)):
         size = 1.0 + np.abs(wanted[:k + 1]).max()
@@ -145,19 +145,19 @@ def test_a_closure_and_the_same_as_a_function_agree_at_all_orders(model, functio
     external = rng.normal(size=(ORDER + 1, len(model.bodies), 6))
     tau = rng.normal(size=(ORDER + 1, model.nv))
     wanted, found = (each.forward(q, v, tau, external=external) for each in (closed, own))
-    close(found.a, wanted.a)
+    assert_close(found.a, wanted.a)
     assert found.rank == wanted.rank == function.rows
     if function.rows == 1:
-        close(found.multipliers, wanted.multipliers)
-    close(own.inverse(q, v, wanted.a, external=external).tau,
-          closed.inverse(q, v, wanted.a, external=external).tau)
+        assert_close(found.multipliers, wanted.multipliers)
+    assert_close(own.inverse(q, v, wanted.a, external=external).tau,
+                 closed.inverse(q, v, wanted.a, external=external).tau)
     weights = {'redundancy': 'least_force', 'weights': rng.uniform(1.0, 2.0, function.rows)}
     forced = own.inverse(q, v, wanted.a, tau=tau, external=external, **weights)
     back = own.forward(q, v, forced.tau, external=external)
-    close(back.a, wanted.a)
+    assert_close(back.a, wanted.a)
     mixed = [each.hybrid(q, v, np.arange(model.nv) < 1, wanted.a, tau) for each in (closed, own)]
-    close(mixed[1].a, mixed[0].a)
-    close(mixed[1].tau, mixed[0].tau)
+    assert_close(mixed[1].a, mixed[0].a)
+    assert_close(mixed[1].tau, mixed[0].tau)
     many = own.forward.batch([q] * 2, [v] * 2, [tau] * 2, external=[external] * 2)
     np.testing.assert_array_equal(many.a[1], found.a)
 
@@ -169,7 +169,8 @@ def test_accelerations_follow_from_known_ones_at_all_orders():
     q, _ = project(closed, [0.4, 0.3, -1.2], np.zeros(3))
     v = complete_velocity(own, q, [1.3, 0.0, 0.0])
     given = np.random.default_rng(8).normal(size=(ORDER + 1, 3))
-    close(complete_acceleration(own, q, v, given), complete_acceleration(closed, q, v, given))
+    assert_close(complete_acceleration(own, q, v, given),
+                 complete_acceleration(closed, q, v, given))
 
 
 def test_an_order_r_motion_holds_a_function_that_no_closure_describes_in_50_digits():
@@ -275,11 +276,11 @@ def test_partial_derivatives_of_a_closure_and_of_the_same_as_a_function_agree():
     tau = rng.normal(size=(4, model.nv))
     wanted, found = (constrained_rate_jacobians(each, q, v, tau) for each in (closed, own))
     for mine, theirs in zip(found, wanted):
-        close(mine, theirs)
+        assert_close(mine, theirs)
     wanted, found = (constrained_inverse_rate_jacobians(each, q, v, wanted.a)
                      for each in (closed, own))
     for mine, theirs in zip(found, wanted):
-        close(mine, theirs)
+        assert_close(mine, theirs)
 
 
 def test_the_series_of_tangents_is_that_of_displacements():

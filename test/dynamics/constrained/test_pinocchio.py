@@ -28,6 +28,7 @@ pin = pytest.importorskip('pinocchio')
 pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
 
 KINDS = ('revolute', 'prismatic', 'spherical')
+ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 
 
 def constraint(twin, closure, reference):
@@ -51,7 +52,7 @@ def test_accelerations_and_forces(closures: tuple[str, ...], floating: bool,
     looped = random_looped(80, closures, 10, KINDS, floating=floating, grounded=grounded)
     model, rng = looped.model, np.random.default_rng(9)
     q, v = project(ConstrainedDynamics(model), looped.q, rng.normal(size=model.nv))
-    compare(model, q, v, rng.normal(size=model.nv))
+    assert_same_dynamics(model, q, v, rng.normal(size=model.nv))
 
 
 @pytest.mark.parametrize(('form', 'height'), [('hexaglide', 0.55), ('cranks', 0.24)])
@@ -59,11 +60,11 @@ def test_platforms_on_rails_and_cranks(form: str, height: float) -> None:
     geometry = StewartGeometry.from_yaml(config_file(f'stewart_{form}.yaml'))
     model, rng = platform_model(geometry), np.random.default_rng(2)
     q, v = model_state(geometry, pose([0.01, 0.0, height]), rng.normal(size=6))
-    compare(model, q, v, np.where(model.actuated, rng.normal(size=model.nv), 0.0))
+    assert_same_dynamics(model, q, v, np.where(model.actuated, rng.normal(size=model.nv), 0.0))
 
 
-def compare(model: Model, q: Array, v: Array, tau: Array) -> None:
-    """Require the same accelerations of both."""
+def assert_same_dynamics(model: Model, q: Array, v: Array, tau: Array) -> None:
+    """Require the same accelerations of both, and closure forces where these are unique."""
     dynamics = ConstrainedDynamics(model, dissipation=False)
     solution = dynamics.forward(q, v, tau)
     twin = pinocchio_twin.to_pinocchio(model)
@@ -79,6 +80,10 @@ def compare(model: Model, q: Array, v: Array, tau: Array) -> None:
         constraints, datas, settings)
     scale = 1.0 + np.abs(solution.a).max()
     assert np.abs(twin.from_velocity(theirs) - solution.a).max() < 1e-8 * scale
+    if solution.rank == len(solution.multipliers):
+        forces = np.array([each.contact_force.vector[ANGULAR_FIRST] for each in datas])
+        scale = 1.0 + np.abs(solution.wrenches).max()
+        assert np.abs(forces - solution.wrenches).max() < 1e-8 * scale
 
 
 def test_a_planar_four_bar_that_pinocchio_locks_moves_here() -> None:

@@ -258,11 +258,11 @@ def test_a_joint_that_is_a_closure(kind: str) -> None:
             builder.add_joint('cut_joint', kind, 'hinge', 'cut', placement=place, pitch=pitch,
                               axis=None if kind == 'spherical' else [0.0, 0.0, 1.0])
         add_random_joint(each, builder, 'end_joint', 'revolute', 'cut', 'end')
-    compare_cut(tree.build(), loop.build(), rng)
+    assert_same_without_cut(tree.build(), loop.build(), rng)
 
 
-def compare_cut(tree, loop, rng) -> None:
-    """Compare accelerations of the coordinates that both have, and how they vary."""
+def assert_same_without_cut(tree, loop, rng) -> None:
+    """Require the same accelerations of the coordinates that both have, varying alike."""
     free, dynamics = Dynamics(tree), ConstrainedDynamics(loop)
     ours, theirs = (np.concatenate([np.r_[model.joint(name).v_slice] for name in NAMES])
                     for model in (tree, loop))

@@ -241,6 +241,7 @@ def test_a_machine_that_urdf_cannot_tell_is_refused(bench, tmp_path):
     node = bench.start(AerialManipulatorSimulatorNode, model_file=str(screw))
     bench.until_logged(
         node, 'not configured: joint right_elbow: expected one of the types of URDF')
+    assert not node.active
 
 
 def test_deactivated_it_is_silent(bench):

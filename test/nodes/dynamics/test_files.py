@@ -75,3 +75,4 @@ def test_spoilt_files_load_or_are_refused(bench, tmp_path):
 def test_what_a_description_warns_of_is_logged(bench):
     server = ServerBench(bench, robot_description=mutations.URDF.replace('izz="2"', 'izz="9"'))
     bench.until_logged(server.node, 'no principal moment above the sum', LoggingSeverity.WARN)
+    assert server.call(DescribeModel, 'describe_model').name == 'all'  # it is used all the same

@@ -211,7 +211,9 @@ def test_a_model_that_cannot_be_read_keeps_the_node_unconfigured(bench):
 
 def test_kernels_are_warmed_up_with_a_log_line(bench):
     server = ServerBench(bench)
-    bench.until_logged(server.node, 'compiling kernels', LoggingSeverity.INFO)
+    bench.until_logged(server.node, 'active', LoggingSeverity.INFO)
+    first, *_, last = bench.logged(server.node, LoggingSeverity.INFO)
+    assert (first.split(',')[0], last) == ('compiling kernels', 'active')
 
 
 def test_cleanup_forgets_the_model_and_closes_the_topics(bench):

@@ -67,12 +67,12 @@ def test_bad_sample(tracking, case):
     before = node.send_pose(NEAR)
     bad = node.send(positions, names, velocities)
     after = node.send_pose(FAR)
-    rejected_and_recovered(node, bad, reason, good=[before, after])
+    assert_rejected_and_recovered(node, bad, reason, good=[before, after])
     np.testing.assert_allclose(node.pose_at(after), FAR, atol=1e-9)
 
 
-def rejected_and_recovered(node, bad, reason, good, start=StewartStatus.START_PREDICTED):
-    """Check all that is promised of bad input between good samples."""
+def assert_rejected_and_recovered(node, bad, reason, good, start=StewartStatus.START_PREDICTED):
+    """Require all that is promised of bad input between good samples."""
     node.pose_at(good[-1])
     status = node.status_at(bad)
     assert status.status == StewartStatus.REJECTED
@@ -129,8 +129,8 @@ def test_a_sample_that_comes_late_is_dropped(tracking):
     before = node.send_pose(NEAR)
     bad = node.send_pose(NEAR, stamp_ns=before - PERIOD_NS)
     after = node.send_pose(FAR, stamp_ns=before + PERIOD_NS)
-    rejected_and_recovered(node, bad, f'expected a time after {before} ns, got {bad}',
-                           [before, after])
+    assert_rejected_and_recovered(node, bad, f'expected a time after {before} ns, got {bad}',
+                                  [before, after])
     assert node.status_at(after).flags & StewartStatus.FLAG_RESTARTED == 0
 
 
@@ -152,8 +152,8 @@ def test_time_going_backward_is_refused_and_then_followed(tracking):
     before = node.send_pose(NEAR)
     bad = node.send_pose(NEAR, stamp_ns=before - 600_000_000)
     after = node.send_pose(FAR)
-    rejected_and_recovered(node, bad, f'expected a time after {before} ns, got {bad}',
-                           [before, after], StewartStatus.START_HOME)
+    assert_rejected_and_recovered(node, bad, f'expected a time after {before} ns, got {bad}',
+                                  [before, after], StewartStatus.START_HOME)
     assert node.status_at(after).flags == StewartStatus.FLAG_RESTARTED
 
 
@@ -176,7 +176,7 @@ def test_a_stale_or_future_stamp_is_refused(bench, age, reason):
     node.status_at(node.stamp_ns)
     node.poses.clear()
     bad, after = send(age=age), send(FAR)
-    rejected_and_recovered(node, bad, reason, [after])
+    assert_rejected_and_recovered(node, bad, reason, [after])
 
 
 def test_a_message_of_another_type_is_named(bench, other_context, namespace):

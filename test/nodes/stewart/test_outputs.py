@@ -174,3 +174,4 @@ def test_missing_tf_is_said(tracking):
 
     node = tracking()
     node.bench.until_logged(node.node, 'no TF is broadcast', LoggingSeverity.INFO)
+    np.testing.assert_allclose(node.pose_at(node.send_pose(FAR)), FAR, atol=1e-9)
