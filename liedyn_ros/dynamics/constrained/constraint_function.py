@@ -96,8 +96,8 @@ class ConstraintFunction:
             return np.zeros(shape)
         found = as_array(f'{self.name}: jacobian_series(q)', self.jacobian_series(q), shape)
         first = as_array(f'{self.name}: jacobian(q)', self.jacobian(q[0]), shape[1:])
-        apart = np.abs(found[0] - first).max()
-        if apart > MAX_APART * max(1.0, np.abs(first).max()):
+        apart = np.abs(found[0] - first).max(initial=0.0)
+        if apart > MAX_APART * np.abs(first).max(initial=1.0):
             raise LiedynError(
                 f'{self.name}: jacobian_series(q): expected jacobian(q) as its first coefficient, '
                 f'got entries that differ by {apart:.3g}')

@@ -135,9 +135,9 @@ class InverseSystem:
 
     def potentials(self, needs: Array) -> Array:
         """Return mu (r + 1, nv) and its time derivatives of needed forces (r + 1, nv)."""
-        sides = np.zeros((len(needs), len(self._matrices[0]), 1))
-        sides[:, -needs.shape[1]:, 0] = needs
-        return np.array([each[-needs.shape[1]:, 0] for each in self._solve(sides)])
+        sides, first = np.zeros((len(needs), len(self._matrices[0]), 1)), self._d + len(self._kept)
+        sides[:, first:, 0] = needs
+        return np.array([each[first:, 0] for each in self._solve(sides)])
 
     def respond(self, needs: Array, leans: Array) -> tuple[Array, list[Array]]:
         """

@@ -305,7 +305,7 @@ class ParameterRows:
         of_tree = inverse_kinematic_jacobians(model, *self._motion, wrenches)
         result[:, :self._frames] += np.concatenate(
             [of_tree.by_placement, of_tree.by_axis, of_tree.by_pitch[..., None]], axis=2
-        ).reshape(model.nv, -1)
+        ).reshape(model.nv, self._frames)
         return result
 
     def position_changes(self) -> Array:

@@ -97,10 +97,11 @@ class ConstraintRates:
         tangents = tangent_series(table, along)
         still = np.vstack([along, np.zeros_like(along)])
         own = self._series(still)
-        slopes = np.array([
-            self._series(still + np.vstack([np.zeros_like(along), tangents[:, e]])) - own
-            for e in range(table.nv)]).swapaxes(0, 1)
-        return own[:count] / units[:, None, None], slopes[count:] / units[:, None, None, None]
+        slopes = np.zeros((count, table.nv, *own.shape[1:]))
+        for e in range(table.nv):
+            displaced = still + np.vstack([np.zeros_like(along), tangents[:, e]])
+            slopes[:, e] = (self._series(displaced) - own)[count:]
+        return own[:count] / units[:, None, None], slopes / units[:, None, None, None]
 
     def _series(self, q: Array) -> Array:
         """Return coefficients of J, given those of q (K, nq)."""
@@ -118,10 +119,10 @@ class ConstraintRates:
 
 
 def _unit_of_time(q: Array) -> float:
-    """Return the power of two by which coefficients of q (K, nq) after the first are below one."""
+    """Return the power of two, at most one, by which coefficients of q (K, nq) are below one."""
     largest = np.abs(q[1:]).max(axis=1, initial=0.0)
     rates = largest ** (1.0 / np.arange(1, len(q)))
-    return float(2.0 ** -np.ceil(np.log2(rates.max(initial=0.0)))) if rates.any() else 1.0
+    return float(2.0 ** -np.ceil(np.log2(rates.max(initial=1.0))))
 
 
 @while_it_lives

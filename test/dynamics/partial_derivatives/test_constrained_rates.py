@@ -39,6 +39,8 @@ from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
     constrained_inverse_partial_derivatives)
 from liedyn_ros.dynamics.partial_derivatives.constrained_inverse_rates import (
     constrained_inverse_rate_jacobians)
+from liedyn_ros.dynamics.partial_derivatives.constrained_kinematics import (
+    constrained_by_kinematics)
 from liedyn_ros.dynamics.partial_derivatives.constrained_rates import constrained_rate_jacobians
 from liedyn_ros.dynamics.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.lie import so3
@@ -297,18 +299,22 @@ def assert_same_without_cut(tree, loop, rng) -> None:
         assert_same(changed[k, theirs], wanted[k, ours])
 
 
-def test_a_machine_that_cannot_move() -> None:
+@pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
+def test_a_machine_that_cannot_move(redundancy: str) -> None:
     builder = ModelBuilder('rock')
     builder.add_body('rock', None)
     builder.add_joint('ground', 'fixed', None, 'rock')
     builder.add_closure('weld', 'weld', None, 'rock')
     dynamics, still = ConstrainedDynamics(builder.build()), np.zeros((3, 0))
     ahead = constrained_rate_jacobians(dynamics, [], [], still)
-    back = constrained_inverse_rate_jacobians(dynamics, [], [], still)
+    back = constrained_inverse_rate_jacobians(dynamics, [], [], still, redundancy=redundancy)
     for got in (ahead.multipliers_by_q, back.multipliers_by_q):
         assert got.shape == (3, 6, 0)
     assert np.array_equal(ahead.multipliers, back.multipliers)
     assert back.tau.shape == (3, 0)
+    by_kinematics = constrained_by_kinematics(dynamics, [], [], [])
+    assert by_kinematics.a.by_placement.shape == (0, 1, 6)
+    assert by_kinematics.multipliers.by_frame_a.shape == (6, 1, 6)
 
 
 def test_one_motion_leaves_the_series_of_another_alone() -> None:

@@ -35,6 +35,7 @@ from liedyn_ros.dynamics.partial_derivatives.constrained_products import (
     constrained_gradient, constrained_hybrid_gradient, constrained_hybrid_product,
     constrained_inverse_gradient, constrained_inverse_product, constrained_product)
 from liedyn_ros.dynamics.partial_derivatives.constrained_rates import constrained_rate_jacobians
+from liedyn_ros.dynamics.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.partial_derivatives.function_rows import FunctionRows
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.model import ModelBuilder
@@ -159,6 +160,29 @@ def test_along_the_motion_they_make_all_time_derivatives(
                 'jab,jb->a', back.multipliers_by_a[k], a[1:]) + np.einsum(
                     'jab,jb->a', back.multipliers_by_tau[k], given['tau'][1:]),
             wanted.multipliers[k + 1])
+
+
+def test_a_motion_that_has_nearly_come_to_rest(machine) -> None:
+    dynamics, q, _, _, rng = machine
+    motion = rng.normal(size=(4, 5))
+    slow, there = (ConstraintRates(dynamics, q, x * motion) for x in (1e-200, 1.0))
+    assert_same(slow.rows[0], there.rows[0])
+    assert_same(slow.vary_rows(motion)[0], there.vary_rows(motion)[0])
+    assert_same(slow.rows[1:], 1e-200 * there.rows[1:], 1e-190)
+
+
+def test_a_function_of_nothing() -> None:
+    """A machine that cannot move has Jacobians without columns."""
+    builder = ModelBuilder('rock')
+    builder.add_body('rock', None)
+    builder.add_joint('ground', 'fixed', None, 'rock')
+    nothing = ConstraintFunction(
+        'nothing', 1, lambda q: np.zeros(1), lambda q: np.zeros((1, 0)),
+        jacobian_series=lambda q: np.zeros((len(q), 1, 0)))
+    dynamics = ConstrainedDynamics(builder.build(), functions=[nothing])
+    assert dynamics.forward([], [], np.zeros((2, 0))).multipliers.shape == (2, 1)
+    got = constrained_rate_jacobians(dynamics, [], [], np.zeros((2, 0)))
+    assert got.multipliers_by_q.shape == (2, 1, 0)
 
 
 def test_they_do_not_vary_with_placements(machine) -> None:
