@@ -32,7 +32,8 @@ class Parameters:
 
     Calls named product take it as the change of all parameters, calls named gradient write the
     derivatives by them into it. All parts are views of vector (P,), zero at first. So the change
-    of y . tau is gradient.vector @ change.vector.
+    of y . tau is gradient.vector @ change.vector. No other argument of a gradient may be such a
+    view: it would be written over.
 
     gravity (3,) is that in the ground, m/s^2. external (B, 6) are the wrenches on bodies in their
     frames. inertia (B, 10) is mass, first moments and moments of inertia of each body in its
