@@ -344,3 +344,9 @@ def set_rate(timer: Timer, rate: float) -> None:
         timer.reset()
     else:
         timer.cancel()
+
+
+def lateness_ns(timer: Timer) -> int:
+    """Return by how much a timer's present call is late, ns of its clock: less than a period."""
+    until_next = timer.time_until_next_call()
+    return 0 if until_next is None else -until_next % timer.timer_period_ns

@@ -28,6 +28,7 @@ from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.lie import SE3, SO3
+from liedyn_ros.ros.diagnostics import MAX_MISSED
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
 RATE, DURATION = 1000.0, 10.0  # Hz, s
@@ -35,7 +36,6 @@ TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus
 MAX_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
 MAX_ITERATIONS = 3
 STALE = 0.1  # s, an age of published poses that no robot should be given
-BUSY = 0.01  # share of samples without their own pose, above which a machine is too busy
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
 Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
@@ -72,7 +72,7 @@ def judge(tracking: Tracking) -> bool:
          f'a solve took {tracking.iterations.max():.0f} iterations'),
     ) if wrong]
     late = tracking.passed_over + tracking.lost
-    if late > BUSY * tracking.sampled or tracking.connecting > RATE:
+    if late > MAX_MISSED * tracking.sampled or tracking.connecting > RATE:
         print(f'  This machine was too busy for {RATE:g} Hz: {tracking.passed_over} samples were '
               f'passed over for newer ones, {tracking.lost} lost on the way. What was published '
               f'was {1e3 * np.median(tracking.ages):.2g} ms old at the median.')

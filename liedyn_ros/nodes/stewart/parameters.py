@@ -16,6 +16,7 @@
 
 from liedyn_ros.control import Gains
 from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
+from liedyn_ros.ros.diagnostics import MAX_MISSED
 from liedyn_ros.ros.parameters import Parameter
 from liedyn_ros.ros.scheduling import SCHEDULING
 
@@ -127,8 +128,8 @@ POSE = PLATFORM + (
     Parameter('age_warning', 0.05, 'age of a published pose above which `/diagnostics` warns '
               'that the node or the machine is too slow', 's', least=0.0, most=3600.0,
               run_time=True),
-    Parameter('missed_warning', 0.1, 'share of the samples, passed over or lost in a report of '
-              '`/diagnostics`, above which it warns; 1 for never', least=0.0, most=1.0,
+    Parameter('missed_warning', MAX_MISSED, 'share of the samples, passed over or lost in a '
+              'report of `/diagnostics`, above which it warns; 1 for never', least=0.0, most=1.0,
               run_time=True),
     Parameter('queue_depth', 10, 'messages the input keeps while the node is busy; all that wait '
               'are tracked at once, and the newest is published', least=1, most=10000),

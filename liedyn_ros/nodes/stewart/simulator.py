@@ -24,7 +24,7 @@ from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
 from liedyn_ros.ros.input_gate import ClockMonitor
-from liedyn_ros.ros.lifecycle import LOG_PERIOD, ManagedNode, set_rate
+from liedyn_ros.ros.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.process import run
 from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import LegSample, LegSimulation
@@ -79,7 +79,7 @@ class StewartSimulatorNode(ManagedNode):
         if self._begin_ns is None:
             if self.parameters['wait_for_subscribers'] and not self._outputs.have_subscribers:
                 return
-            self._begin_ns = now_ns
+            self._begin_ns = now_ns - lateness_ns(self._ticks)  # so that every tick has its sample
         late = 1e-9 * (now_ns - self._begin_ns) - self._next.time
         if late > MAX_LATENESS:
             self.get_logger().warning(

@@ -171,3 +171,18 @@ def test_the_motion_starts_again_where_the_clock_is_set(bench):
         assert poses[-1][0, 3] != 0.0
     assert len(truths) < 1000
     bench.until_logged(node, 'the clock was set', LoggingSeverity.WARN)
+
+
+def test_every_tick_has_its_sample_though_the_first_was_late(bench):
+    truths = bench.collect(PoseStamped, 'true_pose')
+    node = bench.start(StewartSimulatorNode, rate=100.0, use_sim_time=True)
+    clock, begin_ns = bench.publisher(Clock, '/clock'), 1_000_000_000_000
+    bench.until(lambda: all(
+        publisher.get_subscription_count() for publisher in node.publishers
+        if publisher.topic_name.endswith('/true_pose')), 'a listener')
+    set_clock(bench, node, clock, begin_ns + 4_000_000)  # ticks are due every 10 ms from zero
+    bench.until(lambda: truths, 'the first sample')
+    for stamp_ns in range(begin_ns + 10_000_000, begin_ns + 200_000_000, 10_000_000):
+        set_clock(bench, node, clock, stamp_ns)
+        bench.until(lambda: ns(truths[-1]) == stamp_ns, f'the sample of {stamp_ns} ns')
+    assert [ns(truth) for truth in truths] == list(range(begin_ns, stamp_ns + 1, 10_000_000))

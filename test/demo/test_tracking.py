@@ -1,0 +1,114 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the demo of the Stewart platform makes of a recording."""
+
+from geometry_msgs.msg import Pose, PoseStamped
+from liedyn_interfaces.msg import StewartStatus
+import numpy as np
+import pytest
+
+from liedyn_ros.demo.stewart.demo import judge, report
+from liedyn_ros.demo.stewart.tracking import Tracking
+from liedyn_ros.ros.conversions import stamp_of
+
+pytestmark = pytest.mark.ros
+BEGIN, STEP, SAMPLES = 1_000_000_000_000, 1_000_000, 1000  # ns
+
+
+def pose_at(stamp, x=0.0):
+    message = PoseStamped(pose=Pose())
+    message.header.stamp = stamp_of(stamp)
+    message.pose.position.x = x
+    return message
+
+
+def recorded(*, keep=lambda k: True, known=lambda k: True, age=0.001, wrong=None, failed=None):
+    """
+    Return what is made of a motion of SAMPLES steps.
+
+    keep: which samples have a pose, and known: a status. Those without a pose but with a later
+    one are passed over, as many as the status of the next pose tells. wrong: a sample whose
+    pose is off by 1 mm. failed: a sample whose solve failed.
+    """
+    truths, poses, statuses, passed_over = [], [], [], 0
+    for k in range(SAMPLES):
+        stamp = BEGIN + k * STEP
+        truths.append((stamp, pose_at(stamp)))
+        if not keep(k):
+            passed_over += known(k)
+            continue
+        arrived = stamp + round(1e9 * age)
+        poses.append((arrived, pose_at(stamp, 0.001 if k == wrong else 0.0)))
+        status = StewartStatus(
+            status=StewartStatus.CONVERGED + (k == failed), iterations=2, solve_time=1e-5,
+            age=age, passed_over=passed_over)
+        status.header.stamp = stamp_of(stamp)
+        statuses.append((arrived, status))
+        passed_over = 0
+    return Tracking.of(truths, poses, statuses)
+
+
+def told(tracking, capsys):
+    """Return what is judged of a recording, and what is printed with it."""
+    report(tracking)
+    capsys.readouterr()
+    good = judge(tracking)
+    return good, capsys.readouterr().out
+
+
+def test_a_quiet_machine_is_told_nothing(capsys):
+    tracking = recorded(keep=lambda k: k % 50 != 49 or k == SAMPLES - 1)
+    assert (tracking.passed_over, tracking.lost) == (19, 0)
+    assert told(tracking, capsys) == (True, '')
+
+
+def test_a_busy_machine_is_told_so_and_tracks_all_the_same(capsys):
+    tracking = recorded(keep=lambda k: k % 4 == 3)
+    good, text = told(tracking, capsys)
+    assert good
+    assert 'too busy for 1000 Hz: 750 samples were passed over' in text
+    assert '1 ms old at the median' in text
+
+
+def test_what_no_status_tells_of_is_lost(capsys):
+    tracking = recorded(keep=lambda k: k % 4 == 3, known=lambda k: k % 4 == 2)
+    assert (tracking.connecting, tracking.passed_over, tracking.lost) == (3, 250, 497)
+    assert '497 lost on the way' in told(tracking, capsys)[1]
+
+
+@pytest.mark.parametrize('fault, reason', [
+    ({'wrong': 7}, 'a pose was wrong by 0.001 rad or m'),
+    ({'failed': 7}, '1 solves failed'),
+    ({'age': 0.2}, 'poses were stale: 200 ms old')])
+def test_a_wrong_or_stale_pose_fails(capsys, fault, reason):
+    good, text = told(recorded(**fault), capsys)
+    assert not good
+    assert reason in text
+
+
+def test_no_pose_at_all_fails_with_a_reason_and_no_nan(capsys):
+    tracking = recorded(keep=lambda k: False)
+    report(tracking)
+    assert 'nan' not in capsys.readouterr().out
+    assert not judge(tracking)
+    assert 'No pose came' in capsys.readouterr().out
+
+
+def test_latencies_and_errors_are_those_of_the_recording():
+    tracking = recorded(age=0.003, wrong=7)
+    rotation, position = tracking.errors
+    np.testing.assert_allclose(tracking.latencies, 0.003, atol=1e-9)
+    np.testing.assert_allclose(rotation, 0.0, atol=1e-15)
+    assert np.flatnonzero(position > 1e-12).tolist() == [7]
