@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What became of the samples that were sent: answered, passed over or lost."""
+"""What became of the samples that were sent, and the figures of several such runs."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -55,3 +55,10 @@ def account(sent: Sequence[int] | np.ndarray, answered: Sequence[int],
               if each[2] > 0]
     return (int(np.searchsorted(stamps, end)), int(over[(begin <= at) & (at < end)].sum()),
             losses)
+
+
+def joined(turns: list[dict[str, float]]) -> dict[str, float]:
+    """Return the figures of several turns: medians, shares of all samples, greatest times."""
+    how = {'lost %': np.mean, 'passed over %': np.mean, 'out of order': np.sum,
+           'age greatest': np.max, 'longest gap': np.max}
+    return {key: float(how.get(key, np.median)([turn[key] for turn in turns])) for key in turns[0]}

@@ -86,6 +86,7 @@ Leg lengths sent at a rate, and poses recorded, by processes of {priority} prior
 Ages are those of a pose when it arrives, ms; the gap is the longest time without one. The share of
 a processor is the node's. The echo is a plain node of rclpy that answers each message with its
 stamp, the floor one that takes and publishes what the pose node does. Neither solves anything.
+At 1 kHz on a quiet machine the nodes take turns, and rows are medians of them; losses are of all.
 """
 DISTURBED = """
 At 1 kHz after a disturbance, ms: until a pose arrives that is fresh, and the oldest one before.

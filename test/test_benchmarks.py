@@ -17,7 +17,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.accounts import account, Loss
+from benchmarks.accounts import account, joined, Loss
 from benchmarks.stalls import covered, longest, merge, outside
 
 MS = 1_000_000
@@ -60,6 +60,13 @@ def test_a_status_counts_where_its_pose_was_lost():
 
 def stalls(*pairs):
     return MS * np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def test_a_loss_in_one_turn_is_a_loss_of_all():
+    assert joined([
+        {'lost %': lost, 'age median': age, 'longest gap': gap, 'out of order': 1}
+        for lost, age, gap in ((0.0, 1.0, 3.0), (3.0, 9.0, 2.0), (0.0, 2.0, 1.0))
+    ]) == {'lost %': 1.0, 'age median': 2.0, 'longest gap': 3.0, 'out of order': 3.0}
 
 
 @pytest.mark.parametrize('pairs, outages', [
