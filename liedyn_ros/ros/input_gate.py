@@ -48,7 +48,7 @@ class InputGate(ClockMonitor):
 
     max_age: s, 0 for stamps of any age or lead. max_lead: s that a stamp may be ahead of the
     clock; None: as max_age. Simulated time stands still between two messages of /clock: a stamp
-    may be ahead by one step of it, however short max_lead is. timeout: s without accepted
+    may be ahead by one step of it besides. timeout: s without accepted
     input that are silence; 0: never. A clock that has not started refuses nothing. `heard` tells
     whether any input was accepted since the reset.
     """
@@ -90,7 +90,7 @@ class InputGate(ClockMonitor):
         age = 1e-9 * (self.now_ns - stamp_ns)
         if 0.0 <= age <= self.max_age:
             return
-        lead = max(self.max_age if self.max_lead is None else self.max_lead, self.clock_step)
+        lead = self.clock_step + (self.max_age if self.max_lead is None else self.max_lead)
         if not -lead <= age <= 0.0:
             bound, side = (self.max_age, 'ago') if age > 0.0 else (lead, 'ahead')
             raise StampError(

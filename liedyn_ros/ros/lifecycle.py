@@ -181,6 +181,15 @@ class ManagedNode(LifecycleNode):
             return int(self.get_clock().now().nanoseconds)
         return time.time_ns()  # the same clock: rclpy takes ten times as long to read it
 
+    def time_of_sending(self, sent_ns: int) -> int:
+        """
+        Return the time, by the node's clock, at which a message without a stamp was sent, ns.
+
+        sent_ns: the same by the system's clock, as the middleware tells it, 0 where it does not.
+        By simulated time, and where it is not told, the message counts as sent now.
+        """
+        return self.now_ns() if self._time_is_simulated or not sent_ns else sent_ns
+
     def time_is_simulated(self) -> bool:
         """Return whether the node's clock is that of /clock."""
         return self._time_is_simulated

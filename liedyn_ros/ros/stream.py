@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import Thread
 import time
 import traceback
-from typing import Any
+from typing import Any, NamedTuple
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.client import Client
@@ -30,11 +30,11 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
+from liedyn_ros.ros.ages import Ages
 from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process import until_shutdown
 
 MAX_PUBLISHERS = 1000  # whose counts are kept
-MAX_BATCH = 100  # messages of a batch, where they come faster than they are taken
 LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
 
 
@@ -51,24 +51,38 @@ class _Aside(CallbackGroup):
         pass
 
 
+class _Taken(NamedTuple):
+    """A message, what is called with it, who published it, and when, ns (0: not known)."""
+
+    callback: Callable[..., None]
+    arguments: tuple[Any, ...]
+    publisher: Any
+    sent_ns: int
+
+
 class _Source:
     """A subscription of a stream: what takes a message, and what is given it."""
 
-    def __init__(self, subscription: Subscription, callback: Callable[[Any], None],
-                 newest_only: bool) -> None:
+    def __init__(self, subscription: Subscription, callback: Callable[..., None], *,
+                 newest_only: bool, timed: bool) -> None:
         self.subscription, self.handle = subscription, subscription.handle
         self._message_type, self._raw = subscription.msg_type, subscription.raw
-        self._take, self.callback = self.handle.take_message, callback
+        self._take, self._callback, self._timed = self.handle.take_message, callback, timed
         self.newest_only = newest_only
         self.depth = subscription.qos_profile.depth
-        self.ahead = 0  # messages of this batch taken after it began
+        self.room = 0  # messages more that the batch may take
         self.lost = 0  # by gaps in the publishers' counts
         self._counts: dict[Any, int] = {}  # of the last message of each publisher
 
-    def take_one(self) -> tuple[Any, Any] | None:
-        """Return what tells the publisher apart and the next message, None where none waits."""
-        taken = self._take(self._message_type, self._raw)
-        return None if taken is None else (self._count_lost(taken[1]), taken[0])
+    def take_one(self) -> _Taken | None:
+        """Return the next message, None where none waits or the batch has enough of them."""
+        if not self.room or (taken := self._take(self._message_type, self._raw)) is None:
+            return None
+        self.room -= 1
+        message, info = taken
+        sent_ns = info.get('source_timestamp', 0)
+        return _Taken(self._callback, (message, sent_ns) if self._timed else (message,),
+                      self._count_lost(info), sent_ns)
 
     def _count_lost(self, info: Any) -> Any:
         """
@@ -95,12 +109,12 @@ class Stream:
 
     An executor rebuilds its wait set from every timer, service and event of its node at each
     message. It takes one message at a time, always the oldest of its queue. Here the wait set
-    holds only what this object opened. All messages that wait are taken at once, then handed over
-    in their order. What comes meanwhile is taken between two callbacks and joins the batch. So the
-    queue of the middleware lasts for one callback, not for a batch of them. Of each subscription
-    no more than its depth joins: what a thread cannot keep up with is lost rather than late.
-    `end_of_batch` is then called once, when all that was taken is handed over: the place to
-    publish the newest.
+    holds only what this object opened. All messages that wait are taken at once, as many of each
+    subscription as its depth, then handed over in their order. What comes meanwhile is taken
+    between two callbacks and joins the batch. So the queue of the middleware lasts for one
+    callback, not for a batch of them. Of each subscription no more than its depth joins: what a
+    thread cannot keep up with is lost rather than late. `end_of_batch` is then called once, when
+    all that was taken is handed over: the place to publish the newest.
 
     The callbacks run in the stream's thread. `node.lock` guards what they share with callbacks of
     the executor; the stream holds it for one callback at a time. A stream for services that take
@@ -118,21 +132,25 @@ class Stream:
         self._timers: list[tuple[Timer, Callable[[], None]]] = []
         self._group, self._ended = _Aside(), False
         self.taken = self.passed_over = 0  # messages of all subscriptions
+        self._ages = Ages()
         self._wake = rclpy_implementation.GuardCondition(node.context.handle)
         self._thread = Thread(target=self._run, name=f'{node.get_name()}_{name}', daemon=True)
 
-    def subscribe(self, message_type: Any, topic: str, callback: Callable[[Any], None],
-                  qos: QoSProfile | int, *, raw: bool = False,
+    def subscribe(self, message_type: Any, topic: str, callback: Callable[..., None],
+                  qos: QoSProfile | int, *, raw: bool = False, timed: bool = False,
                   newest_only: bool = False) -> Subscription:
         """
         Add a subscription.
 
-        raw: the callback is given the bytes of a message. newest_only: of each batch it is given
-        the newest message of each publisher; the others are counted as passed over.
+        raw: the callback is given the bytes of a message. timed: it is also given when the
+        message was sent, ns of the system's clock, 0 where the middleware does not tell.
+        newest_only: of each batch it is given the newest message of each publisher; the others
+        are counted as passed over.
         """
         subscription = self._node.open_subscription(
             message_type, topic, callback, qos, callback_group=self._group, raw=raw)
-        self._sources.append(_Source(subscription, callback, newest_only))
+        self._sources.append(
+            _Source(subscription, callback, newest_only=newest_only, timed=timed))
         return subscription
 
     def open_service(
@@ -159,6 +177,19 @@ class Stream:
     def lost(self) -> int:
         """Return how many messages are missing by gaps in their publishers' counts."""
         return sum(source.lost for source in self._sources)
+
+    def lost_of(self, subscription: Subscription) -> int:
+        """Return how many of them are of one subscription."""
+        return next(source.lost for source in self._sources if source.subscription is subscription)
+
+    def take_ages(self) -> Ages:
+        """
+        Return the ages since the last call: from a batch's newest message to what followed of it.
+
+        They begin when that was sent, by its computer's clock, and end with the batch.
+        """
+        ages, self._ages = self._ages, Ages()
+        return ages
 
     def start(self) -> None:
         """Start the thread; it ends when the node closes what it opened."""
@@ -218,59 +249,60 @@ class Stream:
                 timer.handle.call_timer()
                 self._call(callback)
 
-    def _take_all(self) -> deque[tuple[Callable[[Any], None], Any]]:
+    def _take_all(self) -> deque[_Taken]:
         """Take what waits, message by message of each subscription in turn."""
-        batch: deque[tuple[Callable[[Any], None], Any]] = deque()
-        newest: dict[Any, tuple[Callable[[Any], None], Any]] = {}  # by source and publisher
+        batch: deque[_Taken] = deque()
+        newest: dict[Any, _Taken] = {}  # by source and publisher
+        self._make_room()
         left, count = self._sources, 0
-        while left and count < MAX_BATCH:
+        while left:
             still = []
             for source in left:
-                source.ahead = 0
                 taken = source.take_one()
                 if taken is not None:
                     count += 1
                     still.append(source)
-                    publisher, message = taken
                     if source.newest_only:
-                        newest.pop((source, publisher), None)  # the newest comes last
-                        newest[source, publisher] = source.callback, message
+                        newest.pop((source, taken.publisher), None)  # the newest comes last
+                        newest[source, taken.publisher] = taken
                     else:
-                        batch.append((source.callback, message))
+                        batch.append(taken)
             left = still
         batch.extend(newest.values())
         self.taken += count
         self.passed_over += count - len(batch)
         return batch
 
-    def _take_ahead(self, batch: deque[tuple[Callable[[Any], None], Any]], room: int) -> int:
-        """Add what has come to a batch; return how many messages more it may hold."""
+    def _make_room(self) -> None:
         for source in self._sources:
-            while room and source.ahead < source.depth and not source.newest_only:
-                taken = source.take_one()
-                if taken is None:
-                    break
-                source.ahead += 1
-                self.taken += 1
-                room -= 1
-                batch.append((source.callback, taken[1]))
-        return room
+            source.room = max(source.depth, 1)
 
-    def _hand_over(self, batch: deque[tuple[Callable[[Any], None], Any]]) -> None:
+    def _take_ahead(self, batch: deque[_Taken]) -> None:
+        """Add what has come to a batch."""
+        for source in self._sources:
+            while not source.newest_only and (taken := source.take_one()) is not None:
+                self.taken += 1
+                batch.append(taken)
+
+    def _hand_over(self, batch: deque[_Taken]) -> None:
         if not batch:
             return
-        room = MAX_BATCH - len(batch)
+        self._make_room()
+        sent_ns = 0
         while batch:
             if self._ended:
                 return
-            callback, message = batch.popleft()
-            self._call(callback, message)
+            taken = batch.popleft()
+            sent_ns = max(sent_ns, taken.sent_ns)
+            self._call(taken.callback, *taken.arguments)
             if batch:
                 try:
-                    room = self._take_ahead(batch, room)
+                    self._take_ahead(batch)
                 except rclpy_implementation.RCLError:  # the rest is handed over all the same
                     self._complain_of_middleware()
         self._call(self._end_of_batch)
+        if sent_ns:
+            self._ages.note(1e-9 * (time.time_ns() - sent_ns))
 
     def _look_at_events(self) -> None:
         """

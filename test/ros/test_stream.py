@@ -16,6 +16,7 @@
 
 import re
 from threading import current_thread, Event, main_thread, Semaphore
+import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 import pytest
@@ -23,8 +24,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import Float64, Int64
 from std_srvs.srv import Trigger
 
-from liedyn_ros.ros import stream
-from liedyn_ros.ros.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.diagnostics import MAX_AGE, StreamDiagnostics
 from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.stream import Stream
 
@@ -122,11 +122,36 @@ def test_what_comes_during_a_batch_joins_it(bench, late, lost):
     assert [batch[-1] for batch in node.batches] == [0, 20, sent - 1]  # the newest that was taken
 
 
-def test_a_batch_has_a_greatest_size(bench, listener, monkeypatch):
-    node, publisher = listener
-    monkeypatch.setattr(stream, 'MAX_BATCH', 3)
-    held(bench, node, publisher, 8)
-    assert [len(batch) for batch in node.batches] == [1, 4, 7, 8]
+class Deep(Listener):
+    """A listener whose queue is deep."""
+
+    def configure(self):
+        """Open the stream."""
+        self.reader = Stream(self, lambda: self.batches.append(list(self.taken)))
+        self.reader.subscribe(Int64, 'numbers', self._take, 300)
+        self.reader.start()
+
+
+def test_however_deep_the_queue_all_that_waits_is_one_batch(bench):
+    node, publisher = bench.start(Deep), bench.publisher(Int64, 'numbers', 300)
+    bench.until(publisher.get_subscription_count, 'its subscription')
+    held(bench, node, publisher, 251)
+    assert [len(batch) for batch in node.batches] == [1, 251]
+
+
+def test_messages_that_come_as_fast_as_they_are_taken_end_no_batch_late(bench):
+    """A source that always has one more gives its depth, then what came ahead, then the report."""
+    node = bench.start(Listener)
+    source, = (each for each in node.reader._sources
+               if each.subscription.topic_name.endswith('numbers'))
+    with node.lock:
+        source._take = lambda *_: (Int64(data=1), {})
+        batch = node.reader._take_all()
+        assert len(batch) == 10
+        node.reader._make_room()
+        node.reader._take_ahead(batch)
+        assert len(batch) == 20
+        source._take = lambda *_: None
 
 
 def test_what_does_not_fit_the_queue_is_counted_as_lost(bench, listener):
@@ -175,6 +200,42 @@ def test_the_end_of_the_context_ends_the_thread(other_context, namespace):
     thread.join(60.0)
     assert not thread.is_alive()
     node.destroy_node()
+
+
+class Timed(Listener):
+    """A listener that is told when its messages were sent."""
+
+    def configure(self):
+        """Open the stream."""
+        self.reader = Stream(self)
+        self.reader.subscribe(
+            Int64, 'numbers', lambda message, sent: self.taken.append((message.data, sent)), 10,
+            timed=True)
+        StreamDiagnostics(self, self.reader, 'numbers')
+        self.reader.start()
+
+
+def test_a_message_that_waited_is_told_its_time_and_the_wait_is_its_age(bench):
+    node, publisher = bench.start(Timed), bench.publisher(Int64, 'numbers')
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    bench.until(publisher.get_subscription_count, 'its subscription')
+    with node.lock:
+        begin_ns = time.time_ns()
+        publisher.publish(Int64(data=1))
+        end_ns = time.time_ns()
+        bench.until(lambda: time.time_ns() > end_ns + 2e9 * MAX_AGE, 'a wait that is too long')
+    bench.until(lambda: node.taken, 'the number')
+    (data, sent_ns), = node.taken
+    assert data == 1 and begin_ns <= sent_ns <= end_ns
+    status = bench.until(lambda: next((
+        status for report in reports for status in report.status
+        if status.name == node.status_name('numbers') and status.level == status.WARN), None),
+        'a warning')
+    assert re.fullmatch(
+        r'too slow: a message was handled \d+ ms after it was sent', status.message)
+    values = {entry.key: float(entry.value) for entry in status.values}
+    assert values['taken'] == 1 and values['lost'] == 0 and 0.0 < values['rate, Hz'] < 10.0
+    assert values['age greatest, ms'] == values['age median, ms'] >= 2e3 * MAX_AGE
 
 
 class Answerer(ManagedNode):

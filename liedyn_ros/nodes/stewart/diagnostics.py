@@ -94,7 +94,7 @@ class StewartDiagnostics:
         Open the publisher.
 
         sensor: the redundant one. noise: returns what is measured of it. lost: counts the
-        messages ever lost.
+        samples ever lost.
         """
         self._node, self._platform, self._sensor = node, platform, sensor
         self._noise, self._lost = noise, lost
@@ -163,7 +163,7 @@ class StewartDiagnostics:
         values: dict[str, object] = {
             'solved': seen.solved, 'not solved': seen.failed, 'refused': seen.refused,
             'passed over': seen.passed_over, 'lost': lost,
-            'rate, Hz': f'{(seen.tried + seen.refused) / elapsed:.1f}' if elapsed > 0.0 else '0'}
+            'rate, Hz': f'{(seen.tried + seen.refused + lost) / max(elapsed, 1e-9):.1f}'}
         if seen.ages:
             values |= {'age median, ms': f'{1e3 * median(seen.ages):.2f}',
                        'age greatest, ms': f'{1e3 * max(seen.ages):.2f}'}

@@ -50,22 +50,30 @@ class LegInput:
             use_rates: bool, tolerance: float, depth: int, on_set: OnSet,
             on_fault: OnFault) -> None:
         """Subscribe, on a stream, in one of the forms of parameters.INPUTS."""
-        self._node, self._actuators, self._use_rates = node, actuators, use_rates
+        self._node, self._stream = node, stream
+        self._actuators, self._use_rates = actuators, use_rates
         self._on_set, self._on_fault = on_set, on_fault
-        self._sets = ActuatorSynchronizer(actuators.names, tolerance, form != FLOAT64_TOPICS)
+        floats = form == FLOAT64_TOPICS
+        self._sets = ActuatorSynchronizer(
+            actuators.names, tolerance, not (floats and node.time_is_simulated()))
         self._single = form == JOINT_STATE
         self._reader = JointStateReader(actuators.names)
         if self._single:
-            callbacks: dict[str, Callable[[Any], None]] = {
+            callbacks: dict[str, Callable[..., None]] = {
                 LEG_STATES: self._take_joint_state}
-        elif form == FLOAT64_TOPICS:
+        elif floats:
             callbacks = {actuator_topic(n): partial(self._take_float, n) for n in actuators.names}
         else:
             callbacks = {actuator_topic(n): partial(self._take_one, n) for n in actuators.names}
-        message_type = Float64 if form == FLOAT64_TOPICS else JointState
         self._subscriptions: list[Subscription] = [
-            stream.subscribe(message_type, topic, callback, sensor_data(depth), raw=self._single)
+            stream.subscribe(Float64 if floats else JointState, topic, callback,
+                             sensor_data(depth), raw=self._single, timed=floats)
             for topic, callback in callbacks.items()]
+
+    @property
+    def lost(self) -> int:
+        """Return how many sets are missing by gaps in the publishers' counts."""
+        return max(self._stream.lost_of(each) for each in self._subscriptions)
 
     def clear(self) -> None:
         """Forget readings that wait for the rest of their set."""
@@ -116,9 +124,8 @@ class LegInput:
             return
         self._add(name, Reading(stamp_ns, position, velocity))
 
-    def _take_float(self, name: str, message: Float64) -> None:
-        now_ns = self._node.now_ns()
-        self._add(name, Reading(now_ns, message.data))
+    def _take_float(self, name: str, message: Float64, sent_ns: int) -> None:
+        self._add(name, Reading(self._node.time_of_sending(sent_ns), message.data))
 
     def _add(self, name: str, reading: Reading) -> None:
         stamp_ns = reading.stamp_ns

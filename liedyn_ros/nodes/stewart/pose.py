@@ -81,7 +81,7 @@ class StewartPoseNode(ManagedNode):
             self, self._stream, parameters, sensor)
         self._diagnostics = StewartDiagnostics(
             self, platform, self._sensor, lambda: self._tracker.noise,
-            lambda: self._stream.lost)
+            lambda: self._input.lost)
         self._open_estimates(platform, config)
         self._input = LegInput(
             self, self._stream, parameters['actuators'], platform.actuators,

@@ -59,7 +59,7 @@ class RedundantInput:
     def __init__(self, node: ManagedNode, stream: Stream, parameters: ParameterSet,
                  sensor: Sensor) -> None:
         """Subscribe on the stream; a reading that is refused is logged with the reason."""
-        self._on_fault = node.complain
+        self._on_fault, self._time_of_sending = node.complain, node.time_of_sending
         self._gate = InputGate(node.now_ns, simulated=node.time_is_simulated)
         self._tolerance_ns = round(1e9 * parameters['sensor_tolerance'])
         self._mounting = so3.inverse(so3.from_quaternion(
@@ -68,7 +68,8 @@ class RedundantInput:
         oriented = isinstance(sensor, OrientationSensor)
         self._subscription = stream.subscribe(
             Imu if oriented else Float64, 'orientation' if oriented else 'extra_length',
-            self._take_orientation if oriented else self._take_length, sensor_data())
+            self._take_orientation if oriented else self._take_length, sensor_data(),
+            timed=not oriented)
 
     def clear(self) -> None:
         """Forget the readings."""
@@ -128,13 +129,14 @@ class RedundantInput:
         else:
             self._keep(stamp_ns, so3.compose(rotation, self._mounting))
 
-    def _take_length(self, message: Float64) -> None:
+    def _take_length(self, message: Float64, sent_ns: int) -> None:
         try:
             reading = checks.as_array('extra_length', message.data, ())
         except LiedynError as error:
             self._refuse(error)
         else:
-            self._keep(self._gate.look(), reading)
+            self._gate.look()
+            self._keep(self._time_of_sending(sent_ns), reading)
 
     def _keep(self, stamp_ns: int, reading: Array) -> None:
         self._newest, self._heard = (stamp_ns, reading), self._heard + 1

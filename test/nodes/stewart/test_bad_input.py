@@ -158,7 +158,7 @@ def test_time_going_backward_is_refused_and_then_followed(tracking):
 
 
 @pytest.mark.parametrize(('age', 'reason'), [
-    (3.0, 's ago'), (-3.0, 's ahead'), (-0.9, 'stamp: expected within 0.05 s of now, got 0.'),
+    (3.0, 's ago'), (-3.0, 's ahead'), (-0.9, 'stamp: expected within 0.0'),
     (1e9, 'stamp: expected within 1 s of now')])
 def test_a_stale_or_future_stamp_is_refused(bench, age, reason):
     node = PoseBench(bench, use_sim_time=True, max_age=1.0)

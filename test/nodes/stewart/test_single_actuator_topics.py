@@ -14,6 +14,8 @@
 
 """The pose node's input as six topics, one an actuator, matched in time."""
 
+import time
+
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 from support.pose_bench import (
-    FAR, GEOMETRY, joint_state, LEGS, matrix, NEAR, ns, PERIOD_NS, PoseBench, rates_at)
+    FAR, GEOMETRY, joint_state, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, rates_at)
 from support.stewart_cases import pose_of
 
 from liedyn_ros.stewart import leg_lengths
@@ -143,17 +145,43 @@ def test_a_silent_actuator_is_named(six):
     six.node.reason_of('no new reading of leg_5')
 
 
-def test_floats_are_stamped_as_they_arrive(bench):
+@pytest.fixture
+def floats(bench):
+    """Return a node that takes six Float64 topics and has found them, and what sends a pose."""
     legs = [bench.publisher(Float64, f'leg_states/{leg}') for leg in LEGS]
     node = PoseBench(bench, actuators='float64_topics', matching_tolerance=0.05)
-    begin_ns = bench.partner.get_clock().now().nanoseconds
 
-    def send():
-        for leg, length in zip(legs, leg_lengths(GEOMETRY, FAR)):
+    def send(pose):
+        for leg, length in zip(legs, leg_lengths(GEOMETRY, pose)):
             leg.publish(Float64(data=length))
 
-    bench.until(lambda: node.poses, 'a pose', act=send)
-    assert begin_ns <= ns(node.poses[0]) <= bench.partner.get_clock().now().nanoseconds
+    return node, send
+
+
+def test_floats_have_the_time_at_which_they_were_sent(bench, floats):
+    node, send = floats
+    begin_ns = time.time_ns()
+    bench.until(lambda: node.poses, 'a pose', act=lambda: send(FAR))
+    assert begin_ns <= ns(node.poses[0]) <= time.time_ns()
     np.testing.assert_allclose(matrix(node.poses[0].pose), FAR, atol=1e-9)
-    bench.until(lambda: node.twists, 'a twist from the difference of poses', act=send)
+    bench.until(lambda: node.twists, 'a twist from the difference of poses',
+                act=lambda: send(FAR))
     np.testing.assert_allclose(node.twist_at(ns(node.twists[0])), 0.0, atol=1e-6)
+
+
+def test_floats_that_waited_are_as_old_as_they_are(bench, floats):
+    """Else a motion of seconds, seen by a node that stood still, would be one of microseconds."""
+    node, send = floats
+    bench.until(lambda: node.twists, 'a pose and a twist', act=lambda: send(NEAR))
+    with node.node.lock:
+        for step in range(1, 4):
+            pose, sent_ns, end_ns = moved(NEAR, TWIST, 0.2 * step), 0, time.time_ns()
+            while end_ns - sent_ns > 20_000_000:  # further apart they are no set
+                sent_ns = time.time_ns()
+                send(pose)
+                end_ns = time.time_ns()
+            bench.until(lambda: time.time_ns() > sent_ns + 200_000_000, 'the time of a step')
+    newest = bench.until(lambda: next(
+        (p for p in node.poses if np.allclose(matrix(p.pose), pose, atol=1e-9)), None), 'the last')
+    assert sent_ns <= ns(newest) < end_ns
+    assert node.status_at(ns(newest)).age > 0.15
