@@ -14,11 +14,13 @@
 
 """A process that runs one node until it is told to end, and then ends cleanly."""
 
+import atexit
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 import gc
 import signal
 import sys
+from threading import current_thread, Thread
 import time
 
 import rclpy
@@ -36,11 +38,18 @@ END_PERIOD = 0.001  # s; of checks whether rclpy has ended
 GARBAGE_PERIOD = 1.0  # s; what lives since configuration is frozen, so little is looked at
 SWITCH_INTERVAL = 0.0005  # s, after which Python's lock goes to a thread that waits for it
 SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a process
+_INSIDE: dict[Thread, Context] = {}  # threads inside until_shutdown
 
 
 @contextmanager
 def until_shutdown(context: Context) -> Iterator[None]:
-    """Leave the block quietly when the context ends, wherever in rclpy that is noticed."""
+    """
+    Leave the block quietly when the context ends, wherever in rclpy that is noticed.
+
+    Python does not end before every thread has left its block, even if no node was destroyed.
+    """
+    thread = current_thread()
+    _INSIDE[thread] = context
     try:
         yield
     except ExternalShutdownException:
@@ -48,6 +57,16 @@ def until_shutdown(context: Context) -> Iterator[None]:
     except RCLError:
         if context.ok():  # else something was publishing, or about to wait, when it ended
             raise
+    finally:
+        del _INSIDE[thread]
+
+
+@atexit.register
+def _leave_blocks() -> None:
+    """End the threads: one that returns from C++ once Python has ended aborts the process."""
+    for thread, context in list(_INSIDE.items()):
+        context.try_shutdown()
+        thread.join()
 
 
 def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> None:

@@ -12,26 +12,33 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Two platforms in one executor, by the program of docs/guides/composition.md."""
+"""Two platforms in one executor: the program of docs/guides/composition.md, as a process."""
 
 from pathlib import Path
 import re
+import signal
+import subprocess
+import sys
 
 from geometry_msgs.msg import PoseStamped
 import pytest
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'guides' / 'composition.md'
+PROGRAM = re.search(r'^```python\n(.*?)^```', PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
 
 
 @pytest.mark.ros
-def test_two_platforms_in_one_process(bench, context):
-    scope = {}
-    exec(re.search(r'^```python\n(.*?)^```', PAGE.read_text(), re.DOTALL | re.MULTILINE)[1], scope)
-    sides = [f'{bench.namespace.lstrip("/")}/{side}' for side in ('left', 'right')]
-    poses = {side: bench.collect(PoseStamped, f'/{side}/pose') for side in sides}
-    for side in sides:
-        for node in scope['platform'](side, context=context):
-            bench.adopt(node)
-    bench.until(lambda: all(poses.values()), 'a pose of each platform')
-    for side in sides:
-        assert poses[side][0].header.frame_id == f'{side}/stewart_base'
+def test_two_platforms_in_one_process(bench):
+    poses = {side: bench.collect(PoseStamped, f'/{side}/pose') for side in ('left', 'right')}
+    with subprocess.Popen([sys.executable, '-c', PROGRAM], stderr=subprocess.PIPE,
+                          text=True) as process:
+        try:
+            bench.until(lambda: process.poll() is not None or all(poses.values()),
+                        'a pose of each platform')
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate()
+        finally:
+            process.kill()
+    assert (process.returncode, 'Traceback' in errors) == (0, False), errors
+    for side, received in poses.items():
+        assert received[0].header.frame_id == f'{side}/stewart_base'
