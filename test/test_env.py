@@ -17,6 +17,8 @@
 from pathlib import Path
 import subprocess
 
+import pytest
+
 SCRIPT = Path(__file__).parents[1] / 'tools' / 'env.sh'
 
 
@@ -34,3 +36,20 @@ def test_arguments_of_the_script_are_its_own():
 
 def test_an_environment_that_does_not_exist_is_named():
     assert '.venv-no-such does not exist' in source(DISTRO='no-such').stderr
+
+
+@pytest.mark.parametrize('option', ['-u', '+u'])
+def test_a_script_that_refuses_unset_variables_may_source_it(tmp_path, option):
+    """As colcon writes it, local_setup.sh reads variables that may not be set."""
+    root = tmp_path / 'root'
+    files = {root / '.venv' / 'bin' / 'python': '', root / 'tools' / 'env.sh': SCRIPT.read_text(),
+             root / '.venv' / 'overlay' / 'install' / 'local_setup.sh': 'echo "got $UNSET"'}
+    for path, text in files.items():
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    script = f'set -e {option}; . {root}/tools/env.sh; [[ $- != *u* ]] || echo nounset; echo end'
+    result = subprocess.run(['bash', '-c', script], capture_output=True, text=True,
+                            env={'PATH': '/usr/bin:/bin'})
+    told = ['nounset'] if option == '-u' else []
+    assert result.stdout.splitlines() == ['got ', *told, 'end'], result.stderr

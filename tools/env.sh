@@ -20,6 +20,9 @@
 # DISTRO is a variable and no argument: a script that sources this without an argument would pass
 # its own.
 
+# The files that colcon writes read variables that are not set.
+case $- in *u*) _nounset=-u ;; *) _nounset=+u ;; esac
+set +u
 _root=$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." && pwd)
 _ros=${DISTRO:-${ROS_DISTRO:+sourced}}
 _ros=${_ros:-kilted}
@@ -47,4 +50,5 @@ else
   export PYTHONPYCACHEPREFIX=$_venv/bytecode
   unset PYTHONDONTWRITEBYTECODE
 fi
-unset _root _ros _venv
+set $_nounset
+unset _root _ros _venv _nounset
