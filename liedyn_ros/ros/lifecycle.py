@@ -46,6 +46,7 @@ WAIT_PERIOD = 10.0  # s; the same for a message about something awaited
 LOOK_PERIOD = 0.02  # s; of checks whether the kernels are warm
 WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
 INTERNAL_FAULT = 'internal fault'  # a kind of fault
+MAX_KINDS, OTHERS = 64, 'others'  # kinds that are told apart, and that of all beyond them
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
 
 
@@ -210,7 +211,7 @@ class ManagedNode(LifecycleNode):
         """
         Log a fault as an error; of each kind of fault at most one in a period.
 
-        kind: what tells this fault from others; empty for the type of an exception.
+        kind: a constant that tells this fault from others; empty for the type of an exception.
         """
         if self._is_due(kind or type(reason), LOG_PERIOD):
             self.get_logger().error(str(reason))
@@ -223,6 +224,8 @@ class ManagedNode(LifecycleNode):
     def _is_due(self, kind: type | str, period: float) -> bool:
         """Return whether a log of a kind is due; rclpy's own throttle costs as much as a log."""
         now = time.monotonic()
+        if kind not in self._quiet_until and len(self._quiet_until) >= MAX_KINDS:
+            kind = OTHERS  # only kinds that are no constants come to so many
         if now < self._quiet_until.get(kind, 0.0):
             return False
         self._quiet_until[kind] = now + period

@@ -22,12 +22,15 @@ from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
+from rclpy.logging import LoggingSeverity
 from support.pose_bench import NEAR, ns, PoseBench
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart import pose as stewart_pose
 from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
+from liedyn_ros.ros import lifecycle
+from liedyn_ros.ros.lifecycle import MAX_KINDS
 
 pytestmark = pytest.mark.ros
 NODES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode}
@@ -169,6 +172,21 @@ def test_the_simulator_starts_again_when_activated_again(bench):
     bench.until(lambda: ns(poses[-1]) > again_ns, 'a pose of the new motion')
     first = next(pose for pose in poses if ns(pose) > again_ns)
     assert abs(first.pose.position.x) < 1e-12
+
+
+def test_kinds_that_are_no_constants_fill_neither_log_nor_memory(bench, monkeypatch):
+    """They share one; those before them are told apart as ever."""
+    node = bench.start(StewartSimulatorNode, autostart=False)  # logs nothing of its own
+    monkeypatch.setattr(lifecycle, 'LOG_PERIOD', 0.0)
+    monkeypatch.setattr(lifecycle, 'WAIT_PERIOD', 1e6)
+    node.complain('a leg', 'legs')
+    for k in range(5 * MAX_KINDS):
+        node.wait_for(f'sample {k}', f'sample {k}')
+    node.complain('the same leg', 'legs')
+    bench.until_logged(node, 'the same leg')
+    warnings = bench.logged(node, LoggingSeverity.WARN)
+    assert warnings == [f'sample {k}' for k in range(MAX_KINDS)]
+    assert len(node._quiet_until) == MAX_KINDS + 1
 
 
 @pytest.mark.smoke

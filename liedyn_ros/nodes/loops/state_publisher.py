@@ -218,7 +218,7 @@ class LoopStatePublisherNode(ManagedNode):
         if self._gate.heard or self._refused:
             self.complain(error)
         else:
-            self.wait_for(error, reason)
+            self.wait_for(error, 'measured joints')
 
 
 def main(args: Sequence[str] | None = None) -> None:

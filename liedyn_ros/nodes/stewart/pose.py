@@ -199,13 +199,16 @@ class StewartPoseNode(ManagedNode):
             self._look_at_clock()
             if not (self.active and self._gate.silent):
                 return
-            reason = self._refused and f'all samples were refused, the last one: {self._refused}'
-        reason = reason or self._input.why_silent()  # which takes its time
+            refused = self._refused
+        reason = (f'all samples were refused, the last one: {refused}' if refused
+                  else self._input.why_silent())  # which takes its time
+        kind = ('refused' if refused else 'silent' if self._input.publishers()
+                else 'not published')
         with self.lock:
             if self.active and self._gate.silent:
-                self._tell_silence(reason)
+                self._tell_silence(reason, kind)
 
-    def _tell_silence(self, reason: str) -> None:
+    def _tell_silence(self, reason: str, kind: str) -> None:
         """Say why no leg lengths come; it is an error only where they came before."""
         now_ns, self._refused = self._gate.now_ns, ''
         error = SilenceError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
@@ -215,7 +218,7 @@ class StewartPoseNode(ManagedNode):
         if self._gate.heard:
             self.complain(error)
         else:
-            self.wait_for(error, reason)
+            self.wait_for(error, kind)
 
     def _warn_of_geometry(self) -> None:
         """Warn once where the default geometry is used without a simulator."""

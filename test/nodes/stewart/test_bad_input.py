@@ -28,6 +28,7 @@ from support.crossings import Crossing
 from support.pose_bench import (
     FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
 
+from liedyn_ros.ros import lifecycle
 from liedyn_ros.ros.lifecycle import LOG_PERIOD
 from liedyn_ros.stewart import leg_lengths
 
@@ -192,6 +193,23 @@ def test_a_message_of_another_type_is_named(bench, other_context, namespace):
     assert node.poses == []
     stranger.destroy_node()
     bench.until(lambda: node.poses, 'a pose', act=lambda: node.send_pose(NEAR))
+
+
+def test_input_that_is_refused_from_the_start_is_told_once_in_a_period(bench, monkeypatch):
+    """Every refusal has another age in its text, and none of them is a fault of its own."""
+    monkeypatch.setattr(lifecycle, 'WAIT_PERIOD', 1e6)
+    node, refused = PoseBench(bench, max_age=1.0, input_timeout=0.05), 'all samples were refused'
+
+    def send():
+        now_ns = bench.partner.get_clock().now().nanoseconds
+        node.send_pose(NEAR, stamp_ns=now_ns - 5_000_000_000)
+
+    bench.until(lambda: len({status.message for status in node.statuses
+                             if refused in status.message}) > 4, 'five such reports', act=send)
+    node.node.get_logger().warning('the end')
+    bench.until_logged(node.node, 'the end', LoggingSeverity.WARN)
+    warnings = bench.logged(node.node, LoggingSeverity.WARN)
+    assert sum(refused in warning for warning in warnings) == 1
 
 
 def test_silence_is_reported_with_its_reason(tracking):
