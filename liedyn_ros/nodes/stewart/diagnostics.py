@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 import math
-from statistics import median
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -27,6 +26,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.sensor import RedundantInput
+from liedyn_ros.ros.ages import Ages
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.stewart import Flag, Margins, MonitoredPose, NoiseReport
 
@@ -34,7 +34,6 @@ OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
 
 NO_POSE = 'no pose'
-MAX_AGES = 10_000  # kept between two reports
 MAX_MARGINS = 1000  # of poses, of which then the least are kept
 SINGULARITY = {
     Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
@@ -69,7 +68,7 @@ class _Seen:
     reason: str = ''  # of the last refusal
     silence: str = ''  # why there is no input
     passed_over: int = 0
-    ages: list[float] = field(default_factory=list)  # of what was published, s
+    ages: Ages = field(default_factory=Ages)  # of what was published
 
     @property
     def tried(self) -> int:
@@ -136,8 +135,7 @@ class StewartDiagnostics:
     def published(self, age: float, passed_over: int) -> None:
         """Note that a sample was published at an age, s, and how many were passed over for it."""
         self._now.passed_over += passed_over
-        if len(self._now.ages) < MAX_AGES:
-            self._now.ages.append(age)
+        self._now.ages.note(age)
 
     def publish(self) -> None:
         """Publish the report and begin the next."""
@@ -163,10 +161,8 @@ class StewartDiagnostics:
         values: dict[str, object] = {
             'solved': seen.solved, 'not solved': seen.failed, 'refused': seen.refused,
             'passed over': seen.passed_over, 'lost': lost,
-            'rate, Hz': f'{(seen.tried + seen.refused + lost) / max(elapsed, 1e-9):.1f}'}
-        if seen.ages:
-            values |= {'age median, ms': f'{1e3 * median(seen.ages):.2f}',
-                       'age greatest, ms': f'{1e3 * max(seen.ages):.2f}'}
+            'rate, Hz': f'{(seen.tried + seen.refused + lost) / max(elapsed, 1e-9):.1f}',
+            **seen.ages.report()}
         level, message = self._judge_input(lost)
         return self._status('input', level, message, values)
 
@@ -186,8 +182,8 @@ class StewartDiagnostics:
             yield seen.reason
         if seen.failed:
             yield 'solves failed' if seen.solved else 'every solve failed'
-        if seen.ages and max(seen.ages) > self.max_age:
-            yield (f'too slow: a pose was published {1e3 * max(seen.ages):.0f} ms after its '
+        if seen.ages.greatest > self.max_age:
+            yield (f'too slow: a pose was published {1e3 * seen.ages.greatest:.0f} ms after its '
                    f'lengths; {seen.passed_over} samples passed over, {lost} lost')
         elif missed > self.max_missed * (seen.tried + lost):
             yield (f'too slow: of {seen.tried + lost} samples {seen.passed_over} were passed '

@@ -91,3 +91,22 @@ def test_nobody_is_warned_of_few(tracking):
         if status.name == node.node.status_name('input') and status.values[3].value == '4'),
         None), 'a report')
     assert (status.level, status.message) == (DiagnosticStatus.OK, 'tracking')
+
+
+def test_a_stale_pose_is_told_however_many_fresh_ones_came_before(tracking):
+    node = tracking(diagnostics_rate=0.0)
+    reports = node.bench.collect(DiagnosticArray, '/diagnostics')
+    with node.node.lock:
+        node.node._diagnostics.clear()
+        for age in (*[0.001] * 10_000, 2.0):
+            node.node._diagnostics.published(age, 0)
+        node.node._diagnostics._now.solved = 10_001
+    node.bench.set_parameters(node.node, max_age=1.0, diagnostics_rate=100.0)
+    status = node.bench.until(lambda: next((
+        status for report in reports for status in report.status
+        if status.name == node.node.status_name('input') and status.values[0].value == '10001'),
+        None), 'a report')
+    values = {entry.key: entry.value for entry in status.values}
+    assert status.level == DiagnosticStatus.WARN
+    assert 'too slow: a pose was published 2000 ms after its lengths' in status.message
+    assert (values['age median, ms'], values['age greatest, ms']) == ('1.00', '2000.00')
