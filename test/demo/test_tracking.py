@@ -14,6 +14,8 @@
 
 """What the demo of the Stewart platform makes of a recording."""
 
+import re
+
 from geometry_msgs.msg import Pose, PoseStamped
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
@@ -34,28 +36,38 @@ def pose_at(stamp, x=0.0):
     return message
 
 
-def recorded(*, keep=lambda k: True, known=lambda k: True, age=0.001, wrong=None, failed=None):
+def status_at(stamp, status, **values):
+    message = StewartStatus(status=status, **values)
+    message.header.stamp = stamp_of(stamp)
+    return message
+
+
+def recorded(*, keep=lambda k: True, known=lambda k: True, age=0.001, wrong=None, failed=None,
+             refused=lambda k: False, iterations=2):
     """
     Return what is made of a motion of SAMPLES steps.
 
     keep: which samples have a pose, and known: a status. Those without a pose but with a later
     one are passed over, as many as the status of the next pose tells. wrong: a sample whose
-    pose is off by 1 mm. failed: a sample whose solve failed.
+    pose is off by 1 mm. failed: a sample whose solve failed. refused: which samples were refused
+    as two seconds old. iterations: of each solve.
     """
     truths, poses, statuses, passed_over = [], [], [], 0
     for k in range(SAMPLES):
         stamp = BEGIN + k * STEP
         truths.append((stamp, pose_at(stamp)))
+        if refused(k):
+            statuses.append((stamp, status_at(stamp, StewartStatus.REJECTED, age=2.0)))
+            continue
         if not keep(k):
             passed_over += known(k)
             continue
         arrived = stamp + round(1e9 * age)
-        poses.append((arrived, pose_at(stamp, 0.001 if k == wrong else 0.0)))
-        status = StewartStatus(
-            status=StewartStatus.CONVERGED + (k == failed), iterations=2, solve_time=1e-5,
-            age=age, passed_over=passed_over)
-        status.header.stamp = stamp_of(stamp)
-        statuses.append((arrived, status))
+        if k != failed:
+            poses.append((arrived, pose_at(stamp, 0.001 if k == wrong else 0.0)))
+        statuses.append((arrived, status_at(
+            stamp, StewartStatus.CONVERGED + (k == failed), iterations=iterations,
+            solve_time=1e-5, age=age, passed_over=passed_over)))
         passed_over = 0
     return Tracking.of(truths, poses, statuses)
 
@@ -96,6 +108,34 @@ def test_a_wrong_or_stale_pose_fails(capsys, fault, reason):
     good, text = told(recorded(**fault), capsys)
     assert not good
     assert reason in text
+
+
+def test_a_refused_sample_is_told_apart_and_no_failure(capsys):
+    """Neither a failed solve nor lost, and its age is not that of a pose."""
+    tracking = recorded(refused=lambda k: 20 <= k < 50)
+    assert (tracking.refused, tracking.failed, tracking.lost) == (30, 0, 0)
+    assert tracking.ages.max() == 0.001
+    report(tracking)
+    assert re.search(r'refused +30\b', capsys.readouterr().out)
+    assert told(tracking, capsys) == (True, '  Samples refused, as stale or out of order: 30.\n')
+
+
+def test_a_failed_solve_is_not_lost_as_well():
+    assert recorded(failed=7).lost == 0
+
+
+def test_many_iterations_are_a_remark_and_no_failure(capsys):
+    good, text = told(recorded(iterations=9), capsys)
+    assert good
+    assert text == '  A solve took 9 iterations; 3 are usual.\n'
+
+
+def test_nothing_but_refusals_fails(capsys):
+    tracking = recorded(refused=lambda k: True)
+    report(tracking)
+    assert 'nan' not in capsys.readouterr().out
+    assert not judge(tracking)
+    assert 'No pose came' in capsys.readouterr().out
 
 
 def test_no_pose_at_all_fails_with_a_reason_and_no_nan(capsys):

@@ -34,7 +34,7 @@ from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 RATE, DURATION = 1000.0, 10.0  # Hz, s
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus}
 MAX_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
-MAX_ITERATIONS = 3
+MAX_ITERATIONS = 3  # from which on the demo remarks on it
 STALE = 0.1  # s, an age of published poses that no robot should be given
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
@@ -68,17 +68,25 @@ def judge(tracking: Tracking) -> bool:
         (error > MAX_ERROR, f'a pose was wrong by {error:.3g} rad or m'),
         (tracking.failed > 0, f'{tracking.failed} solves failed'),
         (stale > STALE, f'poses were stale: {1e3 * stale:.0f} ms old at the 99th percentile'),
-        (tracking.lost == 0 and tracking.iterations.max() > MAX_ITERATIONS,
-         f'a solve took {tracking.iterations.max():.0f} iterations'),
     ) if wrong]
-    late = tracking.passed_over + tracking.lost
+    remark(tracking)
+    for fault in faults:
+        print(f'  {fault}')
+    return not faults
+
+
+def remark(tracking: Tracking) -> None:
+    """Tell what is worth knowing of a recording, though no pose is wrong or stale by it."""
+    late = tracking.passed_over + tracking.lost + tracking.refused
     if late > MAX_MISSED * tracking.sampled or tracking.connecting > RATE:
         print(f'  This machine was too busy for {RATE:g} Hz: {tracking.passed_over} samples were '
               f'passed over for newer ones, {tracking.lost} lost on the way. What was published '
               f'was {1e3 * np.median(tracking.ages):.2g} ms old at the median.')
-    for fault in faults:
-        print(f'  {fault}')
-    return not faults
+    if tracking.refused:
+        print(f'  Samples refused, as stale or out of order: {tracking.refused}.')
+    if tracking.lost == 0 and tracking.iterations.max() > MAX_ITERATIONS:
+        print(f'  A solve took {tracking.iterations.max():.0f} iterations; {MAX_ITERATIONS} are '
+              'usual.')
 
 
 def paper_case(geometry: StewartGeometry) -> None:
@@ -134,7 +142,8 @@ def report(tracking: Tracking) -> None:
     rows = [['samples while connecting', tracking.connecting, ''],
             ['samples in', tracking.sampled, ''], ['poses out', tracking.solved, ''],
             ['passed over for a newer one', tracking.passed_over, ''],
-            ['lost', tracking.lost, ''], ['failed solves', tracking.failed, '']]
+            ['lost', tracking.lost, ''], ['refused', tracking.refused, ''],
+            ['failed solves', tracking.failed, '']]
     rows += [[name, *(f'{np.percentile(values, q):.3g}' for q in (50, 99))]
              for name, values in (
                  ('position error, m', position), ('rotation error, rad', rotation),

@@ -31,11 +31,12 @@ class Tracking:
 
     times: (n,), s from the first sample. truth, estimate: (n, 4, 4), m, of the samples that have
     a pose. latencies: (n,), s, from the sample's stamp to the pose's arrival. iterations,
-    solve_times, ages (s): of every status of a sample; an age is that of the sample when its
-    pose was published. sampled, solved, failed: numbers of true poses, of poses, and of statuses
-    other than converged, from the first sample that reached the pose node. passed_over: number of
-    samples for which a newer one was published. connecting: number of samples before the first,
-    while the middleware was still connecting the two.
+    solve_times, ages (s): of every status of a solve; an age is that of the sample when its
+    pose was published. sampled, solved, failed, refused: numbers of true poses, of poses, of
+    solves that did not converge, and of samples that were not solved, such as stale ones, from
+    the first sample that reached the pose node. passed_over: number of samples for which a newer
+    one was published, or refused. connecting: number of samples before the first, while the
+    middleware was still connecting the two.
     """
 
     times: Array
@@ -48,6 +49,7 @@ class Tracking:
     sampled: int
     solved: int
     failed: int
+    refused: int
     passed_over: int
     connecting: int
 
@@ -61,17 +63,19 @@ class Tracking:
         statuses = [(at, m) for at, m in statuses if nanoseconds(m.header.stamp) in true_poses]
         joined = min((nanoseconds(m.header.stamp) for _, m in statuses), default=first)
         connecting = sum(stamp < joined for stamp in true_poses)
+        solves = [m for _, m in statuses if m.status != m.REJECTED]
         return cls(
             times=1e-9 * np.array([stamp - first for stamp in stamps]),
             truth=_stack([from_pose(true_poses[stamp]) for stamp in stamps]),
             estimate=_stack([from_pose(arrived[stamp][1]) for stamp in stamps]),
             latencies=1e-9 * np.array([arrived[stamp][0] - stamp for stamp in stamps]),
-            iterations=np.array([m.iterations for _, m in statuses], dtype=float),
-            solve_times=np.array([m.solve_time for _, m in statuses], dtype=float),
-            ages=np.array([m.age for _, m in statuses], dtype=float),
+            iterations=np.array([m.iterations for m in solves], dtype=float),
+            solve_times=np.array([m.solve_time for m in solves], dtype=float),
+            ages=np.array([m.age for m in solves], dtype=float),
             passed_over=sum(m.passed_over for _, m in statuses),
             sampled=len(true_poses) - connecting, connecting=connecting, solved=len(stamps),
-            failed=sum(m.status != m.CONVERGED for _, m in statuses))
+            failed=sum(m.status != m.CONVERGED for m in solves),
+            refused=len(statuses) - len(solves))
 
     @property
     def errors(self) -> tuple[Array, Array]:
@@ -81,8 +85,8 @@ class Tracking:
 
     @property
     def lost(self) -> int:
-        """Return how many samples have no pose and were not passed over for a newer one."""
-        return max(0, self.sampled - self.solved - self.passed_over)
+        """Return how many samples no status tells of: neither as solved nor as left out."""
+        return max(0, self.sampled - self.solved - self.failed - self.refused - self.passed_over)
 
 
 def _stack(poses: list[Array]) -> Array:
