@@ -30,7 +30,7 @@ from liedyn_ros.model import to_urdf
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import LATCHED
-from liedyn_ros.ros.tf import open_broadcaster
+from liedyn_ros.ros.tf import has_listeners, open_broadcaster
 from liedyn_ros.ros.tree_messages import TreeMessages
 
 
@@ -42,8 +42,10 @@ class AerialOutputs:
         """Open the publishers. Raises DescriptionError for a model that URDF cannot describe."""
         self._node, self._description = node, String(data=to_urdf(machine.model))
         self._tree = TreeMessages(machine.model)
-        self._publish_odometry = node.open_publisher(Odometry, 'odometry').publish
-        self._publish_joints = node.open_publisher(JointState, 'joint_states').publish
+        self._states = (node.open_publisher(Odometry, 'odometry'),
+                        node.open_publisher(JointState, 'joint_states'))
+        self._publish_odometry, self._publish_joints = (
+            publisher.publish for publisher in self._states)
         self._publish_description = node.open_publisher(
             String, 'robot_description', LATCHED).publish
         self._publish_clock = (
@@ -68,10 +70,12 @@ class AerialOutputs:
         self._publish_description(self._description)
 
     def publish(self, stamp_ns: int, q: Array, v: Array) -> None:
-        """Publish a state."""
+        """Publish the time, and a state where someone listens."""
         stamp = conversions.stamp_of(stamp_ns)
         if self._publish_clock is not None:
             self._publish_clock(Clock(clock=stamp))
+        if not any(publisher.get_subscription_count() for publisher in self._states):
+            return
         self._tree.to_state(q, v, self._state)
         self._odometry.header.stamp = self._joints.header.stamp = stamp
         self._joints.position = self._state.positions
@@ -84,6 +88,11 @@ class AerialOutputs:
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publish_diagnostics(message)
+
+    @property
+    def wants_transforms(self) -> bool:
+        """Return whether there is a TF here, and someone listens to it."""
+        return self._broadcaster is not None and has_listeners(self._broadcaster)
 
     def broadcast(self, stamp_ns: int, poses: Array) -> None:
         """Send the pose of every body in its parent, from their poses (B, 4, 4) in the world."""

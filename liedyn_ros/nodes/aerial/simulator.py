@@ -93,10 +93,11 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
             Lags(self.parameters['rotor_lag'], self.parameters['joint_lag']))
 
     def publish_state(self, stamp_ns: int) -> None:
-        """Publish odometry and joint states, and TF when it is due."""
+        """Publish odometry and joint states, and TF when it is due and heard."""
         self._outputs.publish(stamp_ns, self.simulation.q, self.simulation.v)
         if (self._tf_period_ns is not None
-                and stamp_ns - self._broadcast_ns >= self._tf_period_ns):
+                and stamp_ns - self._broadcast_ns >= self._tf_period_ns
+                and self._outputs.wants_transforms):
             self._broadcast_ns = stamp_ns
             self._outputs.broadcast(stamp_ns, self.simulation.poses())
 

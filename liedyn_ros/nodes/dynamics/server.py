@@ -100,10 +100,10 @@ class DynamicsServerNode(ManagedNode):
         publisher = self.open_publisher(DynamicsAnswer, f'~/{name}/answer')
 
         def take(query: DynamicsQuery) -> None:
-            if self.active:
-                publisher.publish(self._answer_query(fill, query, DynamicsAnswer()))
-            else:  # a publisher that is not active either
+            if not self.active:  # nor is the publisher
                 self.complain(f'{name}/query: no answer; {self._why_inactive()}')
+            elif publisher.get_subscription_count():
+                publisher.publish(self._answer_query(fill, query, DynamicsAnswer()))
 
         stream.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH, newest_only=True)
 

@@ -38,7 +38,10 @@ class MultiDofJointOutputs:
         self._broadcaster = open_broadcaster(node)
 
     def publish(self, machine: LoopedMachine, state: LoopState, stamp_ns: int) -> None:
-        """Publish them for a state, with twists where velocities are known."""
+        """Publish them for a state where someone listens, with twists if velocities are known."""
+        with_tf = self._broadcaster is not None and has_listeners(self._broadcaster)
+        if not (with_tf or self._publisher.get_subscription_count()):
+            return
         stamp, message = stamp_of(stamp_ns), MultiDOFJointState()
         message.header.stamp = stamp
         frames = []
@@ -56,5 +59,5 @@ class MultiDofJointOutputs:
             frame.header.stamp, frame.header.frame_id = stamp, self._prefix + each.parent
             frames.append(frame)
         self._publisher.publish(message)
-        if self._broadcaster is not None and has_listeners(self._broadcaster):
+        if self._broadcaster is not None and with_tf:
             self._broadcaster.sendTransform(frames)

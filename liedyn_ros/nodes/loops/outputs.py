@@ -50,6 +50,7 @@ class LoopOutputs:
         self._status = node.open_publisher(LoopStatus, '~/status')
         self._completed = PackedPublisher(
             self._status, LoopStatus(status=LoopStatus.COMPLETED), (*STAMP, *NUMBERS))
+        self._refusal = LoopStatus(quality=math.nan, time_to_singularity=math.nan)
         self._multi_dof: MultiDofJointOutputs | None = None
 
     def adopt(self, machine: LoopedMachine) -> None:
@@ -61,15 +62,19 @@ class LoopOutputs:
             self._node.on_close(self._drop_multi_dof)
 
     def publish(self, sample: LoopSample, state: LoopState) -> None:
-        """Publish the state of all joints at a sample."""
+        """Publish the state of all joints at a sample, where someone listens."""
+        if self._joints.handle.get_subscription_count() or self.wants_accelerations:
+            self._publish_joints(sample, state)
+        if self._multi_dof is not None:
+            self._multi_dof.publish(self._machine, state, sample.stamp_ns)
+
+    def _publish_joints(self, sample: LoopSample, state: LoopState) -> None:
         known = {part: values.tolist() for part, values in self._machine.joint_numbers(
             sample, state)._asdict().items() if values is not None}
         stamp, acceleration = divmod(sample.stamp_ns, SECOND), known.pop('acceleration', None)
         self._send(self._joints, JointState, stamp, known)
         if acceleration is not None:
             self._send(self._motion, JointMotion, stamp, known | {'acceleration': acceleration})
-        if self._multi_dof is not None:
-            self._multi_dof.publish(self._machine, state, sample.stamp_ns)
 
     @property
     def wants_accelerations(self) -> bool:
@@ -88,6 +93,8 @@ class LoopOutputs:
     def complete(self, stamp_ns: int, quality: float, time_to_singularity: float, *, near: bool,
                  age: float, passed_over: int) -> None:
         """Publish the status of a sample that was completed; near: a singularity."""
+        if not self._completed.heard:
+            return
         if not near:
             self._completed.publish((*divmod(stamp_ns, SECOND), quality, time_to_singularity,
                                      age, passed_over))
@@ -97,11 +104,13 @@ class LoopOutputs:
             near_singularity=True, age=age, passed_over=passed_over))
 
     def refuse(self, stamp_ns: int, error: LiedynError, *, age: float, passed_over: int) -> None:
-        """Publish the status of a sample that was refused."""
-        status = next(status for kind, status in FAULTS if isinstance(error, kind))
-        self._publish_status(stamp_ns, LoopStatus(
-            status=status, message=str(error), quality=math.nan, time_to_singularity=math.nan,
-            age=age, passed_over=passed_over))
+        """Publish the status of a sample that was refused, where someone listens."""
+        if not self._completed.heard:
+            return
+        refusal = self._refusal
+        refusal.status = next(status for kind, status in FAULTS if isinstance(error, kind))
+        refusal.message, refusal.age, refusal.passed_over = str(error), age, passed_over
+        self._publish_status(stamp_ns, refusal)
 
     def _publish_status(self, stamp_ns: int, status: LoopStatus) -> None:
         status.header.stamp = stamp_of(stamp_ns)

@@ -52,9 +52,10 @@ class StewartCovariances:
             self._newest = tracked
 
     def publish(self) -> None:
-        """Publish the newest pose taken, if there is one."""
+        """Publish the newest pose taken, if there is one and someone listens."""
         tracked, self._newest = self._newest, None
-        if tracked is None:
+        if tracked is None or not any(publisher.get_subscription_count() for publisher in (
+                self._pose_publisher, self._twist_publisher)):
             return
         stamp = conversions.stamp_of(tracked.stamp_ns)
         covariance = self._estimator.pose_covariance(tracked)

@@ -14,64 +14,73 @@
 
 """What the simulators of a platform publish: leg states in the form asked for, the true pose."""
 
+from collections.abc import Sequence
+
 from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
+from std_msgs.msg import Float64, Header
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.nodes.stewart.outputs import POSE
 from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
 from liedyn_ros.ros import conversions
 from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart import LegSample
 
 
 class LegOutputs:
-    """The publishers; lengths and pose of one sample have one stamp."""
+    """
+    The publishers; lengths and pose of one sample have one stamp.
+
+    Messages are written as bytes, and those that nobody listens to not at all.
+    """
 
     def __init__(self, node: ManagedNode, platform: Platform, form: str, with_rates: bool) -> None:
         """Open the publishers; form is one of the choices of `actuators`."""
-        self._actuators, self._form = platform.actuators, form
+        self._node, self._actuators, self._form = node, platform.actuators, form
         self._with_rates = with_rates and form != FLOAT64_TOPICS
-        self._truth = PoseStamped()
-        self._truth.header.frame_id = platform.base_frame
-        self._truth_publisher = node.open_publisher(PoseStamped, 'true_pose')
+        self._truth = PackedPublisher(
+            node.open_publisher(PoseStamped, 'true_pose'),
+            PoseStamped(header=Header(frame_id=platform.base_frame)), (*STAMP, *POSE))
         names = self._actuators.names
-        topics = [LEG_STATES] if form == JOINT_STATE else [actuator_topic(n) for n in names]
-        message_type = Float64 if form == FLOAT64_TOPICS else JointState
-        self._leg_publishers = [
-            node.open_publisher(message_type, topic, sensor_data()) for topic in topics]
+        self._legs = ([self._open(LEG_STATES, names)] if form == JOINT_STATE
+                      else [self._open(actuator_topic(name), [name]) for name in names])
+
+    def _open(self, topic: str, names: Sequence[str]) -> PackedPublisher:
+        """Open the publisher of some legs."""
+        if self._form == FLOAT64_TOPICS:
+            return PackedPublisher(
+                self._node.open_publisher(Float64, topic, sensor_data()), Float64(), ['data'])
+        zeros = [0.0] * len(names)
+        message = JointState(name=list(names), position=zeros)
+        fields = [*STAMP, 'position']
+        if self._with_rates:
+            message.velocity = zeros
+            fields.append('velocity')
+        return PackedPublisher(
+            self._node.open_publisher(JointState, topic, sensor_data()), message, fields)
 
     @property
     def have_subscribers(self) -> bool:
         """Return whether someone listens to every topic."""
-        return all(publisher.get_subscription_count()
-                   for publisher in (self._truth_publisher, *self._leg_publishers))
+        return all(publisher.heard for publisher in (self._truth, *self._legs))
 
     def publish_truth(self, stamp_ns: int, pose: Array) -> None:
         """Publish the true pose."""
-        self._truth.header.stamp = conversions.stamp_of(stamp_ns)
-        conversions.to_pose(pose, self._truth.pose)
-        self._truth_publisher.publish(self._truth)
+        if self._truth.heard:
+            self._truth.publish((*divmod(stamp_ns, SECOND), *conversions.pose_numbers(pose)))
 
     def publish_legs(self, stamp_ns: int, sample: LegSample) -> None:
         """Publish what the actuators report."""
+        if not any(publisher.heard for publisher in self._legs):
+            return
         actuators = self._actuators
         positions = actuators.positions(sample.lengths).tolist()
         velocities = (sample.leg_rates / actuators.scales).tolist() if self._with_rates else []
-        if self._form == FLOAT64_TOPICS:
-            for publisher, position in zip(self._leg_publishers, positions):
-                publisher.publish(Float64(data=position))
-            return
-        message = JointState()
-        message.header.stamp = conversions.stamp_of(stamp_ns)
-        if self._form == JOINT_STATE:
-            message.name = list(actuators.names)
-            message.position, message.velocity = positions, velocities
-            self._leg_publishers[0].publish(message)
-            return
-        for k, publisher in enumerate(self._leg_publishers):
-            message.name = [actuators.names[k]]
-            message.position, message.velocity = positions[k:k + 1], velocities[k:k + 1]
-            publisher.publish(message)
+        stamp = () if self._form == FLOAT64_TOPICS else divmod(stamp_ns, SECOND)
+        each = len(positions) // len(self._legs)  # legs in a message
+        for k, publisher in zip(range(0, len(positions), each), self._legs):
+            publisher.publish((*stamp, *positions[k:k + each], *velocities[k:k + each]))

@@ -66,6 +66,8 @@ class StewartOutputs:
             self._status_publisher, StewartStatus(header=Header(frame_id=base)),
             (*STAMP, *STATUS))
         self._status = StewartStatus(header=Header(frame_id=base))
+        self._refusal = StewartStatus(header=Header(frame_id=base))
+        fill_refusal(self._refusal, '')
         self._transform = TransformStamped(header=Header(frame_id=base), child_frame_id=body)
         self._leg_names, self._certifier = platform.geometry.leg_names, certifier
         self._picture = StewartMarkers(platform)
@@ -134,11 +136,11 @@ class StewartOutputs:
         self._status_publisher.publish(status)
 
     def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
-        """Publish the status of input that was refused."""
-        status = StewartStatus()
-        status.header.stamp = conversions.stamp_of(stamp_ns)
-        status.header.frame_id = self._status.header.frame_id
-        fill_refusal(status, reason)
+        """Publish the status of input that was refused, where someone listens."""
+        if not self._good_status.heard:
+            return
+        status = self._refusal
+        status.header.stamp, status.message = conversions.stamp_of(stamp_ns), reason
         status.age, status.passed_over = age, passed_over
         self._status_publisher.publish(status)
 

@@ -28,6 +28,7 @@ from support.crossings import Crossing
 from support.pose_bench import (
     FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
 
+from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.ros import lifecycle
 from liedyn_ros.ros.lifecycle import LOG_PERIOD
 from liedyn_ros.stewart import leg_lengths
@@ -210,6 +211,23 @@ def test_input_that_is_refused_from_the_start_is_told_once_in_a_period(bench, mo
     bench.until_logged(node.node, 'the end', LoggingSeverity.WARN)
     warnings = bench.logged(node.node, LoggingSeverity.WARN)
     assert sum(refused in warning for warning in warnings) == 1
+
+
+def test_a_refusal_is_filled_only_where_someone_listens(bench):
+    node, filled = bench.start(StewartPoseNode, input_timeout=0.0), []
+    outputs = node._outputs
+    outputs._status_publisher.publish = filled.append
+    outputs.reject(1, 'nobody listens', age=2.0, passed_over=3)
+    assert filled == []
+    bench.collect(StewartStatus, 'status')
+    bench.until(lambda: outputs._good_status.heard, 'a listener')
+    for reason, passed_over in (('stale', 4), ('late', 5)):
+        outputs.reject(7_000_000_001, reason, age=2.0, passed_over=passed_over)
+        status = filled.pop()
+        assert (status.status, status.message) == (StewartStatus.REJECTED, reason)
+        assert (ns(status), status.age, status.passed_over) == (7_000_000_001, 2.0, passed_over)
+        assert np.isnan([status.residual, status.solve_time, *status.length]).all()
+        assert status.header.frame_id == 'stewart_base'
 
 
 def test_silence_is_reported_with_its_reason(tracking):
