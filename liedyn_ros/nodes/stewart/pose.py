@@ -16,6 +16,7 @@
 
 from collections.abc import Sequence
 import math
+import time
 from typing import Any
 
 from liedyn_ros.common.checks import Array
@@ -42,6 +43,7 @@ from liedyn_ros.stewart import (
     MonitoredTracker, MotionEstimator, PoseCertifier, PoseTracker, Sensor, StewartGeometry)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
+REFUSING = 2.0  # s after a refusal, in which input counts as such that is refused
 EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
 
 
@@ -151,6 +153,7 @@ class StewartPoseNode(ManagedNode):
     def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
         if self.active:
             self._fault, self._refused = (stamp_ns, error), str(error)
+            self._refused_at = time.monotonic()
             self._refusals += 1
             self._diagnostics.refuse(self._refused)
 
@@ -200,20 +203,22 @@ class StewartPoseNode(ManagedNode):
             if not (self.active and self._gate.silent):
                 return
             refused = self._refused
-        reason = (f'all samples were refused, the last one: {refused}' if refused
-                  else self._input.why_silent())  # which takes its time
-        kind = ('refused' if refused else 'silent' if self._input.publishers()
-                else 'not published')
+            refusing = refused and time.monotonic() - self._refused_at < REFUSING
+        if refusing:
+            kind, reason = 'refused', f'all samples were refused, the last one: {refused}'
+        else:
+            kind = 'silent' if self._input.publishers() else 'not published'
+            reason = self._input.why_silent() + (
+                refused and f'; the last sample was refused: {refused}')
         with self.lock:
             if self.active and self._gate.silent:
                 self._tell_silence(reason, kind)
 
     def _tell_silence(self, reason: str, kind: str) -> None:
         """Say why no leg lengths come; it is an error only where they came before."""
-        now_ns, self._refused = self._gate.now_ns, ''
         error = SilenceError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
                              f'for {self._gate.silence:.1f} s: {reason}')
-        self._outputs.reject(now_ns, str(error), age=0.0, passed_over=0)
+        self._outputs.reject(self._gate.now_ns, str(error), age=0.0, passed_over=0)
         self._diagnostics.silent(str(error))
         if self._gate.heard:
             self.complain(error)

@@ -213,6 +213,23 @@ def test_input_that_is_refused_from_the_start_is_told_once_in_a_period(bench, mo
     assert sum(refused in warning for warning in warnings) == 1
 
 
+def test_a_refusal_is_kept_in_every_report_of_silence(bench):
+    """However seldom samples come, and after they have ended: until one is accepted."""
+    node = PoseBench(bench, input_timeout=0.05).settle()
+    refused = node.send([0.5, 0.5], ['a', 'b'])
+    later = "the last sample was refused: actuator names: expected each of ['leg_1'"
+    bench.until(lambda: any(later in status.message for status in node.statuses), later)
+    begin = next(k for k, status in enumerate(node.statuses) if ns(status) == refused)
+    told = [status.message for status in node.statuses[begin + 1:]]
+    assert len(told) > 2 and all('expected leg lengths every' in message for message in told)
+    assert all("expected each of ['leg_1'" in message for message in told)
+    assert 'all samples were refused, the last one: ' in told[0]
+    node.statuses.clear()
+    bench.until(lambda: node.poses, 'a pose', act=lambda: node.send_pose(NEAR, wait=False))
+    node.reason_of('the publisher is silent')
+    assert not any('refused' in status.message for status in node.statuses)
+
+
 def test_a_refusal_is_filled_only_where_someone_listens(bench):
     node, filled = bench.start(StewartPoseNode, input_timeout=0.0), []
     outputs = node._outputs
