@@ -131,6 +131,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         with self.lock:
             self._gate.reset()
             self._refusal = ''  # why the last state since the last good one was refused
+            self._served = False  # the server has answered with efforts
             self._start_reference()
 
     def _forget_calls(self) -> None:
@@ -192,8 +193,8 @@ class AerialManipulatorControllerNode(ManagedNode):
             if stamp_ns - self._calls.awaited_ns <= self._reply_timeout_ns:
                 return
             self._calls.give_up()
-            self._complain_of_calls('expected a reply within '
-                                    f'{1e-9 * self._reply_timeout_ns:g} s, got none')
+            self._complain_of_calls(
+                f'expected a reply within {1e-9 * self._reply_timeout_ns:g} s, got none', 'reply')
         self._state = None
         if stamp_ns < self._again_ns:
             return
@@ -205,7 +206,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         if self._calls.ready:
             self._calls.ask(query, order)
         else:
-            self._complain_of_calls('expected the service, found none')
+            self._complain_of_calls('expected the service, found none', 'service')
 
     def _require_frame(self, odometry: Odometry) -> None:
         if odometry.header.frame_id != self._world_frame:
@@ -248,6 +249,7 @@ class AerialManipulatorControllerNode(ManagedNode):
             raise LiedynError(answer.message)
         tau = self._tree.read_efforts(answer.efforts, order, 1 + self._with_rates)
         command = self._machine.command(self._lags.lead(tau) if self._with_rates else tau)
+        self._served = True
         if self._begin_ns is None:
             self._begin_ns = conversions.nanoseconds(answer.header.stamp)
         self._outputs.publish_command(answer.header.stamp, command)
@@ -261,12 +263,13 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._again_ns = conversions.nanoseconds(stamp) + RETRY_PERIOD_NS
         else:
             self._calls.failed += 1
-        self._complain_of_calls(reason)
+        self._complain_of_calls(reason, 'refusal')
 
-    def _complain_of_calls(self, reason: str) -> None:
-        """Say why there is no new command."""
-        self.complain(f'{SERVICE}: {reason}; ' + (
-            'no flight yet' if self._begin_ns is None else 'the last command is held'), 'calls')
+    def _complain_of_calls(self, reason: str, kind: str) -> None:
+        """Say why there is no new command; it is an error only where efforts came before."""
+        tell = self.complain if self._served else self.wait_for
+        tell(f'{SERVICE}: {reason}; ' + (
+            'no flight yet' if self._begin_ns is None else 'the last command is held'), kind)
 
     def _look_for_silence(self) -> None:
         self._gate.look()

@@ -165,7 +165,10 @@ class LoopStatePublisherNode(ManagedNode):
         if fault is not None:
             self._refused = str(fault[1])
             self._refuse(*fault, 0 if completed else passed_over)
-            self.complain(fault[1])
+            if machine is None:
+                self.wait_for(fault[1], 'model')
+            else:
+                self.complain(fault[1])
 
     def _complete(self, machine: LoopedMachine, sample: LoopSample, passed_over: int) -> None:
         accelerations = sample.accelerations if self._outputs.wants_accelerations else None
@@ -215,7 +218,8 @@ class LoopStatePublisherNode(ManagedNode):
                 f'expected measured joints every {self._gate.timeout:g} s, got none for '
                 f'{self._gate.silence:.1f} s: {reason}')
             self._refuse(self._gate.now_ns, error)
-        if self._gate.heard or self._refused:
+            waiting = self._machine is None or not (self._gate.heard or self._refused)
+        if not waiting:
             self.complain(error)
         else:
             self.wait_for(error, 'measured joints')

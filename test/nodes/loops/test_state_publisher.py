@@ -17,6 +17,7 @@
 from liedyn_interfaces.msg import JointMotion, LoopStatus
 import numpy as np
 import pytest
+from rclpy.logging import LoggingSeverity
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
 
@@ -334,9 +335,13 @@ def test_a_singularity_is_announced_and_silence_reported(bench):
 
 
 def test_the_model_may_come_from_the_topic(bench):
-    node = LoopBench(bench, model_file='', loops_file=str(LOOPS))
+    """What has not come yet is a warning, of the model and of the silence without it."""
+    node = LoopBench(bench, model_file='', loops_file=str(LOOPS), input_timeout=0.2)
     bench.until(lambda: any('expected a model' in status.message for status in node.statuses),
                 'word of the missing model', act=lambda: node.send(AT, wait=False))
+    for text in ('expected a model', 'expected measured joints every 0.2 s'):
+        bench.until_logged(node.node, text, LoggingSeverity.WARN)
+    assert bench.logged(node.node) == []
     bench.publisher(String, 'robot_description', LATCHED).publish(String(data=URDF.read_text()))
     node.settle(AT)
     assert node.send(AT).status == LoopStatus.COMPLETED
