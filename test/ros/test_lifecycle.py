@@ -14,7 +14,6 @@
 
 """Both nodes as managed nodes: every transition through the services that drive them."""
 
-import signal
 import subprocess
 import sys
 
@@ -44,13 +43,6 @@ def change(bench, transition, node='stewart_pose'):
 
 def state(bench, node='stewart_pose'):
     return bench.call(GetState, f'{node}/get_state').current_state.id
-
-
-@pytest.mark.smoke
-@pytest.mark.parametrize('name', NODES)
-def test_a_plain_start_is_active(bench, name):
-    bench.start(NODES[name])
-    assert state(bench, name) == State.PRIMARY_STATE_ACTIVE
 
 
 @pytest.mark.parametrize('name', NODES)
@@ -187,25 +179,6 @@ def test_kinds_that_are_no_constants_fill_neither_log_nor_memory(bench, monkeypa
     warnings = bench.logged(node, LoggingSeverity.WARN)
     assert warnings == [f'sample {k}' for k in range(MAX_KINDS)]
     assert len(node._quiet_until) == MAX_KINDS + 1
-
-
-@pytest.mark.smoke
-def test_processes_start_and_end_cleanly(bench, namespace):
-    processes = {name: subprocess.Popen(
-        [sys.executable, '-m', NODES[name].__module__, '--ros-args', '-r',
-         f'__ns:={namespace}'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for name in NODES}
-    try:
-        for name in NODES:
-            bench.until(lambda name=name: state(bench, name) == State.PRIMARY_STATE_ACTIVE, name)
-        for process in processes.values():
-            process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=60)
-            assert process.returncode == 0, output
-            assert 'Traceback' not in output
-    finally:
-        for process in processes.values():
-            process.kill()
 
 
 @pytest.mark.parametrize('number', ['SIGINT', 'SIGTERM'])

@@ -25,23 +25,16 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import LoggingSeverity
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
+from support.executables import node_class, NODES
 from support.pose_bench import FAR, GEOMETRY, LEGS, NEAR, PoseBench, stamp_of
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
-from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
-from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
-from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
-from liedyn_ros.nodes.stewart.pose import StewartPoseNode
-from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.ros import lifecycle
 from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
 from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
-NODES = (AerialManipulatorControllerNode, AerialManipulatorSimulatorNode, DynamicsServerNode,
-         LoopStatePublisherNode, StewartPoseNode, StewartSimulatorNode)
 
 
 class Owner(ManagedNode):
@@ -176,9 +169,9 @@ def test_every_node_answers_while_its_kernels_are_compiled(bench, monkeypatch):
     assert not node.starting
 
 
-@pytest.mark.parametrize('node_class', NODES, ids=lambda node_class: node_class.__name__)
-def test_every_node_warms_its_kernels_up(node_class):
-    assert node_class.warm_up is not ManagedNode.warm_up
+@pytest.mark.parametrize('name', NODES)
+def test_every_node_warms_its_kernels_up(name):
+    assert node_class(name).warm_up is not ManagedNode.warm_up
 
 
 def kernels():
