@@ -32,7 +32,7 @@ from liedyn_ros.ros.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
 MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
-MAX_LATENESS = 0.05  # s beyond which a simulator says that it does not keep its rate
+LEAST_LATENESS, LATE_PERIODS = 0.02, 3.0  # s, periods; beyond both a simulator warns of it
 PERIODS, MAX_PASS = 4.0, 0.1  # of publishing, and s of computing, before others are served
 ROUNDING = 1e-6  # s, of sums of times
 
@@ -54,6 +54,11 @@ TIME = (
     Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '
               'with publish_clock', least=0.01, most=10.0),
 )
+
+
+def max_lateness(rate: float) -> float:
+    """Return how late (s) states may be published at a rate (Hz): no machine wakes on time."""
+    return max(LEAST_LATENESS, LATE_PERIODS / rate)
 
 
 class Simulation(Protocol):
@@ -216,7 +221,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
 
     def _report_lateness(self) -> None:
         late = self._time.due - self.simulation.time
-        if late > MAX_LATENESS:
+        if late > max_lateness(self._rate):
             self.get_logger().warning(
                 f'too slow for steps of {self.simulation.dt:g} s: the {self.motion} is '
                 f'{1e3 * late:.0f} ms late', throttle_duration_sec=LOG_PERIOD)

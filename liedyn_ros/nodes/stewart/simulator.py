@@ -18,11 +18,14 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from liedyn_ros.nodes.simulator_node import MAX_LATENESS, MAX_STEP
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from liedyn_ros.nodes.simulator_node import max_lateness, MAX_STEP, REPORT_RATE
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
+from liedyn_ros.ros.ages import Ages
 from liedyn_ros.ros.input_gate import ClockMonitor
 from liedyn_ros.ros.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.process import run
@@ -51,6 +54,7 @@ class StewartSimulatorNode(ManagedNode):
         self._ticks = stream.open_timer(0.0, self._tick)
         self._outputs = LegOutputs(
             self, self._platform, parameters['actuators'], parameters['publish_leg_rates'])
+        self._publish_diagnostics = self.open_publisher(DiagnosticArray, '/diagnostics').publish
         stream.start()
 
     def activate(self) -> None:
@@ -59,6 +63,7 @@ class StewartSimulatorNode(ManagedNode):
             self._start_motion()
         set_rate(self._ticks, self._rate)
         self.on_close(lambda: set_rate(self._ticks, 0.0))
+        self.open_timer(REPORT_RATE, self._report)
 
     def _start_motion(self) -> None:
         parameters = self.parameters
@@ -69,6 +74,7 @@ class StewartSimulatorNode(ManagedNode):
         self._next = self._simulation.take()
         self._waiting: deque[tuple[int, LegSample]] = deque()
         self._begin_ns: int | None = None
+        self._ages = Ages()  # of true poses when published, since the last report
 
     def _tick(self) -> None:
         """Publish every sample that is due; a late tick catches up."""
@@ -81,7 +87,7 @@ class StewartSimulatorNode(ManagedNode):
                 return
             self._begin_ns = now_ns - lateness_ns(self._ticks)  # so that every tick has its sample
         late = 1e-9 * (now_ns - self._begin_ns) - self._next.time
-        if late > MAX_LATENESS:
+        if late > max_lateness(self._rate):
             self.get_logger().warning(
                 f'too slow for {self._rate:g} Hz: samples are published {1e3 * late:.0f} ms late, '
                 'several at a time', throttle_duration_sec=LOG_PERIOD)
@@ -92,12 +98,30 @@ class StewartSimulatorNode(ManagedNode):
                     self._ticks.cancel()
                 break
             self._outputs.publish_truth(stamp_ns, self._next.pose)
+            self._ages.note(1e-9 * (self.now_ns() - stamp_ns))
             self._waiting.append((stamp_ns, self._next))
             self._next = self._simulation.take()
         while self._waiting and self._waiting[0][0] + self._delay_ns <= now_ns:
             stamp_ns, sample = self._waiting.popleft()
             if not sample.dropped:
                 self._outputs.publish_legs(stamp_ns, sample)
+
+    def _report(self) -> None:
+        """Publish how late samples were since the last report."""
+        with self.lock:
+            ages, self._ages = self._ages, Ages()
+        slow = ages.greatest > max_lateness(self._rate)
+        message = 'at the required rate' if len(ages) else 'no samples'
+        if slow:
+            message = (f'too slow for {self._rate:g} Hz: a sample was published '
+                       f'{1e3 * ages.greatest:.0f} ms late')
+        values = {'samples': str(len(ages)), **ages.report()}
+        report = DiagnosticArray(status=[DiagnosticStatus(
+            level=DiagnosticStatus.WARN if slow else DiagnosticStatus.OK, message=message,
+            name=self.status_name('pace'),
+            values=[KeyValue(key=key, value=value) for key, value in values.items()])])
+        report.header.stamp = self.get_clock().now().to_msg()
+        self._publish_diagnostics(report)
 
 
 def main(args: Sequence[str] | None = None) -> None:

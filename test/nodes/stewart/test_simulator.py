@@ -16,6 +16,7 @@
 
 import re
 
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
@@ -186,3 +187,29 @@ def test_every_tick_has_its_sample_though_the_first_was_late(bench):
         set_clock(bench, node, clock, stamp_ns)
         bench.until(lambda: ns(truths[-1]) == stamp_ns, f'the sample of {stamp_ns} ns')
     assert [ns(truth) for truth in truths] == list(range(begin_ns, stamp_ns + 1, 10_000_000))
+
+
+@pytest.mark.parametrize(('rate', 'step', 'late'), [
+    (5000.0, 0.034, True), (1000.0, 0.005, False), (100.0, 0.1, True), (10.0, 0.25, False)])
+def test_it_says_when_it_does_not_keep_its_rate(bench, rate, step, late):
+    """The clock stands still for a step, as for a process that is not woken for so long."""
+    node, reports = bench.start(StewartSimulatorNode, rate=rate, use_sim_time=True), []
+    node._publish_diagnostics = reports.append
+    clock, now_ns = bench.publisher(Clock, '/clock'), 1_000_000_000_000
+    set_clock(bench, node, clock, now_ns)
+    bench.until(lambda: node._begin_ns is not None, 'the first sample')
+    set_clock(bench, node, clock, now_ns := now_ns + round(1e9 * step))
+    bench.until(lambda: node._begin_ns + 1e9 * node._next.time > now_ns, 'all that are due')
+    node._report()
+    found = [({value.key: float(value.value) for value in status.values}, status)
+             for report in reports for status in report.status]
+    assert sum(values['samples'] for values, _ in found) == round(rate * node._next.time)
+    values, status = max(found, key=lambda each: each[0].get('age greatest, ms', 0.0))
+    assert step - 1.0 / rate <= 1e-3 * values['age greatest, ms'] + 1e-5 <= step + 2e-5
+    warning = f'too slow for {rate:g} Hz: a sample was published ' if late else 'at the required'
+    assert status.message.startswith(warning)
+    assert status.level == (DiagnosticStatus.WARN if late else DiagnosticStatus.OK)
+    node.get_logger().warning('the end')
+    bench.until_logged(node, 'the end', LoggingSeverity.WARN)
+    logged = bench.logged(node, LoggingSeverity.WARN)
+    assert any(f'too slow for {rate:g} Hz' in line for line in logged) == late
