@@ -14,8 +14,11 @@
 
 """Between ROS messages and the core's arrays; quaternions are x, y, z, w in both (REP 103)."""
 
+from collections.abc import Sequence
+
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Accel, Pose, Transform, Twist, Wrench
+import numpy as np
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
@@ -85,6 +88,14 @@ def from_pose(message: Pose) -> Array:
     """Return the pose (4, 4), m, of a message; raises NotFiniteError or NotInGroupError."""
     p, q = message.position, message.orientation
     return from_position_quaternion([p.x, p.y, p.z], [q.x, q.y, q.z, q.w])
+
+
+def from_poses(messages: Sequence[Pose]) -> Array:
+    """Return the poses (n, 4, 4), m, of messages; raises as above, naming the first that errs."""
+    numbers = np.array([(p.x, p.y, p.z, q.x, q.y, q.z, q.w) for p, q in (
+        (message.position, message.orientation) for message in messages)]).reshape(-1, 7)
+    return se3.from_rotation_translation(
+        so3.from_quaternion(numbers[:, 3:]), checks.as_array('position', numbers[:, :3], (-1, 3)))
 
 
 def from_position_quaternion(position: list[float], quaternion: list[float]) -> Array:

@@ -18,7 +18,6 @@ from functools import partial
 import time
 
 from liedyn_interfaces.srv import ProveStewartPath
-import numpy as np
 
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros import conversions
@@ -41,10 +40,10 @@ class StewartPaths:
             self, request: ProveStewartPath.Request,
             response: ProveStewartPath.Response) -> None:
         self._platform.require_base_frame('path', request.path.header)
-        poses = np.array([conversions.from_pose(pose) for pose in request.path.poses])
+        poses = conversions.from_poses(request.path.poses)
         prover = PathProver(self._platform.geometry, request.threshold)
         begin = time.perf_counter()
-        proof = prover.prove(poses.reshape(-1, 4, 4), request.tube_angle, request.tube_radius)
+        proof = prover.prove(poses, request.tube_angle, request.tube_radius)
         response.solve_time, response.message = time.perf_counter() - begin, proof.reason
         response.proved, response.begin, response.end = proof.proved, proof.begin, proof.end
         response.smallest_singular_value = proof.smallest_singular_value

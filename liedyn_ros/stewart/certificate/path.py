@@ -95,21 +95,14 @@ class PathProver:
         if len(poses) < 2 or (tube < 0.0).any():
             raise LimitError('path: expected two poses or more and a tube of 0 or more, got '
                              f'{len(poses)} and {tube.tolist()}')
-        least, tests = np.inf, 0
-        pieces = len(poses) - 1
-        for k in range(pieces):
-            start, twist = np.array(poses[k]), se3.log(
-                se3.compose(se3.inverse(poses[k]), poses[k + 1]))
-            fault, smallest, tried = kernels.prove_screw(
-                self._table, self._real_table, self._bounds, self._scale, self._centre, start,
-                np.array(twist), tube, self._threshold, SHORTEST * pieces, self._pose,
-                self._ends, self._work)
-            least, tests = min(least, smallest), tests + tried
-            if fault != kernels.PROVED:
-                begin, end = k + self._ends
-                return PathProof(
-                    False, float(begin), float(end), self._reason(fault), float(least), tests)
-        return PathProof(True, np.nan, np.nan, '', float(least), tests)
+        fault, least, tests = kernels.prove_path(
+            self._table, self._real_table, self._bounds, self._scale, self._centre,
+            np.array(poses, order='C'), tube, self._threshold, SHORTEST * (len(poses) - 1),
+            self._pose, self._ends, self._work)
+        if fault == kernels.PROVED:
+            return PathProof(True, np.nan, np.nan, '', least, tests)
+        begin, end = self._ends.tolist()
+        return PathProof(False, begin, end, self._reason(fault), least, tests)
 
     def _reason(self, fault: int) -> str:
         if fault == kernels.SINGULAR:

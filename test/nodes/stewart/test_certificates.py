@@ -14,7 +14,7 @@
 
 """Certificates in the status and proofs of paths by the service, of platforms of any form."""
 
-from geometry_msgs.msg import Pose, PoseArray
+from geometry_msgs.msg import Pose, PoseArray, Quaternion
 from liedyn_interfaces.srv import ProveStewartPath, SolveStewartPose
 import numpy as np
 import pytest
@@ -83,5 +83,10 @@ def test_a_path_is_proved_or_its_piece_told(tracking):
 
 
 def test_a_path_that_is_none_is_refused(tracking):
-    response = prove(tracking(), FAR)
-    assert not response.success and 'expected two poses or more' in response.message
+    node = tracking()
+    for poses in ((), (FAR,)):
+        response = prove(node, *poses)
+        assert not response.success and 'expected two poses or more' in response.message
+    path = PoseArray(poses=[Pose(), Pose(orientation=Quaternion(w=2.0))])
+    response = node.bench.call(ProveStewartPath, 'stewart_pose/prove_path', path=path)
+    assert not response.success and 'quaternion[1]: expected' in response.message

@@ -15,8 +15,10 @@
 """Proofs of paths, against many poses of each, crossings, and interval arithmetic."""
 
 import dataclasses
+import functools
 import itertools
 
+from numba.core.dispatcher import Dispatcher
 import numpy as np
 import pytest
 from support.leg_forms import example
@@ -26,6 +28,7 @@ from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, PathProver, PlatformMeter, ScrewMotion)
+from liedyn_ros.stewart.certificate import path as proofs
 
 
 def poses_along(path, count=200):
@@ -193,6 +196,32 @@ def test_a_screw_motion_is_its_two_ends(geometry, home):
     assert proof.proved and finer.proved
     lengths = leg_lengths(geometry, motion.pose(np.linspace(0.0, 2.0, 500)))
     assert geometry.within_limits(lengths).all()
+
+
+def test_a_path_is_one_call_of_a_kernel_beside_which_other_threads_run(
+        geometry, random_poses, monkeypatch):
+    prover, calls = PathProver(geometry), []
+    whole = prover.prove(random_poses[:9])
+    pieces = [prover.prove(pair) for pair in itertools.pairwise(random_poses[:9])]
+    assert whole.proved and whole.tests == sum(piece.tests for piece in pieces)
+    assert whole.smallest_singular_value == min(
+        piece.smallest_singular_value for piece in pieces)
+
+    class Counted:
+        """The kernels, which note when they are called."""
+
+        def __getattr__(self, name):
+            found = getattr(kernels, name)
+            return functools.partial(self.note, found) if isinstance(found, Dispatcher) else found
+
+        def note(self, kernel, *arguments):
+            calls.append(kernel)
+            return kernel(*arguments)
+
+    kernels = proofs.kernels
+    monkeypatch.setattr(proofs, 'kernels', Counted())
+    assert prover.prove(random_poses[:9]) == whole
+    assert len(calls) == 1 and calls[0].targetoptions['nogil']
 
 
 def test_what_no_path_is_is_refused(geometry, home):

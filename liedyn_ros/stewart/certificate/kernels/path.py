@@ -31,7 +31,8 @@ from liedyn_ros.stewart.platform.kernels import legs, limits
 
 PROVED = -1
 SINGULAR = limits.COUNT  # else the index of a margin
-SPACE = WORK + 6 + limits.COUNT  # numbers in a workspace
+TWIST = WORK + 6 + limits.COUNT
+SPACE = TWIST + 6  # numbers in a workspace
 ROUNDING = 1e-12  # of a margin, m and rad: what is nearer than this to a limit is not proved
 
 
@@ -101,6 +102,31 @@ def first_limit(table, real_table, bounds, pose, scale, hw, hv, margins, work):
 
 
 @long_kernel
+def prove_path(
+        table, real_table, bounds, scale, centre, poses, tube, threshold, shortest, pose, ends,
+        work):
+    """
+    Prove the screws between poses (n, 4, 4), one after the other, until one is not proved.
+
+    All in one call: between short ones no other thread comes to run. The rest as for prove_screw;
+    ends are counted from the first pose.
+    """
+    twist, least, tests = work[TWIST:SPACE], math.inf, 0
+    for k in range(poses.shape[0] - 1):
+        motion.mean_twist(poses[k], poses[k + 1], 1.0, twist)
+        fault, smallest, tried = prove_screw(
+            table, real_table, bounds, scale, centre, poses[k], twist, tube, threshold, shortest,
+            pose, ends, work)
+        least = min(least, smallest)
+        tests += tried
+        if fault != PROVED:
+            ends[0] += k
+            ends[1] += k
+            return fault, least, tests
+    return PROVED, least, tests
+
+
+@kernel
 def prove_screw(
         table, real_table, bounds, scale, centre, start, twist, tube, threshold, shortest, pose,
         ends, work):
@@ -113,7 +139,7 @@ def prove_screw(
     Returns (what is not proved there, or PROVED; the least bound of the smallest singular value;
     tests).
     """
-    margins = work[WORK + 6:SPACE]
+    margins = work[WORK + 6:TWIST]
     w = vec3.load(twist, 0)
     v = vec3.add(vec3.load(twist, 3), vec3.cross(w, vec3.load(centre, 0)))
     speed_w, speed_v = vec3.dot(w, w) ** 0.5, vec3.dot(v, v) ** 0.5 / scale
