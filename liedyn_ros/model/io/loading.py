@@ -17,6 +17,7 @@
 from collections.abc import Mapping
 import os
 from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -67,11 +68,10 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
 
     Raises DescriptionError, also where the Python package xacro is missing.
     """
-    try:
-        import xacro
-    except ImportError as error:
+    xacro = xacro_package()
+    if xacro is None:
         raise DescriptionError(f'{path}: expected the Python package xacro, which expands .xacro '
-                               'files (apt install ros-${ROS_DISTRO}-xacro), got none') from error
+                               'files (apt install ros-${ROS_DISTRO}-xacro), got none')
     try:
         read_file(path)
         text = xacro.process_file(str(path), mappings=dict(arguments or {})).toxml()
@@ -81,3 +81,12 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
     except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
         raise DescriptionError(f'{path}: expected a file that xacro can expand, '
                                f'got {type(error).__name__}: {error}') from error
+
+
+def xacro_package() -> Any:
+    """Return the Python package xacro, or None where it is missing; the first call imports it."""
+    try:
+        import xacro
+    except ImportError:
+        return None
+    return xacro

@@ -32,6 +32,7 @@ from liedyn_ros.dynamics import Dynamics, FloatingBase
 from liedyn_ros.dynamics.constrained import ConstraintStatus, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.time_derivatives.errors import NO_DIGIT, require_digits
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
+from liedyn_ros.model.io.loading import xacro_package
 from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
 from liedyn_ros.nodes.dynamics.question import explain, Question
 from liedyn_ros.nodes.dynamics.solvers import (
@@ -248,7 +249,8 @@ def _redundancy(query: DynamicsQuery) -> str:
 
 
 def warm_up() -> None:
-    """Compile the kernels, or load them from the cache, on a pendulum."""
+    """Compile the kernels, or load them from the cache, on a pendulum; import what models need."""
+    xacro_package()
     builder = ModelBuilder('pendulum')
     builder.add_body('bob', SpatialInertia(1.0, (0.0, 0.0, -1.0), np.zeros((3, 3))))
     builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))

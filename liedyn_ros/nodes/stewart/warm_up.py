@@ -26,8 +26,10 @@ from liedyn_ros.stewart import (
     LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,
     PathProver, PlatformController, PlatformMeter, PlatformSimulation, PoseCertifier,
     SmoothTrajectory, StewartDynamics, StewartGeometry)
+from liedyn_ros.stewart.platform.kinematics import driven_platform
 
 NOISE = 1e-5  # m, m/s and rad; any will do
+SETTLED = 64  # samples, after which the tracker knows their period
 DEFAULTS = {parameter.name: parameter.default for parameter in PLATFORM}
 
 
@@ -44,12 +46,18 @@ def warm_up_tracking() -> None:
              float(np.linalg.norm(home[:3, 3])))):
         tracker = MonitoredTracker(geometry, home, method, MonitorConfig(
             leg_noise=NOISE, hold_hypotheses=True, sensor=sensor))
-        for k, rates in enumerate((0.0 * lengths, None, None)):
-            tracked = tracker.update(1_000_000 * k, lengths, rates, reading)
+        for k in range(SETTLED):
+            stamp_ns = 1_000_000 * k
+            tracked = tracker.update(
+                stamp_ns, lengths, None if k else 0.0 * lengths, reading, stamp_ns - 1000 * k)
             estimator.of(tracked)
         estimator.predict(tracked, 1e-3)
+        tracker.update(1_000_000 * SETTLED, np.tile([0.3, 0.9], 3))  # which no pose has
     PlatformMeter(geometry).measure(home).exceeded_limits()
     AssemblyModeSolver(geometry).solve(lengths)
+    cranks = StewartGeometry.from_yaml(config_file('stewart_cranks.yaml'))
+    PlatformMeter(cranks).measure(home).exceeded_limits()
+    driven_platform(cranks, np.zeros(6))
     PoseCertifier(geometry).certify(home, lengths)
     PathProver(geometry).prove([home, home])
     conversions.to_pose(home, Pose())

@@ -184,3 +184,10 @@ def test_the_services_are_there_in_every_state_of_a_node_that_starts_warm(bench)
             answer = server.ask(algorithm, Motion(AERIAL).query())
             assert answer.message == (
                 f'dynamics_server: expected the node to be active, got {state}')
+
+
+def test_what_xacro_needs_is_imported_before_a_model_comes(monkeypatch):
+    pytest.importorskip('xacro')
+    monkeypatch.delitem(sys.modules, 'xacro')
+    DynamicsServerNode.warm_up()
+    assert 'xacro' in sys.modules

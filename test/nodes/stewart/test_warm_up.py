@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""After the warm-up of the pose node no kernel is left that its stream could have to load."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.ros
+
+# Printed of a fresh process: how many were compiled, then each kernel that Python code of the
+# node names and that the warm-up did not call. A kernel that is compiled compiles
+# those which it calls, so that they only look called: then it is to be run again.
+CENSUS = """
+import ast, inspect, sys
+from numba.core.dispatcher import Dispatcher
+from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+
+StewartPoseNode.warm_up()
+compiled, left = 0, set()
+for name, module in list(sys.modules.items()):
+    if not name.startswith(('liedyn_ros.stewart.', 'liedyn_ros.nodes.stewart.', 'liedyn_ros.ros.')
+                           ) or '.kernels' in name:
+        continue
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        found = None
+        if isinstance(node, ast.Name):
+            found = getattr(module, node.id, None)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found = getattr(getattr(module, node.value.id, None), node.attr, None)
+        if isinstance(found, Dispatcher):
+            compiled += sum(found.stats.cache_misses.values())
+            if not found.overloads:
+                left.add(f'{found.py_func.__module__}.{found.py_func.__name__}')
+print(compiled)
+print(*sorted(left), sep='\\n')
+"""
+# What no topic, timer or service of the node calls: batches of poses, the judgement and the filter
+# of readings alone, a method with seven unknowns, the covariance of legs that differ, drives'
+# ratios, dynamics and simulations.
+NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
+    f'liedyn_ros.stewart.{name}' for name in (
+        'dynamics.kernels.platform.solve', 'platform.kernels.forms.ratio',
+        'platform.kernels.forms.values_batch', 'platform.kernels.inverse_rates.covariance',
+        'platform.kernels.limits.margins_batch', 'platform.kernels.state.signed_values',
+        'solver.kernels.solve.solve_batch', 'solver.kernels.solve.solve_seven',
+        'tracking.kernels.leg_faults.examine', 'tracking.kernels.motion_bank.follow')}
+
+
+def census():
+    """Return how many kernels were compiled, and those that were not called."""
+    lines = subprocess.run([sys.executable, '-c', CENSUS], capture_output=True, text=True,
+                           check=True).stdout.split()
+    return int(lines[0]), set(lines[1:])
+
+
+def test_the_warm_up_calls_each_kernel_that_the_node_can_call():
+    compiled, left = census()
+    if compiled:
+        compiled, left = census()
+    assert not compiled
+    assert left == NOT_OF_THE_NODE
