@@ -32,7 +32,7 @@ from liedyn_ros.nodes.aerial import parameters as aerial
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.stewart import parameters as stewart
-from liedyn_ros.ros.lifecycle import AUTOSTART
+from liedyn_ros.ros.lifecycle import OF_ALL_NODES
 from liedyn_ros.ros.parameters import as_markdown, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,18 +40,18 @@ PAGES, CONFIG = ROOT / 'docs' / 'nodes', ROOT / 'config'
 TABLE = re.compile(r'(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
 STEWART_NODES: Mapping[str, Sequence[Parameter]] = {
-    'stewart_pose': (AUTOSTART, *stewart.POSE),
-    'stewart_simulator': (AUTOSTART, *stewart.SIMULATOR),
-    'stewart_dynamics_simulator': (AUTOSTART, *stewart.DYNAMICS_SIMULATOR),
-    'stewart_controller': (AUTOSTART, *stewart.CONTROLLER),
+    'stewart_pose': (*OF_ALL_NODES, *stewart.POSE),
+    'stewart_simulator': (*OF_ALL_NODES, *stewart.SIMULATOR),
+    'stewart_dynamics_simulator': (*OF_ALL_NODES, *stewart.DYNAMICS_SIMULATOR),
+    'stewart_controller': (*OF_ALL_NODES, *stewart.CONTROLLER),
 }
 AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
-    'aerial_manipulator_simulator': (AUTOSTART, *aerial.SIMULATOR),
-    'aerial_manipulator_controller': (AUTOSTART, *aerial.CONTROLLER),
+    'aerial_manipulator_simulator': (*OF_ALL_NODES, *aerial.SIMULATOR),
+    'aerial_manipulator_controller': (*OF_ALL_NODES, *aerial.CONTROLLER),
 }
-SERVER: Mapping[str, Sequence[Parameter]] = {'dynamics_server': (AUTOSTART, *DYNAMICS_SERVER)}
+SERVER: Mapping[str, Sequence[Parameter]] = {'dynamics_server': (*OF_ALL_NODES, *DYNAMICS_SERVER)}
 LOOPS: Mapping[str, Sequence[Parameter]] = {
-    'loop_state_publisher': (AUTOSTART, *LOOP_STATE_PUBLISHER)}
+    'loop_state_publisher': (*OF_ALL_NODES, *LOOP_STATE_PUBLISHER)}
 NODES = {**STEWART_NODES, **SERVER, **LOOPS, **AERIAL_NODES}
 
 
@@ -69,12 +69,12 @@ def parameter_files() -> Mapping[Path, str]:
     """Return the text of each parameter file: every parameter, at its default."""
     return {
         CONFIG / 'stewart.yaml': _file(
-            'Stewart nodes', STEWART_NODES, (AUTOSTART, *stewart.PLATFORM),
+            'Stewart nodes', STEWART_NODES, (*OF_ALL_NODES, *stewart.PLATFORM),
             'All nodes: the platform and its actuators.'),
         CONFIG / 'dynamics_server.yaml': _file('dynamics server', SERVER),
         CONFIG / 'loop_state_publisher.yaml': _file('loop state publisher', LOOPS),
         CONFIG / 'aerial_manipulator_nodes.yaml': _file(
-            "aerial manipulator's nodes", AERIAL_NODES, (AUTOSTART, *aerial.MACHINE),
+            "aerial manipulator's nodes", AERIAL_NODES, (*OF_ALL_NODES, *aerial.MACHINE),
             'All nodes; the model file is also the one that dynamics_server serves.')}
 
 

@@ -18,10 +18,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
 import gc
-from threading import RLock
+from threading import RLock, Thread
 import time
 import traceback
 from typing import Any
+from weakref import WeakSet
 
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType, JumpThreshold
@@ -36,10 +37,12 @@ from rclpy.timer import Timer
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.parameters import Parameter, ParameterSet
 from liedyn_ros.ros.qos import DEPTH
+from liedyn_ros.ros.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.warm_up import start_warm_up
 
 AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')
+OF_ALL_NODES = (AUTOSTART, *SCHEDULING)
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
 WAIT_PERIOD = 10.0  # s; the same for a message about something awaited
@@ -48,6 +51,7 @@ WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
 INTERNAL_FAULT = 'internal fault'  # a kind of fault
 MAX_KINDS, OTHERS = 64, 'others'  # kinds that are told apart, and that of all beyond them
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
+_CONFIGURED: WeakSet['ManagedNode'] = WeakSet()  # nodes of the process whose streams may run
 
 
 class NotCompiledError(LiedynError):
@@ -90,10 +94,11 @@ class ManagedNode(LifecycleNode):
         self.lock = RLock()
         self._quiet_until: dict[type | str, float] = {}  # s, of each kind of fault
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
+        self._streams: list[Thread] = []  # that serve what matters most
         self._starter: Timer | None = None
         self._follow_clock()
         self.parameters = ParameterSet(
-            self, (AUTOSTART, *parameters), lambda: self.configured, self.parameters_changed)
+            self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed)
         self._warm = self._warming = self._start_warm_up()
         self.prepare()
         if self.parameters['autostart']:
@@ -172,6 +177,12 @@ class ManagedNode(LifecycleNode):
         """Call a function when the state that is being entered, or the present one, ends."""
         self._scopes[-1].callback(close)
 
+    def start_stream(self, thread: Thread) -> None:
+        """Start a thread that has the node's real-time priority, until it ends."""
+        thread.start()
+        self._streams.append(thread)
+        self.on_close(lambda: self._streams.remove(thread))
+
     def status_name(self, what: str) -> str:
         """Return the name of a part's status in /diagnostics."""
         return f'{self.get_fully_qualified_name().lstrip("/")}: {what}'
@@ -237,10 +248,11 @@ class ManagedNode(LifecycleNode):
             _require_warm(self._warm)
             self._stop_starting()
             self.parameters.require_valid()
-            gc.unfreeze()
-            _freeze()  # a tenth of a second: no stream runs yet that would be stopped by it
+            _freeze_all()
             self._scopes.append(ExitStack())
             self.configure()
+            schedule({each.name: self.parameters[each.name] for each in SCHEDULING},
+                     self._streams, self.on_close)
         except NotCompiledError as error:
             self.get_logger().warning(f'not configured yet: {error}')
             self._close(UNCONFIGURED)
@@ -250,6 +262,7 @@ class ManagedNode(LifecycleNode):
             self._close(UNCONFIGURED)
             return TransitionCallbackReturn.FAILURE
         self.configured = True
+        _CONFIGURED.add(self)
         _freeze()  # what is new
         return super().on_configure(state)
 
@@ -295,6 +308,8 @@ class ManagedNode(LifecycleNode):
         """Close what was opened beyond a state."""
         self.active &= state > CONFIGURED
         self.configured &= state >= CONFIGURED
+        if not self.configured:
+            _CONFIGURED.discard(self)
         while len(self._scopes) > state:
             self._scopes.pop().close()
 
@@ -333,6 +348,19 @@ class ManagedNode(LifecycleNode):
         if self._starter is not None:
             self.destroy_timer(self._starter)
             self._starter = None
+
+
+def _freeze_all() -> None:
+    """
+    Freeze all objects, without garbage where no other node of the process is configured.
+
+    To collect it from all takes a tenth of a second, in which Python runs no stream at all.
+    """
+    if _CONFIGURED:
+        gc.freeze()
+    else:
+        gc.unfreeze()
+        _freeze()
 
 
 def _freeze() -> None:

@@ -126,6 +126,7 @@ class Stream:
         """Take the node that owns the stream; `start` follows what is opened."""
         self._node, self._end_of_batch = node, end_of_batch
         self._lock: AbstractContextManager[Any] = node.lock if guarded else nullcontext()
+        self._guarded = guarded
         self._sources: list[_Source] = []
         self._services: list[Service] = []
         self._clients: list[Client] = []
@@ -193,8 +194,11 @@ class Stream:
 
     def start(self) -> None:
         """Start the thread; it ends when the node closes what it opened."""
+        if self._guarded:
+            self._node.start_stream(self._thread)
+        else:
+            self._thread.start()
         self._node.on_close(self._close)
-        self._thread.start()
 
     def _close(self) -> None:
         self._ended = True

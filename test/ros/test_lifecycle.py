@@ -14,6 +14,7 @@
 
 """Both nodes as managed nodes: every transition through the services that drive them."""
 
+import gc
 import subprocess
 import sys
 
@@ -29,10 +30,18 @@ from liedyn_ros.nodes.stewart import pose as stewart_pose
 from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.ros import lifecycle
-from liedyn_ros.ros.lifecycle import MAX_KINDS
+from liedyn_ros.ros.lifecycle import ManagedNode, MAX_KINDS
 
 pytestmark = pytest.mark.ros
 NODES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode}
+
+
+class Plain(ManagedNode):
+    """A node that does nothing."""
+
+    def __init__(self, **options):
+        """Start."""
+        super().__init__('plain', (), **options)
 
 
 def change(bench, transition, node='stewart_pose'):
@@ -240,3 +249,23 @@ interrupt()
 """
     result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert (result.returncode, result.stderr.count('Traceback')) == (0, 0), result.stderr
+
+
+def test_a_node_that_is_configured_stops_no_other_to_collect_garbage(bench, monkeypatch):
+    """Objects that are looked at meanwhile: all, or few where another node's stream may run."""
+    looked_at, collect = [], gc.collect
+
+    def note():
+        looked_at.append(len(gc.get_objects()))
+        return collect()
+
+    monkeypatch.setattr(gc, 'collect', note)
+    first = bench.start(Plain)
+    every, looked_at[:] = max(looked_at), []
+    second = bench.start(Plain, ['--ros-args', '-r', '__node:=second'])
+    assert second.active and looked_at and max(looked_at) < 0.1 * every
+    for node in (first, second):
+        node.trigger_deactivate(), node.trigger_cleanup()
+    looked_at.clear()
+    first.trigger_configure()
+    assert max(looked_at) > 0.5 * every

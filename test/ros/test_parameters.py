@@ -29,7 +29,7 @@ from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATOR
 from liedyn_ros.nodes.stewart.pose import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
-from liedyn_ros.ros.lifecycle import AUTOSTART
+from liedyn_ros.ros.lifecycle import OF_ALL_NODES
 from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros
@@ -230,7 +230,7 @@ def test_another_type_is_refused_by_ros(tracking):
 
 
 @pytest.mark.parametrize(('name', 'parameters'), [
-    ('stewart_pose', (AUTOSTART, *POSE)), ('stewart_simulator', (AUTOSTART, *SIMULATOR))])
+    ('stewart_pose', (*OF_ALL_NODES, *POSE)), ('stewart_simulator', (*OF_ALL_NODES, *SIMULATOR))])
 def test_each_parameter_is_described_with_unit_and_range(bench, name, parameters):
     bench.start(NODES[name], autostart=False)
     descriptors = bench.call(DescribeParameters, f'{name}/describe_parameters',

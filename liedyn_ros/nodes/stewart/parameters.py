@@ -18,7 +18,6 @@ from liedyn_ros.control import Gains
 from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
 from liedyn_ros.ros.diagnostics import MAX_MISSED
 from liedyn_ros.ros.parameters import Parameter
-from liedyn_ros.ros.scheduling import SCHEDULING
 
 JOINT_STATE = 'joint_state'
 JOINT_STATE_TOPICS = 'joint_state_topics'
@@ -133,7 +132,7 @@ POSE = PLATFORM + (
               run_time=True),
     Parameter('queue_depth', 10, 'messages the input keeps while the node is busy; all that wait '
               'are tracked at once, and the newest is published', least=1, most=10000),
-) + SCHEDULING
+)
 
 MOTION = (
     Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'of the motion about home: '

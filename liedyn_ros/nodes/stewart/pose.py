@@ -36,7 +36,6 @@ from liedyn_ros.nodes.stewart.warm_up import warm_up_tracking
 from liedyn_ros.ros.input_gate import InputGate
 from liedyn_ros.ros.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process import run
-from liedyn_ros.ros.scheduling import schedule
 from liedyn_ros.ros.stream import Stream
 from liedyn_ros.stewart import (
     Flag, GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredPose,
@@ -75,7 +74,6 @@ class StewartPoseNode(ManagedNode):
         self._geometry_is_doubtful = not parameters['geometry_file']
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._forget_batch()
-        schedule(self)
         self._stream = Stream(self, self._publish_newest)
         self._outputs = StewartOutputs(
             self, platform, certifier_of(parameters, platform.geometry))

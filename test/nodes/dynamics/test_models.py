@@ -27,7 +27,7 @@ import yaml
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
-from liedyn_ros.ros.lifecycle import AUTOSTART
+from liedyn_ros.ros.lifecycle import OF_ALL_NODES
 
 pytestmark = pytest.mark.ros
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -249,4 +249,4 @@ def test_a_floating_joint_of_a_urdf_makes_the_base(bench, tmp_path):
 def test_the_parameter_file_holds_every_default():
     (entry,) = yaml.safe_load(config_file('dynamics_server.yaml').read_text()).values()
     assert entry == {'ros__parameters': {
-        parameter.name: parameter.default for parameter in (AUTOSTART, *DYNAMICS_SERVER)}}
+        parameter.name: parameter.default for parameter in (*OF_ALL_NODES, *DYNAMICS_SERVER)}}
