@@ -17,6 +17,8 @@
 from importlib.util import find_spec
 import os
 
+import pytest
+
 HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
 collect_ignore = [] if HAS_ROS else WITH_ROS
@@ -27,6 +29,13 @@ WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')
 if WORKER != '0' and 'ROS_DOMAIN_ID' in os.environ:
     os.environ['ROS_DOMAIN_ID'] = str(
         1 + (int(os.environ['ROS_DOMAIN_ID']) + 50 * int(WORKER)) % 100)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Accept the options of pytest-xdist where it is missing: one process runs all tests then."""
+    if find_spec('xdist') is None:
+        for option in ('--numprocesses', '--dist'):
+            parser.addoption(option)
 
 
 def pytest_report_header() -> str:

@@ -23,6 +23,7 @@ import sys
 from catkin_pkg.package import parse_package
 from packaging.requirements import Requirement
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 KEYS = {'pyyaml': 'python3-yaml'}  # rosdep keys that are not python3-<name>
@@ -68,3 +69,14 @@ def test_setup_warns_where_ros_lacks_the_interfaces(tmp_path, prefix, warned):
         [sys.executable, 'setup.py', '--version'], cwd=ROOT, capture_output=True, text=True,
         check=True, env={**os.environ, 'AMENT_PREFIX_PATH': path})
     assert ('the nodes need liedyn_interfaces' in done.stderr) == warned
+
+
+def test_colcon_test_runs_without_xdist():
+    """Of ROS's own packages none brings it; the others' plugins are not loaded here either."""
+    arguments = yaml.safe_load((ROOT / 'colcon_defaults.yaml').read_text())['test']['pytest-args']
+    code = ("import pytest, sys; sys.modules['xdist'] = None; "
+            f"sys.exit(pytest.main({arguments} + ['--collect-only', {__file__!r}]))")
+    done = subprocess.run(
+        [sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'})
+    assert (done.returncode, done.stderr) == (0, '')
