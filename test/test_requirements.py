@@ -78,5 +78,5 @@ def test_colcon_test_runs_without_xdist():
             f"sys.exit(pytest.main({arguments} + ['--collect-only', {__file__!r}]))")
     done = subprocess.run(
         [sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'})
+        env={**os.environ, 'PYTEST_ADDOPTS': '', 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'})
     assert (done.returncode, done.stderr) == (0, '')
