@@ -131,7 +131,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         with self.lock:
             self._gate.reset()
             self._refusal = ''  # why the last state since the last good one was refused
-            self._served = False  # the server has answered with efforts
+            self._served = False  # the server has answered, and not that it is not ready
             self._start_reference()
 
     def _forget_calls(self) -> None:
@@ -247,9 +247,9 @@ class AerialManipulatorControllerNode(ManagedNode):
     def _command(self, answer: DynamicsAnswer, order: JointOrder) -> None:
         if not answer.success:
             raise LiedynError(answer.message)
+        self._served = True
         tau = self._tree.read_efforts(answer.efforts, order, 1 + self._with_rates)
         command = self._machine.command(self._lags.lead(tau) if self._with_rates else tau)
-        self._served = True
         if self._begin_ns is None:
             self._begin_ns = conversions.nanoseconds(answer.header.stamp)
         self._outputs.publish_command(answer.header.stamp, command)
