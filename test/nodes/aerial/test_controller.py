@@ -14,9 +14,8 @@
 
 """The aerial manipulator's controller: a flight, and a server that is missing, slow or wrong."""
 
-import re
-
 from itertools import count
+import re
 
 from liedyn_interfaces.msg import TreeEffort
 from nav_msgs.msg import Odometry
