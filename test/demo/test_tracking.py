@@ -130,16 +130,10 @@ def test_many_iterations_are_a_remark_and_no_failure(capsys):
     assert text == '  A solve took 9 iterations; 3 are usual.\n'
 
 
-def test_nothing_but_refusals_fails(capsys):
-    tracking = recorded(refused=lambda k: True)
-    report(tracking)
-    assert 'nan' not in capsys.readouterr().out
-    assert not judge(tracking)
-    assert 'No pose came' in capsys.readouterr().out
-
-
-def test_no_pose_at_all_fails_with_a_reason_and_no_nan(capsys):
-    tracking = recorded(keep=lambda k: False)
+@pytest.mark.parametrize('recording', [
+    {'keep': lambda k: False}, {'refused': lambda k: True}], ids=['nothing', 'refusals alone'])
+def test_no_pose_at_all_fails_with_a_reason_and_no_nan(capsys, recording):
+    tracking = recorded(**recording)
     report(tracking)
     assert 'nan' not in capsys.readouterr().out
     assert not judge(tracking)
