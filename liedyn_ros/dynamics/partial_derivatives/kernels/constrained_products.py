@@ -276,14 +276,7 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     else:
         weigh_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, y,
                            weights)
-    for j in range(size):
-        work[SIDE, j] = 0.0
-    for k in range(first, last):
-        reverse.pull_rows(
-            machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
-        if functions is not None:
-            function_rows.weigh_rows(functions, count - len(functions.pushes), work[MU + k, :size],
-                                     work[VARIED + k, :count], work[SIDE, :size])
+    pull_reactions(machine, motion, table, extra, functions, work, first, last, size, count)
     if kind != HYBRID:
         for r in range(count):  # no constraint on accelerations is solved
             varied[r] = 0.0
@@ -302,6 +295,19 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
         if not all_finite(extra.vector):
             return False
     return finite(found.reshape(-1))
+
+
+@kernel
+def pull_reactions(machine, motion, table, extra, functions, work, first, last, size, count):
+    """Pull the weights of the rows' reactions back, for each mu in use; functions' go to SIDE."""
+    for j in range(size):
+        work[SIDE, j] = 0.0
+    for k in range(first, last):
+        mu, weights = work[MU + k, :size], work[VARIED + k, :count]
+        reverse.pull_rows(machine, motion, table, extra, mu, weights)
+        if functions is not None:
+            function_rows.weigh_rows(functions, count - len(functions.pushes), mu, weights,
+                                     work[SIDE, :size])
 
 
 @kernel
