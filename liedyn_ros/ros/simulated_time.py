@@ -21,7 +21,7 @@ import time
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
 
-MAX_AGES = 10_000  # of commands, for the report
+MAX_AGES = 10_000  # of commands, for a report
 TIMEOUT = 2.0  # s of real time that simulated time waits for the controller
 SLOW = 0.95  # share of the required speed or rate, below which the report warns
 
@@ -68,7 +68,7 @@ class SimulatedTime:
 
     def report(self, name: str, reached: float, states: int) -> DiagnosticStatus:
         """
-        Return the pace and the ages of commands since the last report.
+        Return the pace since the last report, and the ages of the last MAX_AGES commands.
 
         reached: the time that the simulation has reached. states: published since the last report.
         """

@@ -66,10 +66,15 @@ class Controller:
 
     def reported(self, key):
         """Return the newest value that the node has reported of its calls, 0 before that."""
-        name = self.node.status_name(f'calls of {SERVICE}')
-        values = [value.value for report in self.reports for status in report.status
-                  if status.name == name for value in status.values if value.key == key]
+        values = [value.value for status in self.calls() for value in status.values
+                  if value.key == key]
         return int(values[-1]) if values else 0
+
+    def calls(self):
+        """Return what the node has reported of its calls."""
+        name = self.node.status_name(f'calls of {SERVICE}')
+        return [status for report in self.reports for status in report.status
+                if status.name == name]
 
     def send(self, step_ns=PERIOD_NS, names=JOINTS, frame='base', x=1.0, joint=None):
         """Publish the state at the start of the reference, a step later than the last."""

@@ -78,14 +78,16 @@ class InverseDynamicsCalls:
             self.asked -= 1
 
     def report(self) -> DiagnosticStatus:
-        """Return the counts, the round trips, and the rate of replies since the last report."""
+        """Return the counts, the last round trips, and the rate since the last report."""
         now, (last, answers, faults) = time.monotonic(), self._reported
-        self._reported = now, self._answers, self.given_up + self.failed
-        calm = self._reported[2] == faults
+        self._reported = now, self._answers, self.given_up + self.refused + self.failed
+        wrong = (
+            '' if self.ready else 'no server',
+            '' if self._reported[2] == faults else 'requests were given up, refused or failed')
         status = DiagnosticStatus(
-            level=DiagnosticStatus.OK if calm else DiagnosticStatus.WARN,
+            level=DiagnosticStatus.WARN if any(wrong) else DiagnosticStatus.OK,
             name=self._node.status_name(f'calls of {SERVICE}'),
-            message='every reply in time' if calm else 'replies were given up or failed')
+            message=', '.join(filter(None, wrong)) or 'every reply in time')
         values = {'asked': self.asked, 'given up': self.given_up, 'refused': self.refused,
                   'failed': self.failed, 'states passed over': self.passed_over,
                   'rate, Hz': (self._answers - answers) / (now - last)}

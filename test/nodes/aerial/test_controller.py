@@ -17,6 +17,7 @@
 from itertools import count
 import re
 
+from diagnostic_msgs.msg import DiagnosticStatus
 from liedyn_interfaces.msg import TreeEffort
 from nav_msgs.msg import Odometry
 import numpy as np
@@ -126,6 +127,17 @@ def test_a_missing_server_is_reported(bench):
     bench.until_logged(controller.node, f'{SERVICE}: expected the service, found none; no flight',
                        LoggingSeverity.WARN)
     assert (controller.speeds, bench.logged(controller.node)) == ([], [])
+    warning = [(DiagnosticStatus.WARN, 'no server')]
+    controller.until(lambda: told(controller) == warning, 'a report')
+    controller.serve(hover)
+    controller.until(
+        lambda: told(controller)[1:] == [(DiagnosticStatus.OK, 'every reply in time')], 'another')
+    assert controller.speeds
+
+
+def told(controller):
+    """Return the levels and messages of the reports on calls, each once."""
+    return list(dict.fromkeys((status.level, status.message) for status in controller.calls()))
 
 
 def test_failures_hold_the_last_command(bench):
@@ -155,6 +167,7 @@ def test_a_server_that_is_not_ready_is_waited_for(bench):
     bench.until_logged(controller.node, f'{SERVICE}: not configured yet; no flight yet',
                        LoggingSeverity.WARN)
     controller.until(lambda: controller.reported('refused'), 'a report')
+    assert (DiagnosticStatus.WARN, 'requests were given up, refused or failed') in told(controller)
     assert bench.logged(controller.node) == []
     assert (controller.reported('refused'), controller.reported('failed')) == (2, 0)
     assert np.diff([ns(query) for query in controller.queries[:3]]).min() >= 10 * PERIOD_NS
