@@ -16,7 +16,7 @@
 
 import atexit
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import gc
 import signal
 import sys
@@ -48,14 +48,15 @@ def until_shutdown(context: Context) -> Iterator[None]:
 
     Python does not end before every thread has left its block, even if no node was destroyed.
     """
-    thread = current_thread()
+    # Context.ok would wait for a thread that ends the context and joins this one.
+    thread, running = current_thread(), context.handle.ok
     _INSIDE[thread] = context
     try:
         yield
     except ExternalShutdownException:
         pass
     except RCLError:
-        if context.ok():  # else something was publishing, or about to wait, when it ended
+        if running():  # else something was publishing, or about to wait, when it ended
             raise
     finally:
         del _INSIDE[thread]
@@ -65,7 +66,8 @@ def until_shutdown(context: Context) -> Iterator[None]:
 def _leave_blocks() -> None:
     """End the threads: one that returns from C++ once Python has ended aborts the process."""
     for thread, context in list(_INSIDE.items()):
-        context.try_shutdown()
+        with suppress(RCLError):  # a signal ended it at the same time
+            context.try_shutdown()
         thread.join()
 
 

@@ -35,6 +35,7 @@ from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process import until_shutdown
 
 MAX_PUBLISHERS = 1000  # whose counts are kept
+ALONE = 'alone'  # the only publisher of a topic, where the middleware names none
 LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
 
 
@@ -80,27 +81,30 @@ class _Source:
             return None
         self.room -= 1
         message, info = taken
-        sent_ns = info.get('source_timestamp', 0)
+        sent_ns, publisher = info.get('source_timestamp', 0), self._publisher_of(info)
+        self._count_lost(publisher, info.get('publication_sequence_number'))
         return _Taken(self._callback, (message, sent_ns) if self._timed else (message,),
-                      self._count_lost(info), sent_ns)
+                      publisher, sent_ns)
 
-    def _count_lost(self, info: Any) -> Any:
-        """
-        Count what is missing between two messages of one publisher, where it counts them.
+    def _publisher_of(self, info: Any) -> Any:
+        """Return what tells a message's publisher from others, None where nothing does."""
+        gid = info.get('publisher_gid')
+        if gid is not None:
+            return gid['data']
+        return ALONE if self.handle.get_publisher_count() <= 1 else None  # Jazzy
 
-        Returns what tells the publisher apart.
-        """
-        publisher, counts = info.get('publisher_gid'), self._counts
-        key = publisher and publisher['data']
-        count = info.get('publication_sequence_number')
-        if count is not None:
-            last = counts.pop(key, count)
+    def _count_lost(self, publisher: Any, count: int | None) -> None:
+        """Count what is missing between two messages of one publisher, where it counts them."""
+        counts = self._counts
+        if publisher is None:
+            counts.clear()
+        elif count is not None:
+            last = counts.pop(publisher, count)
             if count > last + 1:
                 self.lost += count - last - 1
             if len(counts) >= MAX_PUBLISHERS:
                 del counts[next(iter(counts))]  # the one not heard for longest
-            counts[key] = count
-        return key
+            counts[publisher] = count
 
 
 class Stream:
@@ -134,7 +138,8 @@ class Stream:
         self._group, self._ended = _Aside(), False
         self.taken = self.passed_over = 0  # messages of all subscriptions
         self._ages = Ages()
-        self._wake = rclpy_implementation.GuardCondition(node.context.handle)
+        self._context = node.context.handle
+        self._wake = rclpy_implementation.GuardCondition(self._context)
         self._thread = Thread(target=self._run, name=f'{node.get_name()}_{name}', daemon=True)
 
     def subscribe(self, message_type: Any, topic: str, callback: Callable[..., None],
@@ -146,7 +151,8 @@ class Stream:
         raw: the callback is given the bytes of a message. timed: it is also given when the
         message was sent, ns of the system's clock, 0 where the middleware does not tell.
         newest_only: of each batch it is given the newest message of each publisher; the others
-        are counted as passed over.
+        are counted as passed over. Jazzy does not tell several publishers of one topic apart:
+        there it is given every message of them, and none of them is counted as lost.
         """
         subscription = self._node.open_subscription(
             message_type, topic, callback, qos, callback_group=self._group, raw=raw)
@@ -206,12 +212,12 @@ class Stream:
         self._thread.join()
 
     def _run(self) -> None:
-        handle, look = self._node.context.handle, 0.0
-        with until_shutdown(self._node.context), handle:
+        look = 0.0
+        with until_shutdown(self._node.context), self._context:
             waiting = rclpy_implementation.WaitSet(
                 len(self._sources), 1, len(self._timers), len(self._clients),
-                len(self._services), 0, handle)
-            while not self._ended and handle.ok():
+                len(self._services), 0, self._context)
+            while not self._ended and self._context.ok():
                 try:
                     self._wait(waiting)
                     self._hand_over(self._take_all())
@@ -266,7 +272,7 @@ class Stream:
                 if taken is not None:
                     count += 1
                     still.append(source)
-                    if source.newest_only:
+                    if source.newest_only and taken.publisher is not None:
                         newest.pop((source, taken.publisher), None)  # the newest comes last
                         newest[source, taken.publisher] = taken
                     else:
@@ -320,7 +326,7 @@ class Stream:
         if not events:
             return
         waiting = rclpy_implementation.WaitSet(
-            0, 0, 0, 0, 0, len(events), self._node.context.handle)
+            0, 0, 0, 0, 0, len(events), self._context)
         waiting.clear_entities()
         for event in events:
             event.add_to_wait_set(waiting)
@@ -340,7 +346,7 @@ class Stream:
 
     def _complain_of_middleware(self) -> None:
         """Log an error of the middleware, unless it is that rclpy has ended meanwhile."""
-        if self._node.context.ok():
+        if self._context.ok():
             self._node.complain(traceback.format_exc(), INTERNAL_FAULT)
 
 

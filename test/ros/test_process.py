@@ -12,12 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The end of a process in which nobody destroyed the nodes."""
+"""The end of a process or a context whose nodes nobody destroyed."""
 
 import subprocess
 import sys
+from threading import Event, Thread
+import time
 
 import pytest
+from rclpy.impl.implementation_singleton import rclpy_implementation
+
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.stream import Stream
 
 pytestmark = pytest.mark.ros
 
@@ -47,3 +53,35 @@ while not node.active:
 """
     result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (0, 'left: []\n'), result.stderr
+
+
+class Failing(ManagedNode):
+    """A node whose stream meets an error of the middleware as soon as the node ends."""
+
+    def __init__(self, **options):
+        """Start."""
+        self.inside = Event()
+        super().__init__('failing', (), **options)
+
+    def configure(self):
+        """Open the stream."""
+        self.stream = Stream(self)
+        self.stream.open_timer(100.0, self._fail)
+        self.stream.start()
+
+    def _fail(self):
+        self.inside.set()
+        while self.context.handle.ok() and not self.stream._ended:
+            time.sleep(0.001)
+        raise rclpy_implementation.RCLError('publisher is invalid')
+
+
+def test_a_stream_that_fails_while_the_context_ends_does_not_hold_it(other_context, namespace):
+    """On Kilted the context destroys its nodes, so it waits for the stream, with a lock held."""
+    node = Failing(context=other_context, namespace=namespace)
+    assert node.inside.wait(60.0)
+    ending = Thread(target=other_context.shutdown, daemon=True)
+    ending.start()
+    ending.join(60.0)
+    assert not ending.is_alive()
+    node.destroy_node()
