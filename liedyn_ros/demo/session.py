@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 import rclpy
+from rclpy.signals import uninstall_signal_handlers
 
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.recorder import Recorder
@@ -37,6 +38,7 @@ class Session:
         self._folder, self._stack = folder, ExitStack()
         self._processes: list[NodeProcess] = []
         rclpy.init(args=[])
+        self._stack.callback(uninstall_signal_handlers)  # which Jazzy leaves installed
         self._stack.callback(rclpy.try_shutdown)
         self.recorder = Recorder(topics)
         self._stack.callback(self.recorder.destroy_node)

@@ -26,6 +26,7 @@ from weakref import WeakSet
 
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import (
     LifecycleNode, LifecycleState, Publisher, TransitionCallbackReturn)
 from rclpy.qos import QoSProfile
@@ -39,6 +40,8 @@ from liedyn_ros.ros.parameters import Parameter, ParameterSet
 from liedyn_ros.ros.qos import DEPTH
 from liedyn_ros.ros.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.warm_up import start_warm_up
+
+RCLError = rclpy_implementation.RCLError
 
 AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')
@@ -89,13 +92,14 @@ class ManagedNode(LifecycleNode):
         options: those of rclpy's Node (context, namespace, parameter_overrides, ...), for
         several nodes in one process.
         """
-        super().__init__(name, **options)
+        # First, as rclpy destroys a node that an interrupt leaves half built.
         self.active = self.configured = False
         self.lock = RLock()
         self._quiet_until: dict[type | str, float] = {}  # s, of each kind of fault
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._streams: list[Thread] = []  # that serve what matters most
         self._starter: Timer | None = None
+        super().__init__(name, **options)
         self._follow_clock()
         self.parameters = ParameterSet(
             self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed)
@@ -241,6 +245,15 @@ class ManagedNode(LifecycleNode):
             return False
         self._quiet_until[kind] = now + period
         return True
+
+    def _LifecycleNodeMixin__change_state(self, transition: int) -> TransitionCallbackReturn:
+        """Refuse a transition that the state does not have; Jazzy's rclpy raises (its #1209)."""
+        try:
+            return super()._LifecycleNodeMixin__change_state(transition)
+        except RCLError as error:
+            if self.context.handle.ok():
+                self.get_logger().error(f'transition {transition} refused: {error}')
+            return TransitionCallbackReturn.ERROR
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure, or say why not and stay unconfigured."""

@@ -44,7 +44,7 @@ _INSIDE: dict[Thread, Context] = {}  # threads inside until_shutdown
 @contextmanager
 def until_shutdown(context: Context) -> Iterator[None]:
     """
-    Leave the block quietly when the context ends, wherever in rclpy that is noticed.
+    Leave the block quietly once a signal has ended the context, wherever that is noticed.
 
     Python does not end before every thread has left its block, even if no node was destroyed.
     """
@@ -66,9 +66,14 @@ def until_shutdown(context: Context) -> Iterator[None]:
 def _leave_blocks() -> None:
     """End the threads: one that returns from C++ once Python has ended aborts the process."""
     for thread, context in list(_INSIDE.items()):
-        with suppress(RCLError):  # a signal ended it at the same time
-            context.try_shutdown()
+        _end(context)
         thread.join()
+
+
+def _end(context: Context) -> None:
+    """End a context that rclpy may be ending because of a signal."""
+    with suppress(RCLError):
+        context.try_shutdown()  # rclpy.try_shutdown would listen to signals again
 
 
 def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> None:
@@ -106,7 +111,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
         pass
     finally:
         ignore_signals()
-        context.try_shutdown()  # rclpy.try_shutdown would listen again
+        _end(context)
 
 
 def ignore_signals() -> None:

@@ -151,8 +151,8 @@ class Stream:
         raw: the callback is given the bytes of a message. timed: it is also given when the
         message was sent, ns of the system's clock, 0 where the middleware does not tell.
         newest_only: of each batch it is given the newest message of each publisher; the others
-        are counted as passed over. Jazzy does not tell several publishers of one topic apart:
-        there it is given every message of them, and none of them is counted as lost.
+        are counted as passed over. Jazzy does not tell publishers apart. While a topic has
+        several, the callback is given every message there, and losses are not counted.
         """
         subscription = self._node.open_subscription(
             message_type, topic, callback, qos, callback_group=self._group, raw=raw)
@@ -255,8 +255,7 @@ class Stream:
                 if service.handle.pointer in ready:
                     self._call(_serve, service)
         for timer, callback in self._timers:
-            if not self._ended and timer.handle.is_timer_ready():
-                timer.handle.call_timer()
+            if not self._ended and timer.handle.is_timer_ready() and _rearm(timer):
                 self._call(callback)
 
     def _take_all(self) -> deque[_Taken]:
@@ -348,6 +347,17 @@ class Stream:
         """Log an error of the middleware, unless it is that rclpy has ended meanwhile."""
         if self._context.ok():
             self._node.complain(traceback.format_exc(), INTERNAL_FAULT)
+
+
+def _rearm(timer: Timer) -> bool:
+    """Begin the timer's next period; return whether nobody has cancelled it meanwhile."""
+    try:
+        timer.handle.call_timer()
+    except rclpy_implementation.RCLError:
+        if not timer.handle.is_timer_canceled():
+            raise
+        return False
+    return True
 
 
 def _take_reply(client: Client) -> None:

@@ -22,6 +22,7 @@ from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import LoggingSeverity
 from support.pose_bench import NEAR, ns, PoseBench
 
@@ -68,6 +69,16 @@ def test_a_manager_takes_the_node_through_its_life_twice(bench, name):
         assert change(bench, Transition.TRANSITION_CLEANUP, name)
     assert change(bench, Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, name)
     assert state(bench, name) == State.PRIMARY_STATE_FINALIZED
+
+
+def test_a_transition_that_the_state_does_not_have_is_refused_and_the_node_lives(bench):
+    node = bench.start(Plain)
+    for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP, 77):
+        assert not change(bench, transition, 'plain')
+        assert state(bench, 'plain') == State.PRIMARY_STATE_ACTIVE
+    assert node.trigger_configure() is TransitionCallbackReturn.ERROR
+    assert any('transition' in line for line in bench.logged(node))
+    assert change(bench, Transition.TRANSITION_DEACTIVATE, 'plain')
 
 
 def test_the_clock_is_read_as_rclpy_reads_it_by_either_time(bench):

@@ -16,14 +16,8 @@
 
 import subprocess
 import sys
-from threading import Event, Thread
-import time
 
 import pytest
-from rclpy.impl.implementation_singleton import rclpy_implementation
-
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.stream import Stream
 
 pytestmark = pytest.mark.ros
 
@@ -55,33 +49,46 @@ while not node.active:
     assert (result.returncode, result.stdout) == (0, 'left: []\n'), result.stderr
 
 
-class Failing(ManagedNode):
-    """A node whose stream meets an error of the middleware as soon as the node ends."""
+@pytest.mark.parametrize('where', ('callback', 'thread'))
+def test_an_error_while_the_context_ends_does_not_hold_the_process(namespace, where):
+    """Kilted's context destroys its nodes, so it waits for their threads, with a lock held."""
+    code = f"""
+import threading
+import time
+import rclpy
+from liedyn_ros.ros.lifecycle import ManagedNode, RCLError
+from liedyn_ros.ros.process import until_shutdown
+from liedyn_ros.ros.stream import Stream
 
-    def __init__(self, **options):
-        """Start."""
-        self.inside = Event()
-        super().__init__('failing', (), **options)
-
+class Node(ManagedNode):
     def configure(self):
-        """Open the stream."""
-        self.stream = Stream(self)
-        self.stream.open_timer(100.0, self._fail)
-        self.stream.start()
+        self.ending, self.inside = threading.Event(), threading.Event()
+        if '{where}' == 'callback':
+            stream = Stream(self)
+            stream.open_timer(100.0, self.fail)
+            stream.start()
+        else:
+            thread = threading.Thread(target=self.run, daemon=True)
+            thread.start()
+            self.on_close(thread.join)
+        self.on_close(self.ending.set)
 
-    def _fail(self):
+    def run(self):
+        with until_shutdown(self.context):
+            self.fail()
+
+    def fail(self):
         self.inside.set()
-        while self.context.handle.ok() and not self.stream._ended:
-            time.sleep(0.001)
-        raise rclpy_implementation.RCLError('publisher is invalid')
+        while self.context.handle.ok() and not self.ending.wait(0.001):
+            pass
+        raise RCLError('publisher is invalid')
 
-
-def test_a_stream_that_fails_while_the_context_ends_does_not_hold_it(other_context, namespace):
-    """On Kilted the context destroys its nodes, so it waits for the stream, with a lock held."""
-    node = Failing(context=other_context, namespace=namespace)
-    assert node.inside.wait(60.0)
-    ending = Thread(target=other_context.shutdown, daemon=True)
-    ending.start()
-    ending.join(60.0)
-    assert not ending.is_alive()
-    node.destroy_node()
+rclpy.init(args=['--ros-args', '-r', '__ns:={namespace}'])
+node = Node('node', ())
+while not node.active:
+    rclpy.spin_once(node)
+node.inside.wait()
+"""
+    result = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
