@@ -26,7 +26,6 @@ from weakref import WeakSet
 
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType, JumpThreshold
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import (
     LifecycleNode, LifecycleState, Publisher, TransitionCallbackReturn)
 from rclpy.qos import QoSProfile
@@ -37,11 +36,10 @@ from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.parameters import Parameter, ParameterSet
+from liedyn_ros.ros.process import RCLError
 from liedyn_ros.ros.qos import DEPTH
 from liedyn_ros.ros.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.warm_up import start_warm_up
-
-RCLError = rclpy_implementation.RCLError
 
 AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')

@@ -32,7 +32,7 @@ from rclpy.timer import Timer
 
 from liedyn_ros.ros.ages import Ages
 from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
-from liedyn_ros.ros.process import until_shutdown
+from liedyn_ros.ros.process import RCLError, until_shutdown
 
 MAX_PUBLISHERS = 1000  # whose counts are kept
 ALONE = 'alone'  # the only publisher of a topic, where the middleware names none
@@ -225,7 +225,7 @@ class Stream:
                     if time.monotonic() >= look:
                         look = time.monotonic() + LOOK_PERIOD
                         self._look_at_events()
-                except rclpy_implementation.RCLError:
+                except RCLError:
                     self._complain_of_middleware()
                     time.sleep(LOOK_PERIOD)  # where it stays, at least not in a busy loop
 
@@ -307,7 +307,7 @@ class Stream:
             if batch:
                 try:
                     self._take_ahead(batch)
-                except rclpy_implementation.RCLError:  # the rest is handed over all the same
+                except RCLError:  # the rest is handed over all the same
                     self._complain_of_middleware()
         self._call(self._end_of_batch)
         if sent_ns:
@@ -338,7 +338,7 @@ class Stream:
         try:
             with self._lock:
                 function(*arguments)
-        except rclpy_implementation.RCLError:
+        except RCLError:
             self._complain_of_middleware()
         except Exception:  # a fault of this package, which must not end the stream
             self._node.complain(traceback.format_exc(), INTERNAL_FAULT)
@@ -353,7 +353,7 @@ def _rearm(timer: Timer) -> bool:
     """Begin the timer's next period; return whether nobody has cancelled it meanwhile."""
     try:
         timer.handle.call_timer()
-    except rclpy_implementation.RCLError:
+    except RCLError:
         if not timer.handle.is_timer_canceled():
             raise
         return False

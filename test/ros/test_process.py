@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The end of a process or a context whose nodes nobody destroyed."""
+"""The end of a process in which nobody destroyed the nodes."""
 
 import subprocess
 import sys
@@ -54,10 +54,9 @@ def test_an_error_while_the_context_ends_does_not_hold_the_process(namespace, wh
     """Kilted's context destroys its nodes, so it waits for their threads, with a lock held."""
     code = f"""
 import threading
-import time
 import rclpy
-from liedyn_ros.ros.lifecycle import ManagedNode, RCLError
-from liedyn_ros.ros.process import until_shutdown
+from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.process import RCLError, until_shutdown
 from liedyn_ros.ros.stream import Stream
 
 class Node(ManagedNode):
