@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Closed loops beside Pinocchio's constraintDynamics and lcaba.
@@ -33,10 +27,10 @@ from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
-from liedyn_ros.dynamics.constrained.data import ConstrainedData
+from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
-from liedyn_ros.dynamics.constrained.solver import task_of
+from liedyn_ros.dynamics.constrained.solver.solver import task_of
 from liedyn_ros.model import Joint, Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.stewart import model_state, platform_model, StewartDynamics, StewartGeometry
 

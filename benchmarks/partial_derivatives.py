@@ -1,17 +1,11 @@
 
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Partial derivatives beside Pinocchio's and CasADi's, and products of them beside the dynamics.
@@ -44,18 +38,20 @@ from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.algorithms.kernels.aba import forward
+from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.kernels.aba import forward
-from liedyn_ros.dynamics.kernels.rnea import rnea
-from liedyn_ros.dynamics.partial_derivatives.constrained import constrained_partial_derivatives
-from liedyn_ros.dynamics.partial_derivatives.constrained_inverse import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
+    constrained_partial_derivatives)
+from liedyn_ros.dynamics.constrained.partial_derivatives.forward_rates import (
+    constrained_rate_jacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     constrained_inverse_partial_derivatives)
-from liedyn_ros.dynamics.partial_derivatives.constrained_inverse_rates import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_rates import (
     constrained_inverse_rate_jacobians)
-from liedyn_ros.dynamics.partial_derivatives.constrained_products import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     constrained_gradient, constrained_inverse_gradient, constrained_inverse_product,
     constrained_product)
-from liedyn_ros.dynamics.partial_derivatives.constrained_rates import constrained_rate_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameter_products
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (

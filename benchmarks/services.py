@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Round trips of the dynamics server's services, and the share of the handler in them.
@@ -51,7 +45,7 @@ from benchmarks.record import keep
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_yaml
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
-from liedyn_ros.ros.tree_messages import TreeMessages
+from liedyn_ros.ros.messages.tree_messages import TreeMessages
 
 MACHINE = 'aerial_manipulator.yaml'
 SERVER, ECHO, GLOBAL = 'dynamics_server', 'echo', 'echo, global executor'

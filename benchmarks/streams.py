@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 A node under test between two processes: what feeds it, and what records its answers.
@@ -44,12 +38,12 @@ from benchmarks.accounts import account, Loss
 from benchmarks.priority import raise_priority
 from benchmarks.recorder import Record, Recorder, STAMP_BYTES
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.stewart import outputs
-from liedyn_ros.ros.conversions import nanoseconds
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import PackedPublisher, STAMP
+from liedyn_ros.nodes.stewart.pose import outputs
+from liedyn_ros.ros.messages.conversions import nanoseconds
+from liedyn_ros.ros.messages.packed import PackedPublisher, STAMP
+from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.stream import Stream
+from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import leg_lengths, StewartGeometry
 
 CAPACITY = 1 << 20  # stamps that are written down

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Fly the aerial manipulator by a linear-quadratic regulator beside the controller of the demo.
@@ -33,10 +27,10 @@ from liedyn_ros.aerial import AerialManipulator, LinearQuadraticFeedback, Refere
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
+from liedyn_ros.dynamics.linearization.trees import LinearModel
 from liedyn_ros.model import load_model, scale_masses
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
-from liedyn_ros.ros.tree_messages import TreeMessages
+from liedyn_ros.ros.messages.tree_messages import TreeMessages
 
 FILE, STEP = 'aerial_manipulator.yaml', 0.05  # s
 DURATION = float(sys.argv[1]) if len(sys.argv) > 1 else 6.0  # s

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Which tests run where: the core's everywhere, the nodes' where there is a ROS 2."""
 
@@ -22,7 +16,7 @@ import pytest
 HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
 collect_ignore = [] if HAS_ROS else WITH_ROS
-pytest_plugins = ['support.ros_fixtures'] if HAS_ROS else []
+pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
 
 # Processes that share the tests have a ROS domain each.
 WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')

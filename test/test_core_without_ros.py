@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The core stands on its own: no ROS in it, and its layers import one way."""
 
@@ -115,6 +109,30 @@ def test_imports_point_one_way(part):
             assert top not in ROS or part in WITH_ROS, f'{path} imports {name}'
             assert top != 'liedyn_ros' or inner.split('.')[0] in allowed(part), (
                 f'{path} imports {name}')
+
+
+def folders_imported() -> dict[Path, set[Path]]:
+    """Return the folders that the modules of each folder import; what exports alone is left out."""
+    found: dict[Path, set[Path]] = {}
+    for path in PACKAGE.rglob('*.py'):
+        if path.name == '__init__.py':
+            continue
+        for name in imports(path):
+            module = ROOT.joinpath(*name.split('.'))
+            while not (module.is_dir() or module.with_suffix('.py').exists()) and module != ROOT:
+                module = module.parent
+            if module.is_relative_to(PACKAGE):
+                found.setdefault(path.parent, set()).add(
+                    module if module.is_dir() else module.parent)
+    return found
+
+
+def test_no_two_folders_of_the_dynamics_import_each_other():
+    found = folders_imported()
+    mutual = {(a.relative_to(PACKAGE), b.relative_to(PACKAGE))
+              for a, others in found.items() for b in others - {a}
+              if a in found.get(b, ()) and a.is_relative_to(PACKAGE / 'dynamics')}
+    assert mutual == set()
 
 
 def test_contributing_shows_the_table_of_layers():

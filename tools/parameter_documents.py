@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Write the documents of the nodes' parameters from where the parameters are declared.
@@ -32,8 +26,8 @@ from liedyn_ros.nodes.aerial import parameters as aerial
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.stewart import parameters as stewart
-from liedyn_ros.ros.lifecycle import OF_ALL_NODES
-from liedyn_ros.ros.parameters import as_markdown, Parameter
+from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
+from liedyn_ros.ros.node.parameters import as_markdown, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES, CONFIG = ROOT / 'docs' / 'nodes', ROOT / 'config'

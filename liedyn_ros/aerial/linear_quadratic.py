@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """A linear-quadratic regulator along a trajectory, from linear models of its steps."""
 
@@ -22,7 +16,7 @@ from scipy.linalg import solve_discrete_are
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ShapeError
 from liedyn_ros.control import Gains, ReferenceMotion
-from liedyn_ros.dynamics.partial_derivatives.linearization import LinearModel
+from liedyn_ros.dynamics.linearization.trees import LinearModel
 from liedyn_ros.model import Model
 
 

@@ -1,29 +1,23 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Inverse, forward and hybrid dynamics of trees of rigid bodies in O(n), compiled."""
 
-from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.dynamics import Dynamics, Kinematics
-from liedyn_ros.dynamics.floating_base import FloatingBase
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
 from liedyn_ros.dynamics.joint_wrenches import joint_wrenches
 from liedyn_ros.dynamics.lagrangian.closed_form import (
     closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
-from liedyn_ros.dynamics.names import JointOrder, Names
-from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
 from liedyn_ros.dynamics.time_derivatives.tree_motion import EquationDerivatives, TreeMotion
+from liedyn_ros.dynamics.tree.data import Data
+from liedyn_ros.dynamics.tree.floating_base import FloatingBase
+from liedyn_ros.dynamics.tree.names import JointOrder, Names
+from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 
 __all__ = [
     'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Data', 'Dynamics',

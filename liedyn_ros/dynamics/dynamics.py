@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Inverse, forward and hybrid dynamics of a model, and what else its controllers ask for."""
 
@@ -22,18 +16,18 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
-from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.data import Data
-from liedyn_ros.dynamics.forward import Forward
-from liedyn_ros.dynamics.hybrid import Hybrid
-from liedyn_ros.dynamics.inputs import borrowed, output, refuse
-from liedyn_ros.dynamics.inverse import Inverse
-from liedyn_ros.dynamics.kernels.centroidal import (
+from liedyn_ros.dynamics.algorithms.forward import Forward
+from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
+from liedyn_ros.dynamics.algorithms.inverse import Inverse
+from liedyn_ros.dynamics.algorithms.kernels.centroidal import (
     centroidal, ENTRIES, KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL)
-from liedyn_ros.dynamics.kernels.coriolis import BLOCKS, coriolis_matrix
-from liedyn_ros.dynamics.kernels.crba import crba
-from liedyn_ros.dynamics.kernels.kinematics import jacobian, kinematics
+from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS, coriolis_matrix
+from liedyn_ros.dynamics.algorithms.kernels.crba import crba
+from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.data import Data
+from liedyn_ros.dynamics.tree.inputs import borrowed, output, refuse
+from liedyn_ros.dynamics.tree.kernels.kinematics import jacobian, kinematics
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 from liedyn_ros.model.configuration import with_unit_quaternions

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The regressor of machines with closed loops: P^T tau = (P^T Y) pi, with A P = 0."""
 
@@ -21,7 +15,7 @@ from scipy.linalg import null_space, qr
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import assemble, complete_acceleration, ConstrainedDynamics
-from liedyn_ros.dynamics.inputs import mask
+from liedyn_ros.dynamics.tree.inputs import mask
 from liedyn_ros.identification.regressor import Regressor
 from liedyn_ros.model import Model
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The base of simulators that integrate a machine under commands, up to the clock."""
 
@@ -23,12 +17,12 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import LiedynError, LimitError, StampError
-from liedyn_ros.ros.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.input_gate import ClockMonitor, InputGate
-from liedyn_ros.ros.lifecycle import LOG_PERIOD, ManagedNode, set_rate
-from liedyn_ros.ros.parameters import Parameter
+from liedyn_ros.ros.node.lifecycle import LOG_PERIOD, ManagedNode, set_rate
+from liedyn_ros.ros.node.parameters import Parameter
 from liedyn_ros.ros.simulated_time import SimulatedTime
-from liedyn_ros.ros.stream import Stream
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.streams.input_gate import ClockMonitor, InputGate
+from liedyn_ros.ros.streams.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
 MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 A Stewart platform: pose from leg lengths, its proofs and faults, dynamics, control, simulation.
@@ -45,12 +39,12 @@ from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajecto
 from liedyn_ros.stewart.solver.methods import (
     Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
-from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchMonitor
+from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.covariance import in_fixed_axes, LegNoise, linear_first
-from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
+from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor
+from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
-from liedyn_ros.stewart.tracking.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.prediction import (
     joint_covariance, MotionEstimate, MotionEstimator)
 from liedyn_ros.stewart.tracking.sensor_monitor import (

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """What Dynamics refuses, how it says so, and that a refusal leaves nothing behind."""
 
@@ -18,14 +12,14 @@ from operator import attrgetter
 
 import numpy as np
 import pytest
-from support.dynamics_cases import Case, make_case
+from support.machines.dynamics_cases import Case, make_case
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, ModelError, NotFiniteError, NotInGroupError, ShapeError,
     SingularError)
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.kernels.aba import forward
-from liedyn_ros.dynamics.kernels.rnea import rnea
+from liedyn_ros.dynamics.algorithms.kernels.aba import forward
+from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """One object in threads, in forked processes, interrupted; constants, copies, shared memory."""
 
@@ -25,7 +19,7 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-from support.dynamics_cases import Case, make_case
+from support.machines.dynamics_cases import Case, make_case
 
 from liedyn_ros.common.errors import LiedynError, ModelError, ShapeError
 from liedyn_ros.dynamics import Data, Names
@@ -124,7 +118,7 @@ def test_a_forked_child_makes_batches(tree: Case) -> None:
     code = """
 import os, signal, sys
 import numpy as np
-from support.dynamics_cases import make_case
+from support.machines.dynamics_cases import make_case
 case = make_case(1, True)
 many = [np.repeat(x[None], 200, axis=0) for x in (case.q, case.v, case.a)]
 wanted = case.dynamics.inverse.batch(*many)

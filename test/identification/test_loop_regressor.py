@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Regressors of closed loops: inverse dynamics, Pinocchio's regressor, known base parameters."""
 
@@ -19,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.linalg import qr
-from support.loop_states import EVERY, REDUNDANT, state
-from support.looped_machines import five_bar, planar_linkage
+from support.machines.loop_states import EVERY, REDUNDANT, state
+from support.machines.looped_machines import five_bar, planar_linkage
 
 from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.dynamics.constrained import (
@@ -61,7 +55,7 @@ def test_parameters_give_the_forces_of_inverse_dynamics(name: str) -> None:
 
 def test_pinocchio_has_the_same_regressor() -> None:
     pin = pytest.importorskip('pinocchio')
-    from support.pinocchio_twin import to_pinocchio
+    from support.witnesses.pinocchio_twin import to_pinocchio
     dynamics, q, v, tau, _, _ = state(EVERY['balls'])
     model, known = dynamics.model, independent_of(dynamics, q)
     a, twin = dynamics.forward(q, v, tau[0]).a, to_pinocchio(model)

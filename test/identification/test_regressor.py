@@ -1,22 +1,16 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Regressors of joint forces, energies and momentum beside the recursions and Pinocchio."""
 
 import numpy as np
 import pytest
-from support.dynamics_cases import make_case, TREES
+from support.machines.dynamics_cases import make_case, TREES
 
 from liedyn_ros.common.errors import NotFiniteError, ShapeError
 from liedyn_ros.identification import Regressor
@@ -71,7 +65,7 @@ def test_rotor_inertia_adds_its_column() -> None:
 @pytest.mark.parametrize(('seed', 'floating'), TREES[:4])
 def test_pinocchio_has_the_same_regressor(seed: int, floating: bool) -> None:
     pin = pytest.importorskip('pinocchio')
-    from support.pinocchio_twin import to_pinocchio
+    from support.witnesses.pinocchio_twin import to_pinocchio
     case = make_case(seed, floating)
     twin = to_pinocchio(case.model)
     theirs = twin.from_velocity(pin.computeJointTorqueRegressor(

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The kernels' cache depends on what kernels can reach, and on nothing else."""
 
@@ -65,9 +59,10 @@ def test_an_edit_outside_the_kernels_compiles_nothing(package: Path, edited: str
 
 
 @pytest.mark.parametrize('edited, reaches, spares', [
-    ('lie/kernels/vec3.py', 'dynamics/kernels/motion.py', 'dynamics/kernels/symmetric.py'),
-    ('model/kernels/kinds.py', 'dynamics/kernels/joints.py', 'lie/kernels/se3.py'),
-    ('dynamics/kernels/joints.py', 'dynamics/time_derivatives/kernels/rnea.py',
+    ('lie/kernels/vec3.py', 'dynamics/tree/kernels/motion.py',
+     'dynamics/tree/kernels/symmetric.py'),
+    ('model/kernels/kinds.py', 'dynamics/tree/kernels/joints.py', 'lie/kernels/se3.py'),
+    ('dynamics/tree/kernels/joints.py', 'dynamics/time_derivatives/kernels/rnea.py',
      'model/kernels/configuration.py'),
     ('jit/decorators.py', 'lie/kernels/vec3.py', None)])
 def test_an_edit_of_a_kernel_compiles_all_that_reach_it(

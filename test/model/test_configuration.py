@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Retraction and difference: group axioms, a matrix exponential, Pinocchio."""
 
@@ -19,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
-from support.random_models import random_model
+from support.machines.random_models import random_model
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
@@ -74,7 +68,7 @@ def test_free_joint_follows_the_matrix_exponential() -> None:
 
 def test_same_as_pinocchio() -> None:
     pin = pytest.importorskip('pinocchio')
-    from support.pinocchio_twin import to_pinocchio
+    from support.witnesses.pinocchio_twin import to_pinocchio
     twin, rng = to_pinocchio(MODEL), np.random.default_rng(2)
     for _ in range(20):
         q0, q1, dv = MODEL.random(rng), MODEL.random(rng), rng.normal(size=MODEL.nv)

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Random trees of every joint type: their link table against Pinocchio and the joints' screws."""
 
@@ -20,8 +14,8 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from support.link_kinematics import body_poses, inertia_matrix, unpack
-from support.random_models import random_model
+from support.machines.random_models import random_model
+from support.witnesses.link_kinematics import body_poses, inertia_matrix, unpack
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
@@ -34,7 +28,7 @@ CASES = [(seed, floating) for seed in range(5) for floating in (False, True)]
 @pytest.mark.parametrize('seed, floating', CASES)
 def test_bodies_stand_where_pinocchio_puts_them(seed: int, floating: bool) -> None:
     pin = pytest.importorskip('pinocchio')
-    from support.pinocchio_twin import to_pinocchio
+    from support.witnesses.pinocchio_twin import to_pinocchio
     model = random_model(seed, 20, floating)
     twin, rng = to_pinocchio(model), np.random.default_rng(seed)
     data = twin.model.createData()
@@ -64,7 +58,7 @@ def test_joints_are_products_of_exponentials(seed: int, floating: bool) -> None:
 @pytest.mark.parametrize('seed, floating', CASES)
 def test_links_hold_the_inertia_of_their_bodies(seed: int, floating: bool) -> None:
     pin = pytest.importorskip('pinocchio')
-    from support.pinocchio_twin import to_pinocchio
+    from support.witnesses.pinocchio_twin import to_pinocchio
     model = random_model(seed, 20, floating)
     twin, table = to_pinocchio(model), model.link_table
     for i, joint in enumerate(model.joint_list):

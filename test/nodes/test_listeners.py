@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """What nobody listens to is not filled; what is published once waits for those who come late."""
 
@@ -20,7 +14,7 @@ import numpy as np
 import pytest
 from rclpy.lifecycle import LifecyclePublisher
 from std_msgs.msg import String
-from support.pose_bench import GEOMETRY, NEAR
+from support.bench.pose_bench import GEOMETRY, NEAR
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.aerial import outputs as aerial_outputs
@@ -28,9 +22,9 @@ from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
-from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
-from liedyn_ros.ros.packed import JointReadings, PackedPublisher
+from liedyn_ros.ros.messages.packed import JointReadings, PackedPublisher
 from liedyn_ros.ros.qos import LATCHED
 from liedyn_ros.stewart import leg_lengths
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Fly an aerial manipulator along its reference: three node processes, a recorder, a report."""
 
@@ -29,7 +23,7 @@ from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.demo.recorder import deep, Recorder
 from liedyn_ros.demo.session import Session
 from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
-from liedyn_ros.ros.conversions import nanoseconds
+from liedyn_ros.ros.messages.conversions import nanoseconds
 
 DURATION = 12.0  # s of flight
 MASS_ERROR = 0.05  # of all masses and inertias that the server, and so the controller, knows

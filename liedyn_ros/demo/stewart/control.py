@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Move a platform by lagging legs: three node processes, a recorder, a report."""
 
@@ -26,7 +20,7 @@ from liedyn_ros.demo.recorder import deep, Recorder
 from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.stewart import control_plots
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
-from liedyn_ros.ros.conversions import nanoseconds
+from liedyn_ros.ros.messages.conversions import nanoseconds
 
 RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller knows the lag, and after
 LAG = 0.02  # s, of the forces of all legs

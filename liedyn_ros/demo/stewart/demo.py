@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Track a simulated Stewart platform: two node processes, a recorder, a report."""
 
@@ -28,7 +22,7 @@ from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.ros.diagnostics import MAX_MISSED
+from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 
 RATE, DURATION = 1000.0, 10.0  # Hz, s

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Kernels over many states: on all cores, and in the vector lanes of each."""
 
@@ -25,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.kernels import tables
-from liedyn_ros.dynamics.kernels.aba import DONE
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.time_derivatives.kernels import series
 from liedyn_ros.dynamics.time_derivatives.kernels.batch import hybrid_batch, inverse_batch
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.jit.simd import LANES
 
 # Shares of a batch per core: a busy core then does not hold up the rest. And the fewest states

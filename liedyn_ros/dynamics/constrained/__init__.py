@@ -1,33 +1,28 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Closed loops and couplings: dynamics, assembly and completion under constraints."""
 
 from liedyn_ros.dynamics.constrained import projected_runge_kutta
-from liedyn_ros.dynamics.constrained.assembly import (
+from liedyn_ros.dynamics.constrained.algorithms.inverse import LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
-from liedyn_ros.dynamics.constrained.completion import complete_acceleration
-from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.constraint_function import ConstraintFunction
-from liedyn_ros.dynamics.constrained.constraints import Constraints
-from liedyn_ros.dynamics.constrained.inverse import LEAST_FORCE, LEAST_TORQUE
-from liedyn_ros.dynamics.constrained.loop_tracker import (
-    complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
-from liedyn_ros.dynamics.constrained.mobility import Mobility, mobility
-from liedyn_ros.dynamics.constrained.solution import (
+from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
+from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
+    taylor_series, TaylorNumber)
+from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
-from liedyn_ros.dynamics.constrained.taylor_numbers import taylor_series, TaylorNumber
+from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
+from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
+    complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 
 __all__ = [
     'assemble', 'assemblies', 'complete_acceleration', 'complete_trajectory', 'complete_velocity',

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Steps of simulation that stay on the constraints: Runge-Kutta-Munthe-Kaas, then projection.
@@ -23,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
-from liedyn_ros.dynamics.constrained.assembly import project
-from liedyn_ros.dynamics.constrained.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.kernels.retraction import exponential_rate
+from liedyn_ros.dynamics.constrained.configurations.assembly import project
+from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
 
 
 def step(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,

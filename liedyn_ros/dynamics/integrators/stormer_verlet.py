@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 A variational integrator of second order: the method of Stoermer and Verlet on Lie groups.
@@ -28,11 +22,11 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.inputs import refuse
-from liedyn_ros.dynamics.kernels.tables import ACCELERATION
-from liedyn_ros.dynamics.kernels.variational import discrete_momenta, STEP_WIDTH
+from liedyn_ros.dynamics.integrators.kernels.variational import discrete_momenta, STEP_WIDTH
+from liedyn_ros.dynamics.tree.data import Data
+from liedyn_ros.dynamics.tree.inputs import refuse
+from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import FREE

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The mass matrix as a product of matrices, M = A^T L^T D L A = S^T G^T J G S (Park 41 to 51)."""
 
@@ -21,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.screw_tree import inertia_matrices, link_screws, ScrewTree
+from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, link_screws, ScrewTree
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 

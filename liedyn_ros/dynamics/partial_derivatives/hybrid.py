@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Partial derivatives of hybrid dynamics (13.18)."""
 
@@ -23,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.inputs import copied
 from liedyn_ros.dynamics.partial_derivatives.inverse import (
     InverseJacobians, InversePartialDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.inputs import copied
 
 
 class HybridJacobians(NamedTuple):

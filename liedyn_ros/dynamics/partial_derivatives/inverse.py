@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Partial derivatives of inverse dynamics (13.2, 13.4)."""
 
@@ -21,10 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.algorithm import order_of_rows
-from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.inputs import borrowed, refuse
-from liedyn_ros.dynamics.kernels.kinematics import jacobian
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
@@ -33,10 +23,13 @@ from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     held_wrench_jacobian, inverse_kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians, RateTables
 from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
-from liedyn_ros.dynamics.partial_derivatives.time_derivatives import (
-    InverseRateJacobians, RateTables)
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.inputs import borrowed, refuse
+from liedyn_ros.dynamics.tree.kernels.kinematics import jacobian
+from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Partial derivatives by kinematic parameters: placements, axes and pitches of joints (13.5).
@@ -26,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.partial_derivatives.rates import dual_bracket
-from liedyn_ros.dynamics.screw_tree import inertia_matrices, LinkMotion, ScrewTree, unpacked
+from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, LinkMotion, ScrewTree, unpacked
+from liedyn_ros.dynamics.tree.taylor import dual_bracket
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 

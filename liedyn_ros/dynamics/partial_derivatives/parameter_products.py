@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Products by parameters of trees: the kernels, bound to the tables of one model."""
 
@@ -18,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, require_finite
-from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.inputs import borrowed, copied, known, refuse, stop
-from liedyn_ros.dynamics.kernels.aba import DONE
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
     hybrid_products, parameter_products, parameters as kernels)
-from liedyn_ros.dynamics.partial_derivatives.parameters import (
-    Parameters, shapes_of, vector_of)
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, shapes_of, vector_of
 from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.inputs import borrowed, copied, known, refuse, stop
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model

@@ -1,26 +1,20 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The tables on which the kernels of partial derivatives work, besides those of the dynamics."""
 
 import numpy as np
 
-from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.data import Data
 from liedyn_ros.dynamics.partial_derivatives.kernels import table
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model.kernels import kinds
 

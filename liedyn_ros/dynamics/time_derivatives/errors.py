@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 What rounding leaves of each order of forward and hybrid dynamics, and the digits it takes.
@@ -28,9 +22,9 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.dynamics.constants import Constants
 from liedyn_ros.dynamics.time_derivatives.decimals import Decimals, decimals
 from liedyn_ros.dynamics.time_derivatives.extended import hybrid
+from liedyn_ros.dynamics.tree.constants import Constants
 
 DIGITS = 50, 100, 200, 400, 800  # of doubles there are 16
 NO_DIGIT = 0.1  # of the largest entry: an order with that error has no digit left

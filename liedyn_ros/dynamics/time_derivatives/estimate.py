@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 """
 An estimate of what rounding leaves of each order of forward and hybrid dynamics.
 
@@ -27,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
-from liedyn_ros.dynamics.constants import Constants
-from liedyn_ros.dynamics.data import Data
-from liedyn_ros.dynamics.kernels.aba import DONE
 from liedyn_ros.dynamics.time_derivatives.errors import require_digits
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid
 from liedyn_ros.dynamics.time_derivatives.kernels.estimate import compare, SMALL
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 UNITS = 3.0, 5.0  # kg; no powers of two, which round as 1 does

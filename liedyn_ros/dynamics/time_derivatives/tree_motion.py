@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The motion of a whole tree to any order in time (Ali, Algorithm 1), in the ground frame.
@@ -29,10 +23,9 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.dynamics.partial_derivatives.rates import (
-    apply, bracket, convolve, descendants, outer)
-from liedyn_ros.dynamics.screw_tree import ScrewTree, unpacked
-from liedyn_ros.dynamics.time_derivatives.orders import MAX_ORDER
+from liedyn_ros.dynamics.tree.orders import MAX_ORDER
+from liedyn_ros.dynamics.tree.screw_tree import ScrewTree, unpacked
+from liedyn_ros.dynamics.tree.taylor import apply, bracket, convolve, descendants, outer
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import SPATIAL, Twists
 from liedyn_ros.model import Model

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The node that flies the aerial manipulator along its reference, by the dynamics server."""
 
@@ -36,16 +30,16 @@ from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial.control_outputs import AerialControlOutputs
 from liedyn_ros.nodes.aerial.parameters import (
     aerial_manipulator_of, CONTROLLER, EFFORT_RATES, MODEL)
-from liedyn_ros.ros import conversions
-from liedyn_ros.ros.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.input_gate import InputGate
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.parameters import ParameterSet
-from liedyn_ros.ros.process import run
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.messages.stamped_pair import StampedPair
+from liedyn_ros.ros.messages.tree_messages import TreeMessages
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.node.parameters import ParameterSet
+from liedyn_ros.ros.node.process import run
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.stamped_pair import StampedPair
-from liedyn_ros.ros.stream import Stream
-from liedyn_ros.ros.tree_messages import TreeMessages
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.streams.input_gate import InputGate
+from liedyn_ros.ros.streams.stream import Stream
 
 SILENCE_RATE = 10.0  # Hz; of checks whether states come
 REPORT_RATE = 1.0  # Hz

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """What the simulator of the aerial manipulator publishes: state, TF, robot model, clock."""
 
@@ -27,11 +21,11 @@ from liedyn_ros.aerial import AerialManipulator
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.model import to_urdf
-from liedyn_ros.ros import conversions
-from liedyn_ros.ros.lifecycle import ManagedNode
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.messages.tf import has_listeners, open_broadcaster
+from liedyn_ros.ros.messages.tree_messages import TreeMessages
+from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import LATCHED
-from liedyn_ros.ros.tf import has_listeners, open_broadcaster
-from liedyn_ros.ros.tree_messages import TreeMessages
 
 
 class AerialOutputs:

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The parameters of the aerial manipulator's nodes, in the order of the pages' tables."""
 
@@ -23,7 +17,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Gains
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
-from liedyn_ros.ros.parameters import Parameter, ParameterSet
+from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
 
 MODEL = 'aerial_manipulator.yaml'
 ROTOR_SPEEDS = 'rotor_speeds'

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The node that simulates an aerial manipulator: commands in, state out."""
 
@@ -28,13 +22,12 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial.commands import AerialCommands
 from liedyn_ros.nodes.aerial.outputs import AerialOutputs
-from liedyn_ros.nodes.aerial.parameters import (
-    aerial_manipulator_of, MODEL, SIMULATOR, start_of)
+from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, MODEL, SIMULATOR, start_of
 from liedyn_ros.nodes.simulator_node import SimulatorNode
-from liedyn_ros.ros import conversions
-from liedyn_ros.ros.process import run
-from liedyn_ros.ros.stream import Stream
-from liedyn_ros.ros.tree_messages import TreeMessages
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.messages.tree_messages import TreeMessages
+from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.streams.stream import Stream
 
 
 def warm_up_simulation() -> None:

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Answers to the queries of the dynamics server, from messages to messages."""
 
@@ -37,8 +31,8 @@ from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
 from liedyn_ros.nodes.dynamics.question import explain, Question
 from liedyn_ros.nodes.dynamics.solvers import (
     LoopSolver, Solved, Solver, TreeSolver, warm_up_loops)
-from liedyn_ros.ros import conversions
-from liedyn_ros.ros.tree_messages import count_entries, doubles, TreeMessages
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.messages.tree_messages import count_entries, doubles, TreeMessages
 
 Solve = Callable[[Question], Solved]
 REDUNDANCIES = {

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Linear models of a tree about states, from messages to messages."""
 
@@ -24,13 +18,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
-from liedyn_ros.dynamics.partial_derivatives.constrained_linearization import (
+from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained)
-from liedyn_ros.dynamics.partial_derivatives.linearization import (
-    linearize, LinearModel, transition)
+from liedyn_ros.dynamics.linearization.trees import linearize, LinearModel, transition
 from liedyn_ros.nodes.dynamics.question import explain, Question
 from liedyn_ros.nodes.dynamics.solvers import LoopSolver, Solver
-from liedyn_ros.ros.tree_messages import doubles, TreeMessages
+from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 
 MAX_STATES = 1000
 MAX_STEP = 10.0  # s

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The parameters of the dynamics server, in the order of its page's table, and their model."""
 
@@ -26,7 +20,7 @@ from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
 from liedyn_ros.model import annotate, load_model, load_urdf, Model
-from liedyn_ros.ros.parameters import Parameter
+from liedyn_ros.ros.node.parameters import Parameter
 from liedyn_ros.stewart import platform_model, StewartGeometry
 
 MODEL = (

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Answers about a Stewart platform: the motion of the platform decides that of its legs."""
 
@@ -29,9 +23,9 @@ from liedyn_ros.dynamics import FloatingBase, JointOrder
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, Solve
 from liedyn_ros.nodes.dynamics.solvers import require_warm
-from liedyn_ros.ros import conversions
-from liedyn_ros.ros.tree_messages import count_entries
-from liedyn_ros.ros.warm_up import start_warm_up
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.messages.tree_messages import count_entries
+from liedyn_ros.ros.node.warm_up import start_warm_up
 from liedyn_ros.stewart import (
     model_state, platform_model, StewartDynamics, StewartGeometry)
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The node that serves the dynamics of a tree, or of loops, by services and by topics."""
 
@@ -29,12 +23,12 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_machine, SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
-from liedyn_ros.ros.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.lifecycle import INTERNAL_FAULT, ManagedNode
-from liedyn_ros.ros.process import run
+from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
+from liedyn_ros.ros.node.process import run
 from liedyn_ros.ros.qos import DEPTH, LATCHED
-from liedyn_ros.ros.services import answer
-from liedyn_ros.ros.stream import Stream
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.streams.services import answer
+from liedyn_ros.ros.streams.stream import Stream
 
 Fill = Callable[[DynamicsAnswers, Any, Any], None]
 ALGORITHMS: dict[str, Fill] = {

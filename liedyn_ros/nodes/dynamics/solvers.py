@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """What a dynamics server computes with: the tree alone, or the tree with its loops closed."""
 
@@ -29,10 +23,10 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, Mobility)
-from liedyn_ros.dynamics.partial_derivatives.constrained_linearization import linearize_constrained
+from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.nodes.dynamics.question import Question
-from liedyn_ros.ros.warm_up import start_warm_up
+from liedyn_ros.ros.node.warm_up import start_warm_up
 
 
 class Solved(NamedTuple):

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """A machine with closed loops as JointStates describe it: its tracker and its messages."""
 
@@ -25,13 +19,13 @@ from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
-from liedyn_ros.dynamics.floating_base import base_joint
+from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.joints import GROUND
 from liedyn_ros.nodes.dynamics.parameters import named_values
 from liedyn_ros.nodes.dynamics.solvers import two_bars
-from liedyn_ros.ros.packed import JointReadings
+from liedyn_ros.ros.messages.packed import JointReadings
 
 NOTHING: Array = np.empty(0)  # what a message does not say
 

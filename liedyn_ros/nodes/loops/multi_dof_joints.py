@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Joints of several degrees of freedom, such as universal ones: no JointState can hold them."""
 
@@ -19,9 +13,9 @@ from sensor_msgs.msg import MultiDOFJointState
 
 from liedyn_ros.dynamics.constrained import LoopState
 from liedyn_ros.nodes.loops.machine import LoopedMachine
-from liedyn_ros.ros.conversions import stamp_of, to_transform, to_twist
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.tf import has_listeners, open_broadcaster
+from liedyn_ros.ros.messages.conversions import stamp_of, to_transform, to_twist
+from liedyn_ros.ros.messages.tf import has_listeners, open_broadcaster
+from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 
 class MultiDofJointOutputs:

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """What loop_state_publisher publishes: states of all joints, and how they were found."""
 
@@ -26,9 +20,9 @@ from liedyn_ros.common.errors import ConvergenceError, LiedynError, SingularErro
 from liedyn_ros.dynamics.constrained import LoopState
 from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample
 from liedyn_ros.nodes.loops.multi_dof_joints import MultiDofJointOutputs
-from liedyn_ros.ros.conversions import stamp_of
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.messages.conversions import stamp_of
+from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
           (LiedynError, LoopStatus.REJECTED))

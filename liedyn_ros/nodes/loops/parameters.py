@@ -1,23 +1,17 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The parameters of the loop state publisher, in the order of its page's table."""
 
 from dataclasses import replace
 
 from liedyn_ros.nodes.dynamics.parameters import MODEL
-from liedyn_ros.ros.parameters import Parameter
+from liedyn_ros.ros.node.parameters import Parameter
 
 LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in MODEL) + (
     Parameter('measured_joints', [''], 'measured joints, each of one coordinate; by default all '

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The node that computes all joints of a robot with closed loops from those with encoders."""
 
@@ -26,18 +20,17 @@ from std_msgs.msg import String
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
-from liedyn_ros.nodes.loops.machine import (
-    LoopedMachine, LoopSample, NOTHING, warm_up_tracking)
+from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, NOTHING, warm_up_tracking
 from liedyn_ros.nodes.loops.outputs import LoopOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
-from liedyn_ros.ros.conversions import nanoseconds
-from liedyn_ros.ros.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.input_gate import InputGate
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import JointReadings, JointStateReader
-from liedyn_ros.ros.process import run
+from liedyn_ros.ros.messages.conversions import nanoseconds
+from liedyn_ros.ros.messages.packed import JointReadings, JointStateReader
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.node.process import run
 from liedyn_ros.ros.qos import LATCHED, sensor_data
-from liedyn_ros.ros.stream import Stream
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.streams.input_gate import InputGate
+from liedyn_ros.ros.streams.stream import Stream
 
 SILENCE_RATE = 10.0  # Hz; of checks whether input comes
 

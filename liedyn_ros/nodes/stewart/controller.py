@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The node that tracks a motion of a Stewart platform by leg forces."""
 
@@ -28,14 +22,14 @@ from liedyn_ros.control import Gains, JumpDetector, TrackingError
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
-from liedyn_ros.ros import conversions
-from liedyn_ros.ros.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.input_gate import InputGate
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.process import run
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.messages.stamped_pair import StampedPair
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.node.process import run
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.stamped_pair import StampedPair
-from liedyn_ros.ros.stream import Stream
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.streams.input_gate import InputGate
+from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     leg_lengths, leg_rates, PlatformController, SmoothTrajectory, StewartDynamics, StewartGeometry)
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The simulator of a Stewart platform under leg forces: commands in, leg states out."""
 
@@ -27,9 +21,9 @@ from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR, DYNAMICS_SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
-from liedyn_ros.ros import conversions
-from liedyn_ros.ros.process import run
-from liedyn_ros.ros.stream import Stream
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import PlatformSimulation
 
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """What the simulators of a platform publish: leg states in the form asked for, the true pose."""
 
@@ -21,12 +15,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Header
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.nodes.stewart.outputs import POSE
 from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
-from liedyn_ros.ros import conversions
-from liedyn_ros.ros.lifecycle import ManagedNode
-from liedyn_ros.ros.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.nodes.stewart.pose.outputs import POSE
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart import LegSample
 

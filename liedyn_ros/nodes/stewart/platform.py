@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """What the Stewart nodes read from their parameters: the platform, its home, its actuators."""
 
@@ -25,8 +19,8 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.ros.conversions import from_position_quaternion
-from liedyn_ros.ros.parameters import ParameterSet
+from liedyn_ros.ros.messages.conversions import from_position_quaternion
+from liedyn_ros.ros.node.parameters import ParameterSet
 from liedyn_ros.stewart import LegActuators, SmoothTrajectory, StewartGeometry
 
 LEG_STATES = 'leg_states'

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The simulator of a Stewart platform: leg states along a smooth motion, and the true pose."""
 
@@ -25,11 +19,11 @@ from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
-from liedyn_ros.ros.ages import Ages
-from liedyn_ros.ros.input_gate import ClockMonitor
-from liedyn_ros.ros.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
-from liedyn_ros.ros.process import run
-from liedyn_ros.ros.stream import Stream
+from liedyn_ros.ros.node.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
+from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.streams.ages import Ages
+from liedyn_ros.ros.streams.input_gate import ClockMonitor
+from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import LegSample, LegSimulation
 
 

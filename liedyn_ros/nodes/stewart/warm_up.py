@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Every kernel of the Stewart nodes, called once on the paper's platform."""
 
@@ -20,7 +14,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.parameters import PLATFORM
-from liedyn_ros.ros import conversions
+from liedyn_ros.ros.messages import conversions
 from liedyn_ros.stewart import (
     AssemblyModeSolver, GaussNewton, leg_lengths, LegActuators, LegSimulation, LengthSensor,
     LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,

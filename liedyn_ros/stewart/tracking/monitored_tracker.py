@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 A tracker that warns when a pose may be wrong, names the leg, and can hold the other branch.
@@ -35,16 +29,17 @@ from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import Status
-from liedyn_ros.stewart.tracking.branch_monitor import Branch, BranchMonitor
-from liedyn_ros.stewart.tracking.kernels import leg_faults, motion_bank, poses, readings
-from liedyn_ros.stewart.tracking.leg_monitor import LegFaults, LegMonitor
+from liedyn_ros.stewart.tracking.branch.kernels import poses
+from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
+from liedyn_ros.stewart.tracking.branch.two_branch_tracker import Choice, TwoBranchTracker
+from liedyn_ros.stewart.tracking.legs.kernels import leg_faults, motion_bank, readings
+from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor
+from liedyn_ros.stewart.tracking.legs.motion_filter import LegMotion, MotionFilter
+from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
-from liedyn_ros.stewart.tracking.motion_filter import LegMotion, MotionFilter
-from liedyn_ros.stewart.tracking.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
-from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
 KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
 NOTHING = np.full(6, math.nan)

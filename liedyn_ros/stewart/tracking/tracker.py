@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The pose of a moving platform, sample after sample, from the pose before."""
 
@@ -32,7 +26,7 @@ from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import AT_REST, PoseSolver, Status
-from liedyn_ros.stewart.tracking.kernels.branch import PREDICTION_LIMIT
+from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 
 MAX_EXTRAPOLATION = 5.0  # times the span of a difference, over which its noise would grow

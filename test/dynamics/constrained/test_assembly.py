@@ -1,28 +1,24 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Assembly, other assemblies, completion and mobility of closed loops."""
 
 import numpy as np
 import pytest
-from support import loop_witness
-from support.looped_machines import bennett, five_bar, four_bar, planar_linkage, random_looped
+from support.machines.looped_machines import (
+    bennett, five_bar, four_bar, planar_linkage, random_looped)
+from support.witnesses import loop_witness
 
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, assemblies, complete_acceleration, complete_velocity, ConstrainedDynamics,
-    Constraints, mobility, other_assembly, project)
+    Constraints, other_assembly, project)
+from liedyn_ros.dynamics.constrained.configurations import mobility
 from liedyn_ros.model import CLOSURE_TYPES
 
 

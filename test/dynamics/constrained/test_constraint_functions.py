@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """A user's own constraint functions: closed form, built-in closures, dense matrices, energy."""
 
@@ -19,14 +13,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from support import loop_witness
-from support.looped_machines import random_looped
+from support.machines.looped_machines import random_looped
+from support.witnesses import loop_witness
 
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, ShapeError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, ConstrainedDynamics, ConstraintFunction, ConstraintStatus,
     project, projected_runge_kutta)
-from liedyn_ros.dynamics.partial_derivatives.constrained import constrained_partial_derivatives
+from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
+    constrained_partial_derivatives)
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 LENGTH, MASS = 0.7, 1.3  # m, kg

@@ -1,24 +1,18 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Constrained forward and hybrid dynamics against a dense solution, and their derivatives."""
 
 import numpy as np
 import pytest
-from support import loop_witness
-from support.looped_machines import (
+from support.machines.looped_machines import (
     bennett, five_bar, four_bar, Looped, planar_linkage, random_looped)
+from support.witnesses import loop_witness
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, ShapeError

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Constraint functions to order r: beside closures, and along a motion in 50 digits."""
 
@@ -20,19 +14,20 @@ import math
 from mpmath import mp
 import numpy as np
 import pytest
-from support.motion_witness import witness
-from support.random_models import random_model
-from support.tangents import tangent_derivatives
+from support.machines.random_models import random_model
+from support.witnesses.motion_witness import witness
+from support.witnesses.tangents import tangent_derivatives
 
 from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.constrained import (
     complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintFunction, project,
     taylor_series)
-from liedyn_ros.dynamics.constrained.configuration_series import (
+from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
     configuration_series, tangent_series)
-from liedyn_ros.dynamics.partial_derivatives.constrained_inverse_rates import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.forward_rates import (
+    constrained_rate_jacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_rates import (
     constrained_inverse_rate_jacobians)
-from liedyn_ros.dynamics.partial_derivatives.constrained_rates import constrained_rate_jacobians
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 

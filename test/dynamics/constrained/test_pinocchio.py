@@ -1,22 +1,16 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The same numbers as Pinocchio's constraintDynamics, where it has the closure."""
 
 import numpy as np
 import pytest
-from support.looped_machines import four_bar, random_looped
+from support.machines.looped_machines import four_bar, random_looped
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
@@ -25,7 +19,7 @@ from liedyn_ros.model import Model, pose
 from liedyn_ros.stewart import model_state, platform_model, StewartGeometry
 
 pin = pytest.importorskip('pinocchio')
-pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
+pinocchio_twin = pytest.importorskip('support.witnesses.pinocchio_twin')
 
 KINDS = ('revolute', 'prismatic', 'spherical')
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]

@@ -1,24 +1,19 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The platform as a model with closed loops: its leg forces are those of virtual work."""
 
 import numpy as np
 import pytest
-from support.stewart_motion import GEOMETRY, leg_forces, motion
+from support.machines.stewart_motion import GEOMETRY, leg_forces, motion
 
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus, mobility
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus
+from liedyn_ros.dynamics.constrained.configurations import mobility
 from liedyn_ros.stewart import model_state, platform_model
 
 STATES = 1000

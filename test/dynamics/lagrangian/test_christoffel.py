@@ -1,30 +1,24 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Christoffel symbols, Coriolis matrices and gravity terms beside differences and each other."""
 
 import numpy as np
 import pytest
-from support.dynamics_cases import Case
-from support.random_models import random_model
-from support.tangents import tangent_derivatives
+from support.machines.dynamics_cases import Case
+from support.machines.random_models import random_model
+from support.witnesses.tangents import tangent_derivatives
 
 from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.dynamics.lagrangian import (
     christoffel_symbols, christoffel_symbols_of_chains, closed_form_rate, gravity_terms,
     levi_civita_coriolis)
-from liedyn_ros.dynamics.screw_tree import ScrewTree
+from liedyn_ros.dynamics.tree.screw_tree import ScrewTree
 from liedyn_ros.model import JOINT_TYPES, Model
 
 TOLERANCE = 1e-12

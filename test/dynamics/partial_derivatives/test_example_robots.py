@@ -1,29 +1,23 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The Jacobians on robots of the example-robot-data wheel, beside Pinocchio's."""
 
 import numpy as np
 import pytest
-from support.example_robots import example_robot
+from support.machines.example_robots import example_robot
 
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import Regressor
 from liedyn_ros.model import load_urdf
 
 pin = pytest.importorskip('pinocchio')
-pinocchio_twin = pytest.importorskip('support.pinocchio_twin')
+pinocchio_twin = pytest.importorskip('support.witnesses.pinocchio_twin')
 
 pytestmark = pytest.mark.filterwarnings(  # of mimic joints and inertias; tested by themselves
     'ignore::liedyn_ros.common.errors.DescriptionWarning')

@@ -1,24 +1,18 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Jacobians of inverse, forward and hybrid dynamics beside differences, Pinocchio, each other."""
 
 import numpy as np
 import pytest
-from support.dynamics_cases import Case, make_case, TREES
-from support.random_models import random_model
-from support.tangents import difference, tangent_derivatives
+from support.machines.dynamics_cases import Case, make_case, TREES
+from support.machines.random_models import random_model
+from support.witnesses.tangents import difference, tangent_derivatives
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, ShapeError, SingularError)
@@ -172,7 +166,7 @@ RIGHT = [name for name in JOINT_TYPES if name not in ('universal', 'planar', 'cy
 @pytest.mark.parametrize(('seed', 'floating'), TREES[:4])
 def test_pinocchio_has_the_same_jacobians(seed: int, floating: bool) -> None:
     pytest.importorskip('pinocchio')
-    from support.pinocchio_twin import partial_derivatives_of_both, to_pinocchio
+    from support.witnesses.pinocchio_twin import partial_derivatives_of_both, to_pinocchio
     model, rng = random_model(seed, 8, floating, RIGHT), np.random.default_rng(seed)
     twin, d = to_pinocchio(model), Dynamics(model, dissipation=False)
     q, (v, a) = model.random(rng), rng.normal(size=(2, model.nv))

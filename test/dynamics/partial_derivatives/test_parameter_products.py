@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Products by parameters of trees beside full Jacobians, complex steps and Pinocchio."""
 
@@ -19,9 +13,9 @@ import pickle
 
 import numpy as np
 import pytest
-from support.complex_step import along, ComplexTree, hat
-from support.dynamics_cases import make_case, TREES
-from support.model_variants import placed_turn
+from support.machines.dynamics_cases import make_case, TREES
+from support.machines.model_variants import placed_turn
+from support.witnesses.complex_step import along, ComplexTree, hat
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, ShapeError, SingularError)
@@ -191,7 +185,7 @@ def test_damping_that_does_not_count(damped, change) -> None:
 
 def test_pinocchio_has_the_same_regressor() -> None:
     pin = pytest.importorskip('pinocchio')
-    from support.pinocchio_twin import to_pinocchio
+    from support.witnesses.pinocchio_twin import to_pinocchio
     model, rng = load_model(config_file('aerial_manipulator.yaml')), np.random.default_rng(5)
     twin, d = to_pinocchio(model), Dynamics(model, dissipation=False)
     q, (v, a, y) = model.random(rng), rng.normal(size=(3, model.nv))

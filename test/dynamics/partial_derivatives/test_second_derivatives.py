@@ -1,23 +1,17 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Second derivatives as products with two vectors, beside differences of the gradients."""
 
 import numpy as np
 import pytest
-from support.dynamics_cases import Case, make_case, TREES
-from support.tangents import difference
+from support.machines.dynamics_cases import Case, make_case, TREES
+from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import NotFiniteError
 
@@ -66,7 +60,7 @@ def test_the_order_matters_by_the_structure_constants_alone(damped: Case) -> Non
     y, x, z = damped.rng.normal(size=(3, n))
     one = partial.gradient_product(*state, y, x, rest, rest).by_q @ z
     other = partial.gradient_product(*state, y, z, rest, rest).by_q @ x
-    from liedyn_ros.dynamics.partial_derivatives.time_derivatives import velocity_brackets
+    from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
     bracket = velocity_brackets(damped.model, x) @ z
     assert one - other == pytest.approx(
         partial.gradient(*state, y).by_q @ bracket, rel=1e-9, abs=1e-9 * abs(one))

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The aerial manipulator's nodes with actuators that lag: what is asked, commanded and gained."""
 
@@ -23,9 +17,9 @@ import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from support.aerial_bench import Controller, HOVER, JOINTS, MACHINE, PERIOD_NS
-from support.pose_bench import ns, stamp_of
-from support.ros_bench import Bench
+from support.bench.aerial_bench import Controller, HOVER, JOINTS, MACHINE, PERIOD_NS
+from support.bench.pose_bench import ns, stamp_of
+from support.bench.ros_bench import Bench
 
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Closed loops through the services: the answers are those of ConstrainedDynamics."""
 
@@ -22,7 +16,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from rclpy.logging import LoggingSeverity
-from support.dynamics_bench import Motion, ServerBench
+from support.bench.dynamics_bench import Motion, ServerBench
 
 from liedyn_ros.common.errors import DescriptionWarning
 from liedyn_ros.common.resources import config_file
@@ -32,7 +26,7 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
-from liedyn_ros.ros.conversions import from_wrench
+from liedyn_ros.ros.messages.conversions import from_wrench
 
 pytestmark = pytest.mark.ros
 FIVE_BAR = config_file('five_bar.yaml')
@@ -167,7 +161,7 @@ def test_mimic_joints_are_held_when_asked(bench, tmp_path):
 
 def test_the_kernels_of_loops_are_compiled_before_the_node_is_active(bench, monkeypatch):
     gate = Event()
-    monkeypatch.setattr('liedyn_ros.ros.lifecycle.WARM_TIMEOUT', 0.01)
+    monkeypatch.setattr('liedyn_ros.ros.node.lifecycle.WARM_TIMEOUT', 0.01)
     monkeypatch.setattr('liedyn_ros.nodes.dynamics.answers.warm_up_loops', gate.wait)
     node = bench.add(DynamicsServerNode, model_file=str(FIVE_BAR))
     bench.until_logged(node, 'not configured yet', LoggingSeverity.WARN)

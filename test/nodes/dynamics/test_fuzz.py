@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """4000 fuzzed requests: each is answered, no answer holds a NaN, the server goes on."""
 
@@ -19,8 +13,9 @@ from collections import Counter
 from liedyn_interfaces.srv import Dynamics, EquationsOfMotion
 import numpy as np
 import pytest
-from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, SERVER, ServerBench
-from support.dynamics_fuzz import Fuzz
+from support.bench.dynamics_bench import (
+    AERIAL, ALGORITHMS, Motion, random_file, SERVER, ServerBench)
+from support.bench.dynamics_fuzz import Fuzz
 
 pytestmark = pytest.mark.ros
 REQUESTS, AT_ONCE = 4000, 5  # services keep up to ten requests that wait

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Linear models from the server against the core's: every machine, continuous and discrete."""
 
@@ -21,16 +15,16 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from std_msgs.msg import Header
-from support.dynamics_bench import AERIAL, Motion, ServerBench, vector
+from support.bench.dynamics_bench import AERIAL, Motion, ServerBench, vector
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
-from liedyn_ros.dynamics.partial_derivatives.constrained_linearization import (
+from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained)
-from liedyn_ros.dynamics.partial_derivatives.linearization import linearize, transition
+from liedyn_ros.dynamics.linearization.trees import linearize, transition
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.dynamics.linear_models import MAX_STATES
-from liedyn_ros.ros.tree_messages import TreeMessages
+from liedyn_ros.ros.messages.tree_messages import TreeMessages
 
 pytestmark = pytest.mark.ros
 CLOSE = {'rtol': 1e-8, 'atol': 1e-8}  # a pose goes through a matrix on its way in

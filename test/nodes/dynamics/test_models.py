@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Where the dynamics server's model comes from, and how it is replaced while the server runs."""
 
@@ -22,12 +16,12 @@ import pytest
 from rclpy.logging import LoggingSeverity
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-from support.dynamics_bench import AERIAL, Motion, random_file, ServerBench
+from support.bench.dynamics_bench import AERIAL, Motion, random_file, ServerBench
 import yaml
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
-from liedyn_ros.ros.lifecycle import OF_ALL_NODES
+from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
 
 pytestmark = pytest.mark.ros
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

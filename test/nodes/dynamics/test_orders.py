@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Derivatives from the dynamics server, in both conventions of those of the base's twist."""
 
@@ -18,7 +12,7 @@ from liedyn_interfaces.msg import DynamicsQuery
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
-from support.dynamics_bench import ALGORITHMS, Motion
+from support.bench.dynamics_bench import ALGORITHMS, Motion
 
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The dynamics server about a Stewart platform: its geometry file is the model."""
 
@@ -20,13 +14,13 @@ from liedyn_interfaces.msg import (
 from liedyn_interfaces.srv import DescribeModel
 import numpy as np
 import pytest
-from support.dynamics_bench import pose_of, ServerBench, vector
-from support.stewart_motion import motion
+from support.bench.dynamics_bench import pose_of, ServerBench, vector
+from support.machines.stewart_motion import motion
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.dynamics.platform_answers import warm_up_platform
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
-from liedyn_ros.ros.conversions import from_twist
+from liedyn_ros.ros.messages.conversions import from_twist
 from liedyn_ros.stewart import model_state, platform_model, StewartDynamics, StewartGeometry
 
 pytestmark = pytest.mark.ros

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Bad requests: success false, a message that names the fault, and the server goes on."""
 
@@ -21,9 +15,10 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np
 import pytest
-from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, ServerBench, vector
+from support.bench.dynamics_bench import (
+    AERIAL, ALGORITHMS, Motion, random_file, ServerBench, vector)
 
-from liedyn_ros.dynamics.inverse import Inverse
+from liedyn_ros.dynamics.algorithms.inverse import Inverse
 
 pytestmark = pytest.mark.ros
 inverse, forward, hybrid = ALGORITHMS

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The dynamics server's answers against the core's: every service, every topic, every joint."""
 
@@ -21,10 +15,10 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from std_msgs.msg import Header
-from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, ServerBench
+from support.bench.dynamics_bench import AERIAL, ALGORITHMS, Motion, random_file, ServerBench
 
-from liedyn_ros.ros.conversions import nanoseconds
-from liedyn_ros.ros.tree_messages import TreeMessages
+from liedyn_ros.ros.messages.conversions import nanoseconds
+from liedyn_ros.ros.messages.tree_messages import TreeMessages
 
 pytestmark = pytest.mark.ros
 CLOSE = {'rtol': 1e-9, 'atol': 1e-9}  # a pose goes through a matrix on its way in

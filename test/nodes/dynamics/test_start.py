@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """How the dynamics server starts: from the first second callers are told why they must wait."""
 
@@ -27,10 +21,10 @@ from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import LoggingSeverity
-from support.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
+from support.bench.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
 
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
-from liedyn_ros.ros import lifecycle
+from liedyn_ros.ros.node import lifecycle
 
 pytestmark = pytest.mark.ros
 WAIT = 'expected the node to be active, got not configured yet: its kernels are being compiled'

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """All joints from the measured ones: outputs, warnings, bad input, where the model comes from."""
 
@@ -23,12 +17,12 @@ from std_msgs.msg import String
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
-from liedyn_ros.lie import SE3, se3, SO3
+from liedyn_ros.lie import se3, SE3, SO3
 from liedyn_ros.model import annotate, load_urdf, load_yaml
 from liedyn_ros.nodes.loops import multi_dof_joints
 from liedyn_ros.nodes.loops.machine import warm_up_tracking
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
-from liedyn_ros.ros.conversions import nanoseconds, stamp_of
+from liedyn_ros.ros.messages.conversions import nanoseconds, stamp_of
 from liedyn_ros.ros.qos import LATCHED
 
 pytestmark = pytest.mark.ros

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Bad input: each is named in log and status, nothing false comes out, the next is tracked."""
 
@@ -24,13 +18,13 @@ from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64
-from support.crossings import Crossing
-from support.pose_bench import (
+from support.bench.pose_bench import (
     FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
+from support.machines.crossings import Crossing
 
-from liedyn_ros.nodes.stewart.pose import StewartPoseNode
-from liedyn_ros.ros import lifecycle
-from liedyn_ros.ros.lifecycle import LOG_PERIOD
+from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
+from liedyn_ros.ros.node import lifecycle
+from liedyn_ros.ros.node.lifecycle import LOG_PERIOD
 from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Certificates in the status and proofs of paths by the service, of platforms of any form."""
 
@@ -19,12 +13,12 @@ from liedyn_interfaces.srv import ProveStewartPath, SolveStewartPose
 import numpy as np
 import pytest
 from std_msgs.msg import Header
-from support.leg_forms import example
-from support.pose_bench import FAR, GEOMETRY, LEGS, NEAR
-from support.stewart_cases import pose_of
+from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR
+from support.machines.leg_forms import example
+from support.machines.stewart_cases import pose_of
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.ros.conversions import to_pose
+from liedyn_ros.ros.messages.conversions import to_pose
 from liedyn_ros.stewart import leg_lengths, PoseCertifier
 
 pytestmark = pytest.mark.ros

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The controller of a platform: in a loop with pose node and simulator, and bad states."""
 
@@ -20,11 +14,11 @@ import pytest
 from rclpy.logging import LoggingSeverity
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from support.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
+from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 
 from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
-from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.stewart import StewartDynamics
 
 pytestmark = pytest.mark.ros

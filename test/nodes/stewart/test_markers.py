@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The markers by themselves: their shapes, and the colours of the legs."""
 
@@ -19,11 +13,11 @@ from dataclasses import replace
 from builtin_interfaces.msg import Time
 import numpy as np
 import pytest
-from support.pose_bench import FAR, GEOMETRY
+from support.bench.pose_bench import FAR, GEOMETRY
 from visualization_msgs.msg import Marker
 
-from liedyn_ros.nodes.stewart.markers import BEYOND, END, MIDDLE, StewartMarkers
 from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.pose.markers import BEYOND, END, MIDDLE, StewartMarkers
 from liedyn_ros.stewart import leg_lengths, LegActuators
 
 LIMITS = np.tile([0.3, 0.7], (6, 1))

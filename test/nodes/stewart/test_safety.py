@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The pose node knows when it may be wrong: flags, covariance, diagnostics, prediction."""
 
@@ -20,9 +14,9 @@ from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import PredictStewartPose
 import numpy as np
 import pytest
-from support.crossings import Crossing
-from support.pose_bench import (
+from support.bench.pose_bench import (
     FAR, GEOMETRY, HOME, matrix, moved, ns, PERIOD_NS, PoseBench, rates_at, stamp_of)
+from support.machines.crossings import Crossing
 import yaml
 
 from liedyn_ros.common.resources import config_file

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The pose node's redundant sensor: what it tells of the pose, what is told of it."""
 
@@ -22,10 +16,10 @@ from rclpy.logging import LoggingSeverity
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64
-from support.pose_bench import FAR, GEOMETRY, HOME, moved, PERIOD_NS, PoseBench, stamp_of
+from support.bench.pose_bench import FAR, GEOMETRY, HOME, moved, PERIOD_NS, PoseBench, stamp_of
 from transforms3d.quaternions import mat2quat
 
-from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The pose node's services: solve once, all poses, inverse kinematics, reset; bad requests."""
 
@@ -22,12 +16,12 @@ from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInvers
 import numpy as np
 import pytest
 from std_srvs.srv import Trigger
-from support.pose_bench import FAR, GEOMETRY, HOME, LEGS, matrix, NEAR, PoseBench
+from support.bench.pose_bench import FAR, GEOMETRY, HOME, LEGS, matrix, NEAR, PoseBench
 from transforms3d.quaternions import mat2quat
 import yaml
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.stewart.pose import StewartPoseNode
+from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths, length_jacobian
 
 pytestmark = pytest.mark.ros

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Proofs of paths, against many poses of each, crossings, and interval arithmetic."""
 
@@ -21,8 +15,8 @@ import itertools
 from numba.core.dispatcher import Dispatcher
 import numpy as np
 import pytest
-from support.leg_forms import example
-from support.stewart_cases import pose_of
+from support.machines.leg_forms import example
+from support.machines.stewart_cases import pose_of
 
 from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Forward kinematics against the paper, known poses, scipy, and scaled copies of the platform."""
 
@@ -19,12 +13,12 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
-from support.stewart_cases import ROUNDED_LENGTHS_CM
+from support.machines.stewart_cases import ROUNDED_LENGTHS_CM
 from transforms3d.euler import mat2euler
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
-from liedyn_ros.lie import SE3, se3
+from liedyn_ros.lie import se3, SE3
 from liedyn_ros.stewart import (
     Chart, GaussNewton, leg_lengths, length_jacobian, LevenbergMarquardt, PoseSolver, Status,
     StewartGeometry)

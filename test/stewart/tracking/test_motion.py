@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Twist at its stamp and predictions, whose errors are as large as their covariances say."""
 
@@ -18,15 +12,15 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.leg_forms import example
+from support.machines.leg_forms import example
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, SmoothTrajectory)
 from liedyn_ros.stewart.platform.forms import Crank, Strut
-from liedyn_ros.stewart.tracking.kernels import motion_bank
-from liedyn_ros.stewart.tracking.motion_filter import MotionFilter
+from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
+from liedyn_ros.stewart.tracking.legs.motion_filter import MotionFilter
 
 FIRST_NS, SKIPPED = 1_000_000_000, 100
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Constrained inverse dynamics with least constraint force, which is any that is unique (12.18).
@@ -22,10 +16,11 @@ pseudo-inverse order by order is wrong from order one on.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import closures, order, orthogonal
+from liedyn_ros.dynamics.constrained.kernels import closures, order
 from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.kernels.tables import QUALITY, RANK
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
 @kernel

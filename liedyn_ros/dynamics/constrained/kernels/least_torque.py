@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Constrained inverse dynamics with least joint force, in the null space of A (12.20), (12.21).
@@ -21,9 +15,10 @@ closures carry. tau_a = Q^-1 N_a s is least at all times. A may have any rank.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import closures, inertia, orthogonal, solution
+from liedyn_ros.dynamics.constrained.kernels import closures, inertia, solution
 from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
 @kernel

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """What all tasks share: the state, the step from one order to the next, and the results."""
 
@@ -19,7 +13,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     add_many3, add_row, DEFECT, dot6, get_row, get_rows, HEAVY, many3, pick_rows,
     place_rows,
     ROUND, START)
-from liedyn_ros.dynamics.kernels import joints
+from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The position residuals f of closures and their Jacobian, exact off the closed set (12.2)."""
 
@@ -20,7 +14,7 @@ from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, get3, get6, ORIGIN, START, workspace_of)
-from liedyn_ros.dynamics.kernels import joints
+from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.model.kernels.closure_kinds import (

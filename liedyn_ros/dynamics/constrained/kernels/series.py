@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The motion of all links, coefficient by coefficient, in the inertial frame of tables.py."""
 
@@ -19,7 +13,7 @@ import math
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     add_row, AXES, get3, get_row, get_rows, HEAVY, load3, load9, many3, ORIGIN, pick_poses,
     pick_rows, place_rows, put3, put_many3, put_row, put_rows, ROUND, START, zeros)
-from liedyn_ros.dynamics.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import mat3, se3, vec3

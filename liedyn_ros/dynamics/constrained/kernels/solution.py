@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 One order of the constrained equations: M a = x + A^T lam, A a = -gamma (12.15).
@@ -23,12 +17,13 @@ orders.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import cholesky, inertia, orthogonal
+from liedyn_ros.dynamics.constrained.kernels import inertia
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     CHOLESKY, DEFECT, get3, many3, ORIGIN, QUALITY, RANK, START)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
 from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.linear_algebra.kernels import cholesky, orthogonal
 from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
 
 RANK_TOLERANCE = 1e-8  # a row whose independent part is smaller depends on the others

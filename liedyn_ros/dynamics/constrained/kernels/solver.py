@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The one entry to constrained dynamics.
@@ -27,7 +21,7 @@ from liedyn_ros.dynamics.constrained.kernels.position import is_open
 from liedyn_ros.dynamics.constrained.kernels.series import acceptable
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
-from liedyn_ros.dynamics.kernels.joints import finite
+from liedyn_ros.dynamics.tree.kernels.joints import finite
 from liedyn_ros.jit.decorators import kernel
 
 HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The matrix B of a body in motion: how its wrench changes with its twist (13.9).
@@ -19,8 +13,8 @@ B = -(I ad_V + ad_V^T I + N(I V)) = [T 0; [b] 0] is twelve numbers, T row by row
 survives sums, and transports into the common frame.
 """
 
-from liedyn_ros.dynamics.kernels import symmetric
-from liedyn_ros.dynamics.kernels.tables import add3, add9, load3, load9, store3, store9
+from liedyn_ros.dynamics.tree.kernels import symmetric
+from liedyn_ros.dynamics.tree.kernels.tables import add3, add9, load3, load9, store3, store9
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import mat3, vec3
 

@@ -1,23 +1,18 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The Jacobians of forward dynamics, from those of inverse dynamics at its solution (13.15)."""
 
-from liedyn_ros.dynamics.kernels import aba, joints
+from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import factorize, read, solve
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
     shared, square, write_jacobians)
+from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import LANES, put

@@ -1,25 +1,19 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Products of the Jacobians of forward dynamics with vectors from either side, O(n) (13.23)."""
 
-from liedyn_ros.dynamics.kernels import aba, articulated, joints
-from liedyn_ros.dynamics.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
+from liedyn_ros.dynamics.algorithms.kernels import aba, articulated
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import multiply, multiply_transposed
 from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
-    load_pair, store_pair, sum_of)
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair, sum_of
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
 

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Products of the Jacobians of hybrid dynamics with vectors from either side, O(n) (13.18), (13.23).
@@ -20,18 +14,18 @@ that the motion needs moves a_F by -M_FF^-1 times that; what M_FF^-1 needs are t
 hybrid dynamics has left. The changes of all parameters are a part of the direction.
 """
 
-from liedyn_ros.dynamics.kernels import aba, joints, rigid
-from liedyn_ros.dynamics.kernels.tables import (
-    coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE, PARENT,
-    PITCH, POSITION, ROTATION, VI)
+from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameter_products import (
     tables_of, vary_forces, weigh_forces)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import D_WRENCH, spread
 from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
-    add_pair, load_pair, store_pair)
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import add_pair, load_pair, store_pair
+from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE, PARENT, PITCH,
+    POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3

@@ -1,26 +1,20 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The Jacobians of inverse dynamics, O(n depth) (13.10) to (13.12)."""
 
-from liedyn_ros.dynamics.kernels import joints, rigid
-from liedyn_ros.dynamics.kernels.tables import (
-    coordinate_row, DAMPING, KIND, LINKS, PARENT, store3, VI)
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S)
+from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    coordinate_row, DAMPING, KIND, LINKS, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put

@@ -1,28 +1,22 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The motion of a tree in the common frame, and what each coordinate does to it."""
 
-from liedyn_ros.dynamics.kernels import joints, rigid
-from liedyn_ros.dynamics.kernels.tables import (
-    add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load3, load9,
-    PARENT, PITCH, store3, store9, VI)
-from liedyn_ros.dynamics.kernels.wrenches import fits, on_link
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, POSITION, Q, R, ROTATION, S, store_pair,
     TWIST)
+from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load3, load9, PARENT,
+    PITCH, store3, store9, VI)
+from liedyn_ros.dynamics.tree.kernels.wrenches import fits, on_link
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3

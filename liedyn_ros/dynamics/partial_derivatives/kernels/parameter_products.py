@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Products of the Jacobians of inverse and forward dynamics by all parameters with vectors, O(n).
@@ -19,9 +13,8 @@ The parameters are one vector: gravity, coordinates, bodies, closures. All table
 the room, because each argument takes time to pass.
 """
 
-from liedyn_ros.dynamics.kernels import aba, joints
-from liedyn_ros.dynamics.kernels.rnea import rnea
-from liedyn_ros.dynamics.kernels.tables import BODIES, DATA_WIDTH, LINKS, NV
+from liedyn_ros.dynamics.algorithms.kernels import aba
+from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
@@ -29,6 +22,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     multiply, multiply_transposed, PRODUCT_WIDTH, spread)
 from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, NV
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import get_int, LANES

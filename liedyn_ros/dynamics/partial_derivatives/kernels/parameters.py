@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Parameters of bodies and joints as parameters of links, and back: both linear.
@@ -23,9 +17,9 @@ displacement of a link behind it are twists in the frame of the same link, or in
 What does not follow from body to body is done for eight bodies at a time, side by side.
 """
 
-from liedyn_ros.dynamics.kernels import joints, rigid, symmetric
-from liedyn_ros.dynamics.kernels.tables import load3, ORDER_CHANGE, store3, TWIST
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import sum_of
+from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric
+from liedyn_ros.dynamics.tree.kernels.tables import load3, ORDER_CHANGE, store3, TWIST
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import (

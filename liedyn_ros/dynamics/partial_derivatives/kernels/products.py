@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Products of the Jacobians of inverse dynamics with vectors from either side, O(n).
@@ -18,16 +12,16 @@ Products of the Jacobians of inverse dynamics with vectors from either side, O(n
 They run in body frames on what rnea has written of each link: pose, twist, acceleration, wrench.
 """
 
-from liedyn_ros.dynamics.kernels import joints, rigid
-from liedyn_ros.dynamics.kernels.rnea import rnea
-from liedyn_ros.dynamics.kernels.tables import (
-    ACCELERATION, add3, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9, ORDER_CHANGE,
-    PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST, VI, WRENCH)
+from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     GRAVITY, LINK_PITCH, LINK_WRENCH, MOVED, PART_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
+from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    ACCELERATION, add3, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9, ORDER_CHANGE,
+    PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The Jacobians of inverse dynamics along a motion, as Taylor series in time (13.36).
@@ -21,16 +15,16 @@ is differentiated. Coefficient m of link i stands in row m count + i of links, c
 links with the ground; that of coordinate k in row m nv + k of columns.
 """
 
-from liedyn_ros.dynamics.kernels import joints, rigid, symmetric
-from liedyn_ros.dynamics.kernels.tables import (
-    add3, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS,
-    load3, load9, PARENT, PITCH, VI)
-from liedyn_ros.dynamics.kernels.wrenches import on_link
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.motion import place_ground
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, P, POSITION, Q, R, ROTATION, S,
     store_pair, TWIST)
+from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    add3, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS,
+    load3, load9, PARENT, PITCH, VI)
+from liedyn_ros.dynamics.tree.kernels.wrenches import on_link
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Second derivatives of inverse dynamics as products with two vectors, O(n) (13.24).
@@ -20,12 +14,12 @@ link is varied as seen in its own frame, so screws do not vary. From a parent to
 variation loses the bracket with the displacement h of the joint between them.
 """
 
-from liedyn_ros.dynamics.kernels import joints, rigid
-from liedyn_ros.dynamics.kernels.tables import add3, KIND, LINKS, load3, PARENT, store3, VI
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S, store_pair, TWIST)
+from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.tables import add3, KIND, LINKS, load3, PARENT, store3, VI
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3

@@ -1,21 +1,15 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The solution of M x = y from the factors of forward dynamics, O(n) (13.16)."""
 
-from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.dynamics.kernels.tables import (
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, coordinate_row, GAIN, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE,
     ORDER_WRENCH, PARENT, PITCH, POSITION, ROTATION, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The two tables of partial derivatives: links and columns, in one frame that all links share.
@@ -21,7 +15,7 @@ and a machine far from the ground's origin loses no digits. links has a row for 
 velocity coordinate. Names are those of the theory, section 13.2.
 """
 
-from liedyn_ros.dynamics.kernels.tables import add3, load3, store3
+from liedyn_ros.dynamics.tree.kernels.tables import add3, load3, store3
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import vec3
 

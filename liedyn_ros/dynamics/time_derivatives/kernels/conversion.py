@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Derivatives become coefficients in the table, and back.
@@ -22,16 +16,16 @@ than lanes, the last state fills the rest.
 
 import numpy as np
 
-from liedyn_ros.dynamics.kernels import joints, wrenches
-from liedyn_ros.dynamics.kernels.aba import is_prescribed
-from liedyn_ros.dynamics.kernels.tables import (
-    BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3, QI, store3,
-    store6, VI)
-from liedyn_ros.dynamics.kernels.trigonometry import sine_cosine
+from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels.joints import translation_per_unit
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, COSINE, EFFORT, EXTERNAL, MAX_ORDER, POSITION, RATE, ROTATION, SINE, SQUARE,
     TRANSLATION, VELOCITY)
+from liedyn_ros.dynamics.tree.kernels import joints, wrenches
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3, QI, store3,
+    store6, VI)
+from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put_lane
 from liedyn_ros.lie.kernels import vec3

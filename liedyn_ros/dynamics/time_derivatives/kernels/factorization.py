@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 Articulated inertias of a configuration: what kernels/aba.py finds at order zero, of LANES states.
@@ -18,13 +12,14 @@ Articulated inertias of a configuration: what kernels/aba.py finds at order zero
 They, the gains and the pivots depend on the pose alone and serve every order (Lemma 2).
 """
 
-from liedyn_ros.dynamics.kernels import aba, articulated, joints, pivots, rigid
-from liedyn_ros.dynamics.kernels.aba import is_prescribed
-from liedyn_ros.dynamics.kernels.tables import (
-    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
-    PIVOT_MARGIN, PLACEMENT, store3, VI)
+from liedyn_ros.dynamics.algorithms.kernels import aba, articulated, pivots
+from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, POSITION, ROTATION, SINE, TRANSLATION)
+from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
+    PIVOT_MARGIN, PLACEMENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, put, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The pose of a joint as a series, and products of it with other series (7.19 to 7.21, 7.28).
@@ -22,9 +16,9 @@ series: the constant placement of the joint frame in the parent is applied once 
 In all functions row is that of coefficient 0 of the link in the table.
 """
 
-from liedyn_ros.dynamics.kernels.tables import load3, load9, PITCH, store3, store9
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, PARENT_ACCELERATION, PARENT_VELOCITY, POSITION, RATE, ROTATION, SINE, TRANSLATION)
+from liedyn_ros.dynamics.tree.kernels.tables import load3, load9, PITCH, store3, store9
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, put, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3

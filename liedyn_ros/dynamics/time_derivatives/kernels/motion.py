@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The motion of a link, order by order, its parent's being known (7.29 to 7.35).
@@ -22,13 +16,13 @@ gravity needs a series. Of all products of its series a rigid body needs only th
 less than half of the brackets of (7.24).
 """
 
-from liedyn_ros.dynamics.kernels import symmetric
-from liedyn_ros.dynamics.kernels.tables import (
-    GRAVITY, KIND, load3, load6, load9, PARENT, PLACEMENT, store3, store6, store9)
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, AXIS_ACCELERATION, PARENT_ACCELERATION, PARENT_VELOCITY, POSITION, RATE,
     ROTATION, SQUARE, TENSOR, TRANSLATION, VELOCITY)
+from liedyn_ros.dynamics.tree.kernels import symmetric
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    GRAVITY, KIND, load3, load6, load9, PARENT, PLACEMENT, store3, store6, store9)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3

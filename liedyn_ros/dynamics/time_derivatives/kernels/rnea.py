@@ -1,25 +1,19 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """Inverse dynamics and its time derivatives: Newton and Euler on series (7.6)."""
 
-from liedyn_ros.dynamics.kernels import joints
-from liedyn_ros.dynamics.kernels.tables import LINKS, NV, PARENT
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion, store_velocity
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_to_parent, store_efforts, store_net_wrench)
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.tables import LINKS, NV, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get_int

@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The accelerations of one order: elimination from the leaves, solution from the root (7.7).
@@ -19,16 +13,16 @@ The series hold the motion without the accelerations that are sought, and the wr
 Articulated inertias, gains and pivots are those of order zero, in data.
 """
 
-from liedyn_ros.dynamics.kernels import articulated
-from liedyn_ros.dynamics.kernels.aba import is_prescribed
-from liedyn_ros.dynamics.kernels.joints import along, degrees, screw
-from liedyn_ros.dynamics.kernels.tables import (
-    add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, ORDER_CHANGE,
-    ORDER_WRENCH, PARENT, PITCH, PLACEMENT, RESIDUAL, store3, VI)
+from liedyn_ros.dynamics.algorithms.kernels import articulated
+from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_ACCELERATION, PARENT_VELOCITY,
     POSITION, RATE, TENSOR, TRANSLATION, VELOCITY, WRENCH)
+from liedyn_ros.dynamics.tree.kernels.joints import along, degrees, screw
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, ORDER_CHANGE,
+    ORDER_WRENCH, PARENT, PITCH, PLACEMENT, RESIDUAL, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, vec3

@@ -1,28 +1,22 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """The wrenches on a link, order by order: what its motion needs, what its joint transmits."""
 
-from liedyn_ros.dynamics.kernels import rigid, symmetric
-from liedyn_ros.dynamics.kernels.joints import along, degrees
-from liedyn_ros.dynamics.kernels.tables import (
-    add3, coordinate_row, DAMPING, INERTIA, KIND, load3, load6, load9, PARENT, PITCH, PLACEMENT,
-    store3, VI)
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import angular_acceleration, tensor_times
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, EFFORT, EXTERNAL, JOINT_FORCE, POSITION, RATE, SQUARE, TRANSLATION, WRENCH)
+from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
+from liedyn_ros.dynamics.tree.kernels.joints import along, degrees
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    add3, coordinate_row, DAMPING, INERTIA, KIND, load3, load6, load9, PARENT, PITCH, PLACEMENT,
+    store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, vec3

@@ -1,0 +1,209 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Hybrid dynamics: of each coordinate either is known (Kim, Table 4; theory 7.7)."""
+
+from collections.abc import Sequence
+from functools import cached_property
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.algorithms.algorithm import (
+    Algorithm, applied, of_state, time_derivatives_of)
+from liedyn_ros.dynamics.algorithms.kernels import aba
+from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
+from liedyn_ros.dynamics.partial_derivatives.hybrid import HybridPartialDerivatives
+from liedyn_ros.dynamics.time_derivatives.errors import HybridOrders, NO_DIGIT, with_error
+from liedyn_ros.dynamics.time_derivatives.estimate import ErrorEstimator
+from liedyn_ros.dynamics.time_derivatives.kernels import aba as aba_series
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.data import Data
+from liedyn_ros.dynamics.tree.inputs import borrowed, copied, known, mask, require_own_memory, stop
+from liedyn_ros.dynamics.tree.names import Names
+from liedyn_ros.dynamics.tree.orders import order_of_rows
+from liedyn_ros.jit.bound_kernel import BoundKernel
+
+Prescribed = NDArray[np.bool_] | Sequence[str]
+
+
+class Hybrid(Algorithm):
+    """
+    All of a and tau, from what is known of each; called as dynamics.hybrid.
+
+    prescribed (nv,) is True for velocity coordinates, those of a free base included, whose
+    acceleration is given in a. tau gives the force of the others. It may be names instead, as for
+    Names.prescribed. Other entries of a and tau are not read. Arrays are as for Dynamics. Each
+    call raises what Dynamics raises, and SingularError naming a coordinate that moves no inertia.
+    """
+
+    def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:
+        """Bind the kernel of one state."""
+        super().__init__(constants, data, lanes)
+        self._kernel = BoundKernel(aba.hybrid, *self._tables(None))
+        self._names = Names(self.model)
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+                 tau: ArrayLike, external: ArrayLike | None = None, data: Data | None = None
+                 ) -> tuple[Array, Array]:
+        """Return a and tau, each (nv,); external is (B, 6)."""
+        which = self._mask(prescribed)
+        a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
+        wrenches = self._no_wrenches if external is None else external
+        if data is None and self._kernel.attempt(q, v, which, a, tau, wrenches) == aba.DONE:
+            return a, tau
+        kernel = self._kernel if data is None else BoundKernel(aba.hybrid, *self._tables(data))
+        q, v, wrenches = self._position(q), self._rate('v', v), self._wrenches(external)
+        code = kernel(q, v, which, a, tau, wrenches)
+        if code != aba.DONE:
+            stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
+        return a, tau
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+                         tau: ArrayLike, external: ArrayLike | None = None,
+                         data: Data | None = None, *, max_error: float = NO_DIGIT
+                         ) -> tuple[Array, Array]:
+        """
+        Return a and tau with their time derivatives to order r, each (r + 1, nv).
+
+        a and tau are (r + 1, nv), read where they are given, as prescribed says of every order;
+        external is (r + 1, B, 6). Raises LimitError for r > 30, and for the first order whose
+        estimated error exceeds max_error: high orders lose digits. The estimate takes twice as
+        long as the orders; with max_error=math.inf there is none.
+        """
+        which, order = self._mask(prescribed), order_of_rows('a', a, 0)
+        shape = order + 1, self._nv
+        a = time_derivatives_of('a', a, shape, copied)
+        tau = time_derivatives_of('tau', tau, shape, copied)
+        kernel = self._for_order(order, aba_series.hybrid, True, data)
+        wrenches = self._no_wrench_rows if external is None else external
+        if kernel.attempt(q, v, which, a, tau, wrenches) != aba.DONE:
+            q, v, tau, wrenches = self.solve(kernel, q, v, which, a, tau, external, None)
+        self.require_digits(q, v, which, a, tau, wrenches, max_error)
+        return a, tau
+
+    def estimate_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+                       tau: ArrayLike, external: ArrayLike | None = None) -> Array:
+        """
+        Return about how wrong each order (r + 1,) of what time_derivatives returned is.
+
+        An error is relative to the largest entry of a or of tau in an order. The estimate is 0.2
+        to 10 times the error, or more where errors cancel by chance; with_error finds the error
+        itself. It takes twice as long as the orders.
+        """
+        which, order = self._mask(prescribed), order_of_rows('a', a, 0)
+        shape = order + 1, self._nv
+        return self._estimator.error(
+            self._position(q), self._rate('v', v), which, time_derivatives_of('a', a, shape),
+            time_derivatives_of('tau', tau, shape), self._wrench_rows(external, order))
+
+    @cached_property
+    def _estimator(self) -> ErrorEstimator:
+        return ErrorEstimator(self._constants)
+
+    def with_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+                   tau: ArrayLike, external: ArrayLike | None = None, *, extended: bool = False,
+                   max_error: float = math.inf) -> HybridOrders:
+        """
+        Return what time_derivatives returns, and the error of each order (r + 1,).
+
+        An error is relative to the largest entry of a or of tau in an order. With extended, the
+        recursion runs in as many digits as all orders need, and a and tau are right to rounding.
+        Raises LimitError for the first order whose error exceeds max_error. It takes thousands of
+        times as long as time_derivatives: 0.06 s for seven bodies to order 5.
+        """
+        which = self._mask(prescribed)
+        found = self.time_derivatives(q, v, which, a, tau, external, max_error=math.inf)
+        wrenches = self._wrench_rows(external, len(found[0]) - 1)
+        return with_error(self._constants, self._position(q), self._rate('v', v), which, found,
+                          wrenches, extended, max_error)
+
+    @cached_property
+    def partial_derivatives(self) -> HybridPartialDerivatives:
+        """Return the derivatives of a and tau by q, v and by what is given of either."""
+        return HybridPartialDerivatives(self._constants, self, self._mask)
+
+    def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
+              tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
+        """Return a and tau (K, nv) of q (K, nq), v (K, nv), external (K, B, 6)."""
+        q = self._states(q)
+        shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
+        v, a, tau = borrowed('v', v, shape), copied('a', a, shape), copied('tau', tau, shape)
+        self._run_batch(q, v, self._mask(prescribed), a[:, None], tau[:, None], wrenches[:, None])
+        return a, tau
+
+    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
+                               a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
+                               *, max_error: float = NO_DIGIT) -> tuple[Array, Array]:
+        """Return a and tau (K, r + 1, nv) of v (K, nv), external (K, r + 1, B, 6)."""
+        q, order = self._states(q), order_of_rows('a', a, 1)
+        shape = len(q), order + 1, self._nv
+        v = borrowed('v', v, shape[::2])
+        a, tau = copied('a', a, shape), copied('tau', tau, shape)
+        wrenches, which = self._wrenches_of(external, len(q), order + 1), self._mask(prescribed)
+        self._run_batch(q, v, which, a, tau, wrenches)
+        if order > 0 and max_error != math.inf:
+            self._estimator.require_batch_digits(q, v, which, a, tau, wrenches, max_error)
+        return a, tau
+
+    def require_digits(self, q: Any, v: Any, which: NDArray[np.bool_], a: Array, tau: Any,
+                       wrenches: Any, max_error: float) -> None:
+        """Raise LimitError for the first order that is too wrong, of arrays that kernels took."""
+        if len(a) > 1 and max_error != math.inf:
+            self._estimator.require_digits(q, v, which, a, tau, wrenches, max_error)
+
+    def solve(self, kernel: BoundKernel, q: ArrayLike, v: ArrayLike, which: NDArray[np.bool_],
+              a: Array, tau: ArrayLike, external: ArrayLike | None, out: Array | None
+              ) -> tuple[Array, Array, Array, Array]:
+        """
+        Complete a (r + 1, nv) and tau in their place, checked; forward dynamics runs it too.
+
+        Return q, v, tau and wrenches as kernels take them.
+        """
+        q, v = self._position(q), self._rate('v', v)
+        tau = time_derivatives_of('tau', tau, a.shape)
+        wrenches = self._wrench_rows(external, len(a) - 1)
+        code = kernel(q, v, which, a, tau, wrenches)
+        if code != aba.DONE:
+            require_own_memory(out, q=q, v=v, tau=tau, **applied(wrenches))
+            stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
+        return q, v, tau, wrenches
+
+    def _mask(self, prescribed: Prescribed) -> NDArray[np.bool_]:
+        if isinstance(prescribed, (list, tuple)) and all(isinstance(x, str) for x in prescribed):
+            prescribed = self._names.prescribed(prescribed)
+        return mask('prescribed', prescribed, self._nv)
+
+    def _run_batch(self, q: Array, v: Array, which: NDArray[np.bool_], a: Array, tau: Array,
+                   wrenches: Array) -> None:
+        def task(tables: LaneTables, *arrays: Array) -> tuple[int, int]:
+            return tables.hybrid(which, *arrays)
+
+        s, code = self._lanes.run(task, (q, v, a, tau, wrenches))
+        if code > aba.DONE:  # a pivot is small: more is known of a state alone
+            s, code = self._run_singly(q, v, which, a, tau, wrenches)
+        if code != aba.DONE:
+            rows = (a[s], tau[s]) if a.shape[1] > 1 else (a[s, 0], tau[s, 0])
+            stop(self.model, code, f'[{s}]', q[s], v=v[s], **known(which, *rows),
+                 **of_state(wrenches, s))
+
+    def _run_singly(self, q: Array, v: Array, which: NDArray[np.bool_], a: Array, tau: Array,
+                    wrenches: Array) -> tuple[int, int]:
+        """Return the first state that is refused, their number if none, and the code."""
+        data = Data(self._constants)
+        kernel = BoundKernel(
+            aba_series.hybrid, self._constants.table, data.table, data.room(a.shape[1] - 1))
+        for s in range(len(q)):
+            external = wrenches[s] if len(wrenches) else self._no_wrench_rows
+            code = kernel(q[s], v[s], which, a[s], tau[s], external)
+            if code != aba.DONE:
+                return s, code
+        return len(q), aba.DONE

@@ -1,0 +1,96 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Articulated-body inertia, a symmetric 6 by 6 matrix [A B; B^T C] that maps twists to wrenches.
+
+A and C are symmetric (symmetric.py), B is a general 3 by 3 matrix (mat3.py): 21 numbers.
+"""
+
+from liedyn_ros.dynamics.tree.kernels import symmetric
+from liedyn_ros.dynamics.tree.kernels.tables import ARTICULATED, load6, load9, store6, store9
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.lie.kernels import mat3, vec3
+
+
+@inlined
+def of_rigid(body):
+    """Return the inertia of a rigid body (m, h, J)."""
+    m, h, j = body
+    return j, mat3.hat(h), (m, 0.0, 0.0, m, 0.0, m)  # (1.17)
+
+
+@inlined
+def load(data, i):
+    """Return the articulated inertia of link i."""
+    return (load6(data, i, ARTICULATED), load9(data, i, ARTICULATED + 6),
+            load6(data, i, ARTICULATED + 15))
+
+
+@inlined
+def store(data, i, inertia):
+    """Write the articulated inertia of link i."""
+    store6(data, i, ARTICULATED, inertia[0])
+    store9(data, i, ARTICULATED + 6, inertia[1])
+    store6(data, i, ARTICULATED + 15, inertia[2])
+
+
+@inlined
+def add(x, y):
+    """Return the sum of two inertias."""
+    return symmetric.add(x[0], y[0]), mat3.add(x[1], y[1]), symmetric.add(x[2], y[2])
+
+
+@inlined
+def apply(inertia, w, v):
+    """Return the wrench (m, f) = Ihat V."""
+    a, b, c = inertia
+    return (vec3.add(symmetric.apply(a, w), mat3.apply(b, v)),
+            vec3.add(mat3.apply_t(b, w), symmetric.apply(c, v)))
+
+
+@inlined
+def eliminate(inertia, s, m, f):
+    """Return Ihat - s U U^T with U = (m, f)."""
+    a, b, c = inertia
+    x, y, z = s * m[0], s * m[1], s * m[2]
+    return (symmetric.minus_outer(a, s, m),
+            (b[0] - x * f[0], b[1] - x * f[1], b[2] - x * f[2],
+             b[3] - y * f[0], b[4] - y * f[1], b[5] - y * f[2],
+             b[6] - z * f[0], b[7] - z * f[1], b[8] - z * f[2]),
+            symmetric.minus_outer(c, s, f))  # (3.10)
+
+
+@inlined
+def transport(r, p, inertia):
+    """Return Ad_{T^-1}^T Ihat Ad_{T^-1}, the inertia of link T = (r, p) seen by its parent."""
+    a = symmetric.rotate(r, inertia[0])
+    b = mat3.mul(r, mat3.mul(inertia[1], mat3.transpose(r)))
+    c = symmetric.rotate(r, inertia[2])
+    moved = mat3.add(b, hat_times(p, c))  # B + [p] C
+    return shift(a, b, p, moved), moved, c
+
+
+@inlined
+def hat_times(p, c):
+    """Return [p] C for a symmetric C."""
+    return (p[1] * c[2] - p[2] * c[1], p[1] * c[4] - p[2] * c[3], p[1] * c[5] - p[2] * c[4],
+            p[2] * c[0] - p[0] * c[2], p[2] * c[1] - p[0] * c[4], p[2] * c[2] - p[0] * c[5],
+            p[0] * c[1] - p[1] * c[0], p[0] * c[3] - p[1] * c[1], p[0] * c[4] - p[1] * c[2])
+
+
+@inlined
+def shift(a, b, p, moved):
+    """Return the symmetric A - B [p] + [p] moved^T, moved = B + [p] C."""
+    x, y, z = p
+    return (a[0] + b[2] * y - b[1] * z + y * moved[2] - z * moved[1],
+            a[1] + b[0] * z - b[2] * x + y * moved[5] - z * moved[4],
+            a[2] + b[1] * x - b[0] * y + y * moved[8] - z * moved[7],
+            a[3] + b[3] * z - b[5] * x + z * moved[3] - x * moved[5],
+            a[4] + b[4] * x - b[3] * y + z * moved[6] - x * moved[8],
+            a[5] + b[7] * x - b[6] * y + x * moved[7] - y * moved[6])

@@ -1,0 +1,71 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Inverse dynamics: the recursive Newton-Euler algorithm in body frames (Kim, Table 2)."""
+
+from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    ACCELERATIONS, add3, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH, POSES,
+    POSITION, ROTATION, store3, TWISTS, VI, WRENCH, WRENCHES)
+from liedyn_ros.dynamics.tree.kernels.wrenches import fits, subtract_external
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.lie.kernels import se3, vec3
+
+
+@kernel
+def rnea(model, data, q, v, a, external, tau):
+    """
+    Write the joint forces of a motion; external (B, 6) has rows or none.
+
+    Returns whether the input is acceptable, the forces are finite, and tau has its own memory.
+    """
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q) and joints.complete(model, v)
+            and joints.complete(model, a) and fits(model, external)):
+        return False
+    if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
+        return False
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        motion.store_pose(model, data, i, q)
+        move(model, data, i, v, a)
+    subtract_external(model, data, external, WRENCH)
+    for i in range(links - 1, 0, -1):
+        balance(model, data, i, tau)
+    for k in range(len(tau)):
+        tau[k] += motion.dissipation(model, k, v[k])
+    put(data, 0, COMPUTED, float(POSES + TWISTS + ACCELERATIONS + WRENCHES))
+    return joints.finite(tau)
+
+
+@inlined
+def move(model, data, i, v, a):
+    """Write twist, acceleration and net wrench of link i, its parent's motion being known."""
+    w, u = motion.store_twist(model, data, i, v)  # (3.1)
+    dw, du = motion.store_acceleration(model, data, i, v, a)
+    body = rigid.load(model, i, INERTIA)
+    m, f = rigid.apply(body, dw, du)
+    bm, bf = rigid.bias(body, w, u)
+    store3(data, i, WRENCH, vec3.add(m, bm))  # (3.4)
+    store3(data, i, WRENCH + 3, vec3.add(f, bf))
+
+
+@inlined
+def balance(model, data, i, tau):
+    """Write the forces of the joint of link i and add its wrench to the parent's."""
+    kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
+    m, f = load3(data, i, WRENCH), load3(data, i, WRENCH + 3)
+    for k in range(joints.degrees(kind)):
+        tau[get_int(model, i, VI) + k] = joints.along(kind, pitch, k, m, f)  # (3.5)
+    if parent > 0:
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        m, f = se3.adjoint_inverse_dual(r, p, m, f)
+        add3(data, parent, WRENCH, m)  # (3.4)
+        add3(data, parent, WRENCH + 3, f)

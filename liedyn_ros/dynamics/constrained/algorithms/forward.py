@@ -1,0 +1,59 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Constrained forward dynamics: the accelerations under joint forces (Kim 67 to 69)."""
+
+from typing import cast
+
+from numpy.typing import ArrayLike
+
+from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
+from liedyn_ros.dynamics.constrained.solver.solution import (
+    ConstrainedSolution, ConstrainedSolutions)
+from liedyn_ros.dynamics.constrained.solver.solver import Solver, task_of
+
+
+class ConstrainedForward:
+    """
+    The accelerations under joint forces, which are unique; called as dynamics.forward.
+
+    Arrays are as ConstrainedDynamics says, and so is what is raised.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        """Take what runs the kernel."""
+        self._solver, self.task = solver, task_of(HYBRID, solver.everywhere.tobytes())
+        self._reads = solver.nowhere, solver.everywhere
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
+                 external: ArrayLike | None = None, closed: bool = True) -> ConstrainedSolution:
+        """
+        Return the solution of a state.
+
+        closed False accepts a state off the constraints, as in the stages of an integrator. The
+        accelerations then keep A v as it is.
+        """
+        return cast(ConstrainedSolution, self._solve(False, q, v, tau, external, closed))
+
+    def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
+              external: ArrayLike | None = None) -> ConstrainedSolutions:
+        """Return the solutions of q (K, nq), v (K, nv), tau (K, nv) or (K, order + 1, nv)."""
+        return cast(ConstrainedSolutions, self._solve(True, q, v, tau, external, True))
+
+    def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+               external: ArrayLike | None, closed: bool
+               ) -> ConstrainedSolution | ConstrainedSolutions:
+        solver = self._solver
+        found = None if batch else solver.attempt(
+            self.task, q, v, None, tau, external, closed, True)
+        if found is not None:
+            return found
+        states = solver.states(batch, q, v, None, tau, external, self._reads)
+        results, s, code = solver.run(self.task, states, closed)
+        solver.check(states, s, code, tau=states.tau)
+        return solver.solution(states, results, True)

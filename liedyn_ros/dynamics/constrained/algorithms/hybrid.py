@@ -1,0 +1,66 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Constrained hybrid dynamics: of each coordinate either is known (Kim 70 to 80)."""
+
+from typing import cast
+
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
+from liedyn_ros.dynamics.constrained.solver.solution import (
+    ConstrainedSolution, ConstrainedSolutions)
+from liedyn_ros.dynamics.constrained.solver.solver import Solver, task_of
+from liedyn_ros.dynamics.tree.inputs import mask
+
+
+class ConstrainedHybrid:
+    """
+    The motion where some accelerations are given and the other forces; called as dynamics.hybrid.
+
+    prescribed (nv,) is True where a is read; tau is read elsewhere. The status is INCONSISTENT
+    where what is prescribed breaks a loop. Where it decides more than can move, constraint forces
+    are those of least norm. Arrays are as ConstrainedDynamics says, and so is what is raised.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        """Take what runs the kernel."""
+        self._solver = solver
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                 tau: ArrayLike, *, external: ArrayLike | None = None) -> ConstrainedSolution:
+        """Return the solution of a state."""
+        return cast(ConstrainedSolution, self._solve(False, q, v, prescribed, a, tau, external))
+
+    def batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+              tau: ArrayLike, *, external: ArrayLike | None = None) -> ConstrainedSolutions:
+        """
+        Return the solutions of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
+
+        What is prescribed is the same for all.
+        """
+        return cast(ConstrainedSolutions, self._solve(True, q, v, prescribed, a, tau, external))
+
+    def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+               tau: ArrayLike | None, external: ArrayLike | None
+               ) -> ConstrainedSolution | ConstrainedSolutions:
+        solver = self._solver
+        which = mask('prescribed', prescribed, solver.model.nv)
+        free = ~which
+        if tau is None and free.any():
+            raise LiedynError('tau: expected forces where accelerations are sought, got None')
+        task, unprescribed = task_of(HYBRID, free.tobytes()), bool(free.all())
+        found = None if batch else solver.attempt(
+            task, q, v, a, tau, external, True, unprescribed)
+        if found is not None:
+            return found
+        states = solver.states(batch, q, v, a, tau, external, (which, free))
+        results, s, code = solver.run(task, states, True)
+        solver.check(states, s, code, tau=states.tau)
+        return solver.solution(states, results, unprescribed)

@@ -1,0 +1,239 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Configurations and velocities made to satisfy the constraints of a model.
+
+Positions are found by Levenberg-Marquardt on the configuration manifold with the residuals of
+theory 12.2. These have no false zero and jump only where an angle is exactly pi (12.31).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.errors import ConvergenceError, ModelError
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.tree.inputs import mask
+from liedyn_ros.model import JOINT_TYPES, Model
+
+CLOSED = 1e-12  # rad or m, residual that counts as zero, for machines of a metre
+ROUNDING = 1e-9  # the same where steps no longer reduce it
+ITERATIONS = 200  # of one start
+ATTEMPTS = 50  # starts
+SAME = 1e-6  # distance below which configurations are the same
+RANK_TOLERANCE = 1e-9
+SEED = 1
+MASSLESS = 1e-6  # of the largest inertia, in place of an inertia of zero
+
+
+def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
+             held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS) -> Array:
+    """
+    Return a configuration (nq,) on the constraints.
+
+    start is a rough configuration: an assembly near it is found if there is one. Without it, or if
+    it fails, random ones follow. held fixes joints of one coordinate, by name, at these values,
+    rad or m; all others are free. Raises ConvergenceError naming what stays open, or ModelError
+    for an unknown joint.
+    """
+    best, least = constraints.model.neutral(), np.inf
+    for q in _starts(constraints, start, held, attempts):
+        q, left = _close(constraints, q, _free(constraints.model, held or {}))
+        if left <= ROUNDING:
+            return q
+        if left < least:
+            best, least = q, left
+    _fail(constraints, best, attempts)
+
+
+def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
+               held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS) -> list[Array]:
+    """
+    Return the distinct configurations (nq,) that so many starts lead to, as assemble finds them.
+
+    With the joints of all freedoms held these are the assembly modes; the first is that of start.
+    """
+    found: list[Array] = []
+    for q in _starts(constraints, start, held, attempts):
+        q, left = _close(constraints, q, _free(constraints.model, held or {}))
+        if left <= ROUNDING and all(_apart(constraints.model, q, other) > SAME for other in found):
+            found.append(q)
+    if not found:
+        assemble(constraints, start, held=held, attempts=1)
+    return found
+
+
+def other_assembly(constraints: Constraints, q: ArrayLike, *,
+                   attempts: int = ATTEMPTS) -> Array:
+    """
+    Return the nearest other configuration with the same actuated coordinates.
+
+    Raises ConvergenceError where so many starts found none.
+    """
+    model = constraints.model
+    q = model.check_configuration(q)
+    held = {joint.name: float(q[joint.qi]) for joint in model.joint_list
+            if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1}
+    found = [other for other in assemblies(constraints, q, held=held, attempts=attempts)
+             if _apart(model, q, other) > SAME]
+    if not found:
+        raise ConvergenceError(
+            f'q: expected another assembly with {sorted(held)} held, got none in {attempts} '
+            'starts')
+    return min(found, key=lambda other: _apart(model, q, other))
+
+
+def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """
+    Return the state on the constraints that is nearest to one beside them (12.36).
+
+    Near is by kinetic energy. Raises ConvergenceError where q is too far off.
+    """
+    model = constraints.model
+    q = model.check_configuration(q)
+    for _ in range(ITERATIONS):
+        f, rows = constraints.residual_and_jacobian(q)
+        size = float(np.abs(f).max(initial=0.0))
+        if size <= CLOSED:
+            break
+        step = _least(constraints, q, rows, -f)
+        q = model.integrate(q, step)
+        if size <= ROUNDING and np.abs(constraints.residual(q)).max() >= 0.5 * size:
+            break
+    else:
+        _fail(constraints, q, 1)
+    rows = constraints.jacobian(q)
+    v = as_array('v', v, (model.nv,))
+    return q, v + _least(constraints, q, rows, -rows @ v)
+
+
+def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
+                      known: ArrayLike | None = None) -> Array:
+    """
+    Return v (nv,) whose known coordinates stay and whose others follow (12.33).
+
+    known (nv,) are the actuated ones where it is left out. Raises ModelError naming coordinates
+    that the known ones do not decide, and where they break a loop.
+    """
+    model = constraints.model
+    given = model.actuated if known is None else mask('known', known, model.nv)
+    rows = constraints.jacobian(q)
+    v = np.where(given, as_array('v', np.where(given, v, 0.0), (model.nv,)), 0.0)
+    passive = ~given
+    turns, sizes, free = np.linalg.svd(rows[:, passive])
+    rank = int((sizes > RANK_TOLERANCE * max(sizes.max(initial=0.0), 1e-300)).sum())
+    if rank < passive.sum():
+        moving = np.abs(free[rank:]).max(axis=0) > SAME
+        names = np.array(model.coordinate_names)[passive][moving].tolist()
+        raise ModelError(f'known: expected coordinates that decide the motion, got ones that '
+                         f'leave {names} free')
+    need = -rows @ v
+    v[passive] = free[:rank].T @ ((turns[:, :rank].T @ need) / sizes[:rank])
+    left = float(np.abs(rows @ v).max(initial=0.0))
+    if left > SAME * (1.0 + np.abs(need).max(initial=0.0)):
+        raise ModelError(f'v: expected known rates that the loops allow, got ones that leave '
+                         f'{left:.3g} open')
+    return v
+
+
+def _starts(constraints: Constraints, start: ArrayLike | None,
+            held: Mapping[str, float] | None, attempts: int) -> Iterator[Array]:
+    """Return configurations to start from; those of random are the same at every call."""
+    model, rng = constraints.model, np.random.default_rng(SEED)
+    values = {model.joint(name).qi: as_number(f'held {name}', value)
+              for name, value in (held or {}).items()}
+    for attempt in range(attempts):
+        if attempt == 0:
+            q = model.neutral() if start is None else model.check_configuration(start)
+        else:
+            q = model.random(rng)
+        for at, value in values.items():
+            q[at] = value
+        yield q
+
+
+def _free(model: Model, held: Mapping[str, float]) -> NDArray[np.bool_]:
+    """Return which coordinates (nv,) are not held, or raise ModelError."""
+    free = np.ones(model.nv, dtype=bool)
+    for name in held:
+        joint = model.joint(name)
+        if JOINT_TYPES[joint.type_name].nv != 1:
+            raise ModelError(f'held: expected joints of one coordinate, got {name}, which is '
+                             f'{joint.type_name}')
+        free[joint.vi] = False
+    return free
+
+
+def _close(constraints: Constraints, q: Array, free: NDArray[np.bool_]
+           ) -> tuple[Array, float]:
+    """Return where Levenberg-Marquardt leads from q, and the largest residual there."""
+    model, damping = constraints.model, 1e-3
+    f, rows = constraints.residual_and_jacobian(q)
+    cost = f @ f
+    for _ in range(ITERATIONS):
+        if np.abs(f).max(initial=0.0) <= CLOSED:
+            break
+        a = rows[:, free]
+        normal = a.T @ a
+        step = np.zeros(model.nv)
+        scale = damping * max(np.diag(normal).max(initial=0.0), 1e-12)
+        step[free] = -np.linalg.solve(normal + scale * np.eye(len(normal)), a.T @ f)
+        if np.abs(step).max() > np.pi:
+            step *= np.pi / np.abs(step).max()
+        trial = model.integrate(q, step)
+        trial_f, trial_rows = constraints.residual_and_jacobian(trial)
+        if trial_f @ trial_f < cost:
+            gain = 1.0 - (trial_f @ trial_f) / cost
+            q, f, rows, cost = trial, trial_f, trial_rows, trial_f @ trial_f
+            damping = max(0.1 * damping, 1e-15)
+            if gain < 1e-6 and cost > ROUNDING**2:
+                break  # a minimum that is not closed
+        else:
+            damping *= 10.0
+            if damping > 1e8:
+                break
+    return q, float(np.abs(f).max(initial=0.0))
+
+
+def _least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Array:
+    """Return the dv of least kinetic energy with rows dv = need."""
+    factor = mass_factor(constraints, q)
+    turned = np.linalg.solve(factor, rows.T)  # L^-1 A^T
+    move = np.linalg.lstsq(turned.T, need, rcond=RANK_TOLERANCE)[0]
+    return np.asarray(np.linalg.solve(factor.T, move), dtype=np.float64)
+
+
+def mass_factor(constraints: Constraints, q: Array) -> Array:
+    """Return L of M = L L^T; a coordinate that moves no inertia counts as moving a little."""
+    mass = constraints.tree.mass_matrix(q)
+    try:
+        return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        mass[np.diag_indices_from(mass)] += MASSLESS * max(np.diag(mass).max(), MASSLESS)
+        return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
+
+
+def _apart(model: Model, q0: Array, q1: Array) -> float:
+    """Return the largest difference of two configurations, whole turns of revolutes aside."""
+    apart = model.difference(q0, q1)
+    for joint in model.joint_list:
+        if joint.type_name in ('revolute', 'continuous'):
+            apart[joint.vi] = np.remainder(apart[joint.vi] + np.pi, 2.0 * np.pi) - np.pi
+    return float(np.abs(apart).max(initial=0.0))
+
+
+def _fail(constraints: Constraints, q: Array, attempts: int) -> NoReturn:
+    f = constraints.residual(q)
+    names = [f'{name} by {abs(value):.3g}' for name, value in zip(
+        constraints.constraint_names, f) if abs(value) > ROUNDING]
+    raise ConvergenceError(f'{constraints.model.name}: expected an assembly, got none in '
+                           f'{attempts} starts; nearest one leaves open {names}')

@@ -1,0 +1,72 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""How many freedoms the constraints of a model leave, counted numerically (theory 12.4)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+import scipy.linalg
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.dynamics.constrained.configurations.assembly import assemble, mass_factor
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+
+RANK_TOLERANCE = 1e-8  # of A M^-1/2, relative to its largest singular value
+STARTS = 5  # configurations whose largest rank counts as the usual one
+REACH = 0.1  # how far from an assembly they start, rad or m
+
+
+class Mobility(NamedTuple):
+    """
+    What the constraints leave free.
+
+    freedom is the number of degrees of freedom, 0 for a structure that cannot move. rank is that
+    of the constraints. redundant names constraints that depend on the others. coordinates minus
+    constraints (Gruebler) is freedom minus the number of redundant ones.
+    """
+
+    freedom: int
+    rank: int
+    redundant: tuple[str, ...]
+
+
+def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
+    """
+    Return the mobility at a closed configuration, or where the machine is not singular.
+
+    Without q it is that of the largest rank among assemblies near the one at rest. Raises what
+    assembly.assemble raises.
+    """
+    if q is not None:
+        return _at(constraints, constraints.model.check_configuration(q))
+    model, rng = constraints.model, np.random.default_rng(1)
+    start = assemble(constraints)
+    found = [_at(constraints, start)]
+    for _ in range(STARTS - 1):
+        near = model.integrate(start, rng.uniform(-REACH, REACH, model.nv))
+        try:
+            found.append(_at(constraints, assemble(constraints, near, attempts=1)))
+        except ConvergenceError:  # the one at rest counts
+            continue
+    return max(found, key=lambda each: each.rank)
+
+
+def _at(constraints: Constraints, q: Array) -> Mobility:
+    nv, rows = constraints.model.nv, constraints.jacobian(q)
+    if not rows.size:
+        return Mobility(nv, 0, constraints.constraint_names)
+    factor = mass_factor(constraints, q)
+    scaled = scipy.linalg.solve_triangular(factor, rows.T, lower=True)  # (12.23)
+    _, r, order = scipy.linalg.qr(scaled, mode='economic', pivoting=True)
+    sizes = np.abs(np.diag(r))
+    rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+    names = tuple(constraints.constraint_names[i] for i in sorted(order[rank:]))
+    return Mobility(nv - rank, rank, names)

@@ -1,0 +1,129 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The constraints of a model: its closures and couplings, at positions and velocities."""
+
+from collections.abc import Sequence
+from functools import cached_property
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
+from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
+from liedyn_ros.dynamics.constrained.kernels.position import residual
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.tree.inputs import refuse
+from liedyn_ros.dynamics.tree.orders import MAX_ORDER
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.model import CLOSURE_TYPES, Model
+
+CLOSED = 1e-6  # residual of a state that counts as closed, rad or m
+
+_FACTORIALS = np.array([math.factorial(k) for k in range(MAX_ORDER + 1)], dtype=np.float64)
+_ROW_NAMES = ('moment_x', 'moment_y', 'moment_z', 'force_x', 'force_y', 'force_z', 'screw',
+              'moment_cross', 'across_x', 'across_y', 'across_z', 'along_rod')
+
+
+class Constraints:
+    """
+    The m constraints f(q) = 0 and A v = 0 of a model, and of functions of a user after these.
+
+    tree is the dynamics without them. All methods raise ShapeError, NotFiniteError or
+    NotInGroupError. Each object works in its own tables: use one per thread.
+    """
+
+    def __init__(self, model: Model, *, dissipation: bool = True,
+                 functions: Sequence[ConstraintFunction] = ()) -> None:
+        """Lay out the tables of a model."""
+        self.model, self.functions = model, tuple(functions)
+        self.tree = Dynamics(model, dissipation=dissipation)
+        self.data = ConstrainedData(
+            model, dissipation, sum(function.rows for function in self.functions))
+        self.m = self.data.m
+        self._nearest = np.full(len(model.closures), math.nan)
+        self._residual = BoundKernel(residual, self.data.words)
+
+    def make_room(self, order: int) -> bool:
+        """Make room for series to an order; return whether the tables are new."""
+        if order <= self.data.order:
+            return False
+        self.data.make_room(order)
+        self._residual = BoundKernel(residual, self.data.words)
+        return True
+
+    def write_functions(self, q: Array, v: Array) -> Array:
+        """Write rows and bias of functions at a state into the tables; return the residuals."""
+        table, at = self.model.link_table, [f.at(q, self.model.nv) for f in self.functions]
+        self.data.write_functions(
+            np.concatenate([rows for _, rows in at]),
+            np.concatenate([f.bias_at(table, q, v) for f in self.functions]))
+        return np.concatenate([residual for residual, _ in at])
+
+    def write_function_series(self, q: Array, motion: Array) -> None:
+        """Write how the rows of functions change, given v and its derivatives (K, nv)."""
+        rate = motion / _FACTORIALS[:len(motion), None]
+        table = self.model.link_table
+        self.data.write_function_series(np.concatenate(
+            [f.series_along(table, q, rate) for f in self.functions], axis=1))
+
+    @cached_property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Return a name for each constraint, e.g. 'knee_loop/force_x', functions last."""
+        rows = [f'{closure.name}/{_ROW_NAMES[kind]}' for closure in self.model.closures
+                for kind in CLOSURE_TYPES[closure.type_name].rows]
+        return (*rows, *('='.join((each.joint, *(leader for leader, _ in each.terms)))
+                         for each in self.model.couplings),
+                *(name for function in self.functions for name in function.row_names))
+
+    def residual(self, q: ArrayLike) -> Array:
+        """Return how far each constraint is open (m,), rad and m (12.2)."""
+        return self.residual_and_jacobian(q)[0]
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """Return A (m, nv) of a closed configuration: A v = 0 (12.1)."""
+        return self.residual_and_jacobian(q)[1]
+
+    def residual_and_jacobian(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Return the residuals (m,) and their derivative (m, nv), also off the closed set."""
+        return self._residual_and_jacobian(self.model.check_configuration(q))
+
+    def _residual_and_jacobian(self, q: Array) -> tuple[Array, Array]:
+        """Return those of a configuration that has been checked."""
+        f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
+        if not self._residual(q, self._nearest.copy(), f, rows):
+            refuse(self.model, '', q)
+        first = self.m
+        for function in reversed(self.functions):
+            own = slice(first - function.rows, first)
+            f[own], rows[own] = function.at(q, self.model.nv)
+            first = own.start
+        return f, rows
+
+    def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Raise LiedynError naming the constraints that a state leaves open."""
+        self.require_closed_state(
+            self.model.check_configuration(q), as_array('v', v, (self.model.nv,)))
+
+    def require_closed_state(self, q: Array, v: Array, suffix: str = '') -> None:
+        """Require it of a state that has been checked; a suffix names the state of a batch."""
+        f, rows = self._residual_and_jacobian(q)
+        speed = rows @ v
+        if np.abs(f).max(initial=0.0) <= CLOSED and np.abs(speed).max(initial=0.0) <= CLOSED:
+            return
+        limit = CLOSED * (1.0 + np.abs(rows) @ np.abs(v))
+        for name, value, bound in (('q', f, CLOSED), ('v', speed, limit)):
+            wide = np.abs(value) > bound
+            if wide.any():
+                names = [each for each, bad in zip(self.constraint_names, wide) if bad]
+                raise LiedynError(f'{name}{suffix}: expected a state on the constraints, got '
+                                  f'{names} open by {np.abs(value)[wide].max():.3g}; '
+                                  'assembly.assemble and assembly.project close them')

@@ -1,0 +1,86 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Which coordinates and constraints of a model involve each other."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from liedyn_ros.jit.simd import LANES
+from liedyn_ros.model import Model
+from liedyn_ros.model.kernels.kinds import NV
+
+
+class Sparsity:
+    """
+    What the coordinates (nv,) and constraints (m,) of a model involve.
+
+    ancestors[k] are the coordinates before k on the way to the ground, from there on. ends[i] is
+    the last coordinate of link i, -1 for the ground, which comes last.
+    """
+
+    def __init__(self, model: Model) -> None:
+        """Walk the tree of a model."""
+        table = model.link_table
+        self.ancestors: list[list[int]] = []
+        self.ends: list[int] = []
+        for i in range(table.N):
+            behind = self.chain(self.ends[table.parent[i]] if table.parent[i] >= 0 else -1)
+            for k in range(table.vi[i], table.vi[i] + NV[table.kind[i]]):
+                self.ancestors.append(behind)
+                behind = [*behind, k]
+            self.ends.append(len(self.ancestors) - 1 if behind else -1)
+        self.ends.append(-1)
+
+    @property
+    def depth(self) -> int:
+        """Return the number of coordinates of the longest way to the ground."""
+        return max((len(each) + 1 for each in self.ancestors), default=0)
+
+    def chain(self, k: int) -> list[int]:
+        """Return coordinate k and those before it, from the ground on; none for -1."""
+        return [*self.ancestors[k], k] if k >= 0 else []
+
+    def path(self, a: int, b: int) -> tuple[list[int], list[float]]:
+        """Return the coordinates that move link b against link a, with their signs."""
+        behind_a, behind_b = self.chain(self.ends[a]), self.chain(self.ends[b])
+        signs = {j: 1.0 for j in behind_b if j not in behind_a}
+        signs |= {j: -1.0 for j in behind_a if j not in behind_b}
+        columns = sorted(signs)
+        return columns, [signs[j] for j in columns]
+
+    def support(self, columns: Sequence[int]) -> list[int]:
+        """Return coordinates and all before them, in order."""
+        return sorted({j for k in columns for j in self.chain(k)})
+
+    def reach(self, supports: Sequence[Sequence[int]]) -> list[int]:
+        """Return first and last constraint (2 nv,), in steps of LANES, at each coordinate."""
+        found: list[int] = []
+        for k in range(len(self.ancestors)):
+            found += hull([r for r, support in enumerate(supports) if k in support])
+        return found
+
+
+def spans(supports: Sequence[Sequence[int]]) -> list[int]:
+    """Return first and last (2 m,) of the constraints that shared coordinates link to each."""
+    group = np.arange(len(supports))
+    for k in {j for support in supports for j in support}:
+        linked = [r for r, support in enumerate(supports) if k in support]
+        group[np.isin(group, group[linked])] = group[linked].min()
+    return [end for each in group for end in hull(np.flatnonzero(group == each).tolist())]
+
+
+def hull(rows: Sequence[int]) -> list[int]:
+    """Return the first of some indices and the end of the last, in steps of LANES."""
+    return [min(rows) // LANES * LANES, padded(max(rows) + 1)] if rows else [0, 0]
+
+
+def padded(size: int) -> int:
+    """Return the next multiple of LANES."""
+    return -(-size // LANES) * LANES

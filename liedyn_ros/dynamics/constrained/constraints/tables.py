@@ -1,0 +1,254 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The tables of constrained dynamics for one model; see kernels.tables."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained.constraints.sparsity import (
+    hull, padded, spans, Sparsity)
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    MACHINE, MOTION, REPORT_WIDTH, ROOM, SPACE, WORKSPACE)
+from liedyn_ros.jit.simd import LANES
+from liedyn_ros.model import Model
+from liedyn_ros.model.constraints import CLOSURE_TYPES
+from liedyn_ros.model.kernels.closure_kinds import MOMENT_Z, SCREW
+from liedyn_ros.model.kernels.kinds import NV
+from liedyn_ros.model.link_table import Indices
+
+
+def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array | Indices]:
+    """Return the constants of a model, as MACHINE names them; functions are rows of a user."""
+    table = model.link_table
+    closures = model.closures
+    sides = [(closure.body_b, closure.frame_b) for closure in closures]
+    sides += [(closure.body_a, closure.frame_a) for closure in closures]
+    places = [_place(model, body, frame) for body, frame in sides]
+    places += [_place(model, body, np.eye(4)) for body in model.bodies]
+    link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
+    sparsity = Sparsity(model)
+    paths = [sparsity.path(places[len(closures) + c][0], places[c][0])
+             for c in range(len(closures))]
+    coupling, offset = _couplings(model, functions)
+    rows = [CLOSURE_TYPES[closure.type_name].rows for closure in closures]
+    involved = [path for (path, _), each in zip(paths, rows) for _ in each]
+    involved += [np.flatnonzero(row).tolist() for row in coupling[:len(model.couplings)]]
+    involved += [list(range(model.nv))] * functions
+    supports = [sparsity.support(columns) for columns in involved]
+    reach = sparsity.reach(supports)
+    reached = [[k for k in range(model.nv) if reach[2 * k] <= c < reach[2 * k + 1]]
+               for c in range(0, len(involved), LANES)]
+    return {
+        'kind': _ints(table.kind),
+        'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
+        'qi': _ints(table.qi), 'vi': _ints(table.vi), 'nq': _ints([model.nq]),
+        'placement': _floats(table.placement, 12),
+        'inertia': _floats(table.inertia, 10),
+        **_heavy_links(_floats(table.inertia, 10)),
+        'pitch': _floats(table.pitch),
+        'damping': _floats(table.damping) * dissipation,
+        'friction': _floats(table.friction) * dissipation,
+        'gravity': _floats(table.gravity), 'link': _ints(link),
+        'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
+        'frame_link': _ints([place for place, _ in places]),
+        'frame_placement': _floats([_row(pose) for _, pose in places], 12),
+        'coordinate_row': _filled_up(link, table.N + 1),
+        'frame_row': _filled_up([place for place, _ in places], table.N + 1),
+        'moving_frames': _ints([len(closures) * (1 + _row_parts(rows)[1])]),
+        'closure_kind': _ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
+        'closure_size': _floats([(c.pitch, c.length) for c in closures], 2),
+        'closure_row': _starts(rows),
+        'row_kind': _joined(rows), 'row_parts': _row_parts(rows),
+        'path_start': _starts([columns for columns, _ in paths]),
+        'path': _joined([columns for columns, _ in paths]),
+        'path_sign': _signs(paths, model.nv),
+        'path_hull': _ints([end for columns, _ in paths for end in hull(columns)]),
+        'coupling': coupling, 'coupling_offset': offset,
+        'coupling_bias': np.zeros(len(offset)), 'functions': _ints([functions]),
+        'support_start': _starts(supports), 'support': _joined(supports),
+        'reach': _ints(reach), 'reached_start': _starts(reached), 'reached': _joined(reached),
+        'span': _ints(spans(supports))}
+
+
+class ConstrainedData:
+    """
+    Constants of a model and room for results, as kernels.tables lays them out; for one thread.
+
+    words are those of WORKSPACE, which kernels take. They are new where there is room for more.
+    """
+
+    def __init__(self, model: Model, dissipation: bool = True, functions: int = 0) -> None:
+        """Fill in the constants."""
+        constants = machine(model, dissipation, functions)
+        self._closures = len(model.closures)
+        self._links, self._nv = len(constants['kind']), model.nv
+        self._heavy = int(constants['heavy_links'][0])
+        self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
+        self.m = self._rows + len(constants['coupling'])
+        self._machine, self._depth = MACHINE.pack(**constants), Sparsity(model).depth
+        self.order = -1
+        self.make_room(0)
+
+    def write_functions(self, jacobian: Array, bias: Array) -> None:
+        """Write the rows (k, nv) of a user's functions at a state, and their bias (k,)."""
+        first, words = self.m - self._rows - len(bias), WORKSPACE.array(self.words, 'machine')
+        MACHINE.array(words, 'coupling')[first:] = jacobian
+        MACHINE.array(words, 'coupling_bias')[first:] = bias
+
+    def write_function_series(self, jacobian: Array) -> None:
+        """Write Taylor coefficients (orders, k, nv) of these rows; there must be room."""
+        (orders, count, nv), words = jacobian.shape, WORKSPACE.array(self.words, 'motion')
+        rows = MOTION.array(words, 'jacobian')[1:orders, self.m - count:, :nv]
+        rows[:] = jacobian[1:]
+
+    def make_room(self, order: int) -> None:
+        """Make room for series to an order."""
+        if order <= self.order:
+            return
+        self.order, nv, m = order, self._nv, self.m
+        self.words = WORKSPACE.pack(
+            machine=self._machine, motion=self._motion(order + 2),
+            by_row=_room(nv, m, m, nv, self._depth), by_column=_room(nv, m, nv, m, self._depth),
+            space=_space(nv, order + 2))
+
+    def _motion(self, k: int) -> Array:
+        """Return room for the series of a state, of k coefficients."""
+        n, nv, m = self._links, self._nv, self.m
+        return MOTION.pack(
+            pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
+            rate=np.zeros((k, padded(nv))),
+            effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
+            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), step_row=_rows(nv),
+            twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, self._heavy + 1),
+            wrench=_cube(1, 6, n + 1),
+            load=_cube(k, 6, nv), moments=_cube(k, 9, self._heavy + 1),
+            frame=_cube(k, 12, self._frames), frame_twist=_cube(k, 6, self._frames),
+            arm=_cube(k, 9, self._closures), row=_cube(k, 6, self._rows),
+            relative=_cube(k, 6, self._closures),
+            residual=np.zeros((6, padded(self._closures))),
+            local_wrench=_cube(k, 6, self._closures), pull=_cube(k, 6, self._closures),
+            pull_row=_rows(self._closures),
+            closure_wrench=np.zeros((6, padded(self._closures))),
+            multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
+            jacobian=_cube(k, m, nv), composite=np.zeros((n, padded(10))),
+            twist_row=_rows(n + 2), wrench_row=_rows(n + 2), twist_change=_rows(n + 2),
+            wrench_change=_rows(n + 2))
+
+
+def _cube(orders: int, columns: int, things: int) -> Array:
+    """
+    Return room for columns of things, an odd number of registers long.
+
+    Columns at powers of two apart would share a set of the cache, and wait for each other's
+    stores: a fifth of the time of a machine with 32 coordinates.
+    """
+    width = padded(things)
+    return np.zeros((orders, columns, width + LANES if width % (2 * LANES) == 0 else width))
+
+
+def _heavy_links(inertia: Array) -> dict[str, Array | Indices]:
+    """Return what tells the links with inertia from those without, of rows (N, 10)."""
+    heavy = inertia.any(axis=1)
+    links = np.flatnonzero(heavy)
+    columns = np.zeros((inertia.shape[1], padded(len(links) + 1)))
+    columns[:, :len(links)] = inertia[links].T
+    return {'heavy': _ints(np.where(heavy, np.cumsum(heavy) - 1, len(links))),
+            'heavy_link': _filled_up(_ints(links), len(inertia) + 1),
+            'heavy_inertia': columns, 'mass': columns[:1],
+            'heavy_links': _ints([len(links)])}
+
+
+def _rows(things: int) -> Array:
+    return np.zeros((padded(things), LANES))
+
+
+def _filled_up(links: Indices | Sequence[int], zero: int) -> Indices:
+    """Return the rows of links, and further ones of the row that is zero."""
+    return _ints([*links, *[zero] * (2 * LANES)])
+
+
+def _row_parts(rows: Sequence[Sequence[int]]) -> Indices:
+    """Return 1 where a row holds a moment in frame b, and where one moves with frame a."""
+    kinds = _joined(rows)
+    return _ints([((kinds <= MOMENT_Z) | (kinds == SCREW)).any(), (kinds > SCREW).any()])
+
+
+def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:
+    """Return room for a factorisation of count rows."""
+    width = padded(m)
+    return ROOM.pack(
+        mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
+        upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m),
+        line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(count),
+        order=np.zeros(count), head=np.zeros(count), beta=np.zeros(count),
+        norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
+        basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),
+        z=np.zeros(count), gamma=np.zeros(m), report=np.zeros(REPORT_WIDTH))
+
+
+def _space(nv: int, k: int) -> Array:
+    """Return room for the free motions of a state, and their series of k coefficients."""
+    return SPACE.pack(
+        basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
+        head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),
+        size=np.zeros((nv, k)), need=np.zeros((k, nv)))
+
+
+def _signs(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> Array:
+    signs = np.zeros((len(paths), padded(nv)))
+    for row, (columns, values) in zip(signs, paths):
+        row[columns] = values
+    return signs
+
+
+def _place(model: Model, body: str | None, frame: Array) -> tuple[int, Array]:
+    """Return the link that carries a frame on a body, N for the ground, and its pose there."""
+    table = model.link_table
+    if body is None:
+        return table.N, frame
+    b = model.body_index(body)
+    pose = np.eye(4)
+    pose[:3, :3] = table.body_placement[b, :9].reshape(3, 3)
+    pose[:3, 3] = table.body_placement[b, 9:]
+    return int(table.body_link[b]) % (table.N + 1), pose @ frame  # -1 is the ground
+
+
+def _couplings(model: Model, further: int) -> tuple[Array, Array]:
+    """Return the rows (couplings, nv) and what they equal, and room for further ones."""
+    rows = np.zeros((len(model.couplings) + further, model.nv))
+    offsets = np.zeros(len(rows))
+    for r, coupling in enumerate(model.couplings):
+        rows[r, model.joint(coupling.joint).vi] += 1.0
+        for leader, multiplier in coupling.terms:
+            rows[r, model.joint(leader).vi] -= multiplier
+        offsets[r] = coupling.offset
+    return rows, offsets
+
+
+def _row(pose: Array) -> Array:
+    return np.concatenate((pose[:3, :3].ravel(), pose[:3, 3]))
+
+
+def _starts(parts: Sequence[Sequence[int]]) -> Indices:
+    return np.cumsum([0, *map(len, parts)]).astype(np.int64)
+
+
+def _joined(parts: Sequence[Sequence[int]]) -> Indices:
+    return _ints([value for part in parts for value in part])
+
+
+def _ints(values: object) -> Indices:
+    return np.array(values, dtype=np.int64).ravel()
+
+
+def _floats(values: object, width: int = 0) -> Array:
+    array = np.array(values, dtype=np.float64)
+    return array.reshape(-1, width) if width else array.ravel()

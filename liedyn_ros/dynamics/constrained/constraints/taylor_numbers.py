@@ -1,0 +1,208 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Arithmetic on Taylor coefficients: a function of numbers becomes one of their time series.
+
+A series is the row x^(k) / k!, k = 0..K. Products are Cauchy products; elementary functions
+follow from the differential equations that they solve.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+
+
+def taylor_series(function: Callable[[Any], Any]) -> Callable[[Array], Array]:
+    """
+    Return the function on Taylor coefficients (K + 1, n) that a function of numbers (n,) is.
+
+    It returns (K + 1, ...), for a function that returns an array or nested lists (...). The
+    function is called with an object array of TaylorNumber. It may use arithmetic, @, powers,
+    comparisons, and numpy's sin, cos, tan, arcsin, arccos, arctan, exp, log and sqrt; not math's.
+    """
+    def series(coefficients: Array) -> Array:
+        numbers = np.empty(coefficients.shape[1], dtype=object)
+        numbers[:] = [TaylorNumber(column) for column in coefficients.T]
+        found = np.array(function(numbers), dtype=object)
+        out = np.zeros((*found.shape, len(coefficients)))
+        for at, value in np.ndenumerate(found):
+            if isinstance(value, TaylorNumber):
+                out[at] = value.coefficients
+            else:
+                out[at + (0,)] = value
+        result: Array = np.moveaxis(out, -1, 0)
+        return result
+
+    return series
+
+
+class TaylorNumber:
+    """A number that varies with time, as its coefficients (K + 1,); compared by its value now."""
+
+    __slots__ = ('coefficients',)
+
+    def __init__(self, coefficients: ArrayLike) -> None:
+        """Take the coefficients."""
+        self.coefficients: Array = np.asarray(coefficients, dtype=np.float64)
+
+    def __add__(self, other: Any) -> 'TaylorNumber':
+        return TaylorNumber(self.coefficients + self._like(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> 'TaylorNumber':
+        return TaylorNumber(self.coefficients - self._like(other))
+
+    def __rsub__(self, other: Any) -> 'TaylorNumber':
+        return TaylorNumber(self._like(other) - self.coefficients)
+
+    def __neg__(self) -> 'TaylorNumber':
+        return TaylorNumber(-self.coefficients)
+
+    def __pos__(self) -> 'TaylorNumber':
+        return self
+
+    def __mul__(self, other: Any) -> 'TaylorNumber':
+        if not isinstance(other, TaylorNumber):
+            return TaylorNumber(self.coefficients * float(other))
+        return TaylorNumber(_product(self.coefficients, other.coefficients))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> 'TaylorNumber':
+        if not isinstance(other, TaylorNumber):
+            return TaylorNumber(self.coefficients / float(other))
+        return TaylorNumber(_quotient(self.coefficients, other.coefficients))
+
+    def __rtruediv__(self, other: Any) -> 'TaylorNumber':
+        return TaylorNumber(_quotient(self._like(other), self.coefficients))
+
+    def __pow__(self, exponent: Any) -> 'TaylorNumber':
+        if isinstance(exponent, TaylorNumber):
+            return (self.log() * exponent).exp()
+        exponent = float(exponent)
+        if exponent.is_integer() and exponent >= 0.0:  # of any base, 0 too
+            result, factor, left = TaylorNumber(self._like(1.0)), self, int(exponent)
+            while left:
+                result, factor, left = result * factor if left % 2 else result, (
+                    factor * factor if left > 1 else factor), left // 2
+            return result
+        x, y = self.coefficients, np.zeros_like(self.coefficients)
+        y[0] = x[0]**exponent
+        for k in range(1, len(x)):  # x y' = exponent x' y
+            h = np.arange(1, k + 1)
+            y[k] = ((exponent * h - (k - h)) * x[1:k + 1]) @ y[k - 1::-1] / (k * x[0])
+        return TaylorNumber(y)
+
+    def __rpow__(self, base: Any) -> 'TaylorNumber':
+        return (self * float(np.log(base))).exp()
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.coefficients[0] < self._like(other)[0])
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self.coefficients[0] <= self._like(other)[0])
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.coefficients[0] > self._like(other)[0])
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self.coefficients[0] >= self._like(other)[0])
+
+    def __float__(self) -> float:
+        """Refuse: the derivatives would be lost."""
+        raise LiedynError('expected arithmetic and functions of numpy on numbers with a Taylor '
+                          'series, got a conversion to float, which functions of math need')
+
+    def sqrt(self) -> 'TaylorNumber':
+        """Return the square root."""
+        return self**0.5
+
+    def exp(self) -> 'TaylorNumber':
+        """Return e to this power."""
+        x, y = self.coefficients, np.zeros_like(self.coefficients)
+        y[0] = np.exp(x[0])
+        for k in range(1, len(x)):  # y' = x' y
+            y[k] = (np.arange(1, k + 1) * x[1:k + 1]) @ y[k - 1::-1] / k
+        return TaylorNumber(y)
+
+    def log(self) -> 'TaylorNumber':
+        """Return the natural logarithm."""
+        return self._integral(np.log(self.coefficients[0]), 1.0 / self)
+
+    def sin(self) -> 'TaylorNumber':
+        """Return the sine."""
+        return self._sine_and_cosine()[0]
+
+    def cos(self) -> 'TaylorNumber':
+        """Return the cosine."""
+        return self._sine_and_cosine()[1]
+
+    def tan(self) -> 'TaylorNumber':
+        """Return the tangent."""
+        sine, cosine = self._sine_and_cosine()
+        return sine / cosine
+
+    def arctan(self) -> 'TaylorNumber':
+        """Return the angle whose tangent this is."""
+        return self._integral(np.arctan(self.coefficients[0]), 1.0 / (1.0 + self * self))
+
+    def arcsin(self) -> 'TaylorNumber':
+        """Return the angle whose sine this is."""
+        return self._integral(np.arcsin(self.coefficients[0]), (1.0 - self * self)**-0.5)
+
+    def arccos(self) -> 'TaylorNumber':
+        """Return the angle whose cosine this is."""
+        return 0.5 * np.pi - self.arcsin()
+
+    def _sine_and_cosine(self) -> tuple['TaylorNumber', 'TaylorNumber']:
+        x = self.coefficients
+        s, c = np.zeros_like(x), np.zeros_like(x)
+        s[0], c[0] = np.sin(x[0]), np.cos(x[0])
+        for k in range(1, len(x)):  # s' = c x', c' = -s x'
+            rate = np.arange(1, k + 1) * x[1:k + 1] / k
+            s[k], c[k] = rate @ c[k - 1::-1], -(rate @ s[k - 1::-1])
+        return TaylorNumber(s), TaylorNumber(c)
+
+    def _integral(self, first: float, slope: 'TaylorNumber') -> 'TaylorNumber':
+        """Return what begins at a value and changes by slope times this number's change."""
+        count = np.arange(1, len(self.coefficients))
+        y = np.empty_like(self.coefficients)
+        y[0] = first
+        y[1:] = _product(slope.coefficients[:-1], count * self.coefficients[1:]) / count
+        return TaylorNumber(y)
+
+    def _like(self, other: Any) -> Array:
+        """Return the coefficients of a number or a constant, as many as these."""
+        if isinstance(other, TaylorNumber):
+            return other.coefficients
+        constant = np.zeros_like(self.coefficients)
+        constant[0] = float(other)
+        return constant
+
+
+def _product(x: Array, y: Array) -> Array:
+    """Return the Cauchy product of two series of one length."""
+    if not len(x):
+        return x
+    product: Array = np.asarray(np.convolve(x, y)[:len(x)], dtype=np.float64)
+    return product
+
+
+def _quotient(x: Array, y: Array) -> Array:
+    """Return the series z with y z = x."""
+    z = np.empty_like(x)
+    for k in range(len(x)):
+        z[k] = (x[k] - y[1:k + 1] @ z[:k][::-1]) / y[0]
+    return z

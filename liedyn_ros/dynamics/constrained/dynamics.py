@@ -1,0 +1,53 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Inverse, forward and hybrid dynamics of a model with closed loops and couplings."""
+
+from collections.abc import Sequence
+
+from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
+from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedHybrid
+from liedyn_ros.dynamics.constrained.algorithms.inverse import ConstrainedInverse
+from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.model import Model
+
+
+class ConstrainedDynamics(Constraints):
+    """
+    The dynamics M(q) a + b(q, v) = tau + A^T lam, A v = 0, of a model with closures and couplings.
+
+    inverse, forward and hybrid are called with one state, and their batch with K. Arrays are as
+    for Dynamics. Where a call takes derivatives the array may be (nv,), or (order + 1, nv) with a
+    row for each order. The result then has them too. external are wrenches (B, 6) on bodies, or
+    (order + 1, B, 6). In a batch each array has an axis of states first; it runs on all cores.
+
+    States must be closed: assembly.assemble and assembly.project make them so. Each object works
+    in its own tables: use one per thread. functions are further constraints; those without
+    jacobian_series are known to order 0.
+
+    All calls raise ShapeError, NotFiniteError, NotInGroupError, and LimitError for an order above
+    30. They raise SingularError naming a coordinate that moves no inertia, and LiedynError for a
+    state that is not closed. Errors of a batch name the first state at fault.
+    """
+
+    def __init__(self, model: Model, *, dissipation: bool = True,
+                 functions: Sequence[ConstraintFunction] = ()) -> None:
+        """Lay out the tables of a model."""
+        super().__init__(model, dissipation=dissipation, functions=functions)
+        self._solver = Solver(self, dissipation)
+        self.forward = ConstrainedForward(self._solver)
+        self.hybrid = ConstrainedHybrid(self._solver)
+        self.inverse = ConstrainedInverse(self._solver)
+
+    @property
+    def mobility(self) -> Mobility:
+        """Return what the constraints leave free where the machine is not singular."""
+        return self._solver.mobility

@@ -1,0 +1,181 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+How the rows of closures vary, in one direction and in reverse (12.9).
+
+A row is a wrench between two frames: moment and force are products of points and axes that links
+carry. A jet is such a vector with its rate, and the changes of both along a direction. In reverse,
+weights of a vector and of its rate become weights of the displacement and of the twist of its
+link. extra is as in loop_parameters: there frames have displacements of their own.
+"""
+
+from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row as row_of
+from liedyn_ros.dynamics.constrained.kernels.tables import AXES, get3, get6, ORIGIN, START
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair
+from liedyn_ros.dynamics.tree.kernels.tables import add3
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.model.kernels.closure_kinds import (
+    ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
+
+# Columns of the table of variations, a row for each link; the last row is the ground, at rest.
+MOVED, D_TWIST, D_ACCELERATION = 0, 6, 12  # displacement, and changes of the spatial motion
+D_WRENCH = 18  # change of the wrench from the parent, as seen by the link
+BY_MOVED, BY_TWIST, BY_ACCELERATION = 0, 6, 12  # in reverse: weights of the first three
+FIELD, D_FIELD = 24, 30  # the twist at rates other than v, and its change
+BY_FIELD = 30
+VARIATION_WIDTH = 36
+
+ZERO = (vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO)
+
+
+@kernel
+def carried(machine, motion, table, extra, f, column):
+    """Return the jet of the origin or of an axis of frame f."""
+    i = machine.frame_link[f]
+    x, rate = get3(motion.frame, f, START, column), get3(motion.frame, f, START + 1, column)
+    (hw, hu), (dw, du) = load_pair(table, i, MOVED), load_pair(table, i, D_TWIST)
+    w, _ = get6(motion.twist, i, START)
+    if extra is not None:
+        xw, xu = load_pair(extra.frames, f, 0)
+        hw, hu = vec3.add(hw, xw), vec3.add(hu, xu)
+    change, both = vec3.cross(hw, x), vec3.cross(dw, x)
+    if column == ORIGIN:
+        change, both = vec3.add(change, hu), vec3.add(both, du)
+    return x, rate, change, vec3.add(both, vec3.cross(w, change))
+
+
+@kernel
+def row(machine, motion, table, extra, c, kind):
+    """Return the jets of moment and force of a row of closure c."""
+    a, b = frames_of(machine, c)
+    if kind <= MOMENT_Z:
+        return carried(machine, motion, table, extra, b, AXES + 3 * (kind - MOMENT_X)), ZERO
+    if kind == MOMENT_CROSS:
+        return cross(carried(machine, motion, table, extra, a, AXES),
+                     carried(machine, motion, table, extra, b, AXES + 3)), ZERO
+    origin = carried(machine, motion, table, extra, b, ORIGIN)
+    if kind == ALONG_ROD:
+        scale = 1.0 / machine.closure_size[c, 1]
+        f = axpy(-scale, carried(machine, motion, table, extra, a, ORIGIN), axpy(
+            scale, origin, ZERO))
+        if extra is not None:
+            stretch = -scale * extra.closures[c, LENGTH]
+            f = (f[0], f[1], vec3.axpy(stretch, f[0], f[2]), vec3.axpy(stretch, f[1], f[3]))
+        return cross(origin, f), f
+    f = carried(machine, motion, table, extra, *axis(machine, c, kind))
+    m = cross(origin, f)
+    if kind == SCREW:
+        m = axpy(-machine.closure_size[c, 0], f, m)
+        if extra is not None:
+            x = extra.closures[c, CLOSURE_PITCH]
+            m = (m[0], m[1], vec3.axpy(-x, f[0], m[2]), vec3.axpy(-x, f[1], m[3]))
+    return m, f
+
+
+@kernel
+def axis(machine, c, kind):
+    """Return the frame and the column of the axis along which a row of closure c has a force."""
+    a, b = frames_of(machine, c)
+    if kind >= ACROSS_X:
+        return a, AXES + 3 * (kind - ACROSS_X)
+    return b, AXES + (6 if kind == SCREW else 3 * (kind - FORCE_X))
+
+
+@kernel
+def pull_row(machine, motion, table, extra, c, r, by_row, by_rate):
+    """Add what weights of row r of closure c, and of its rate, are of the motion of its links."""
+    (a, b), kind = frames_of(machine, c), machine.row_kind[r]
+    if extra is not None:
+        weigh_size(machine, motion, extra, c, r, by_row, by_rate)
+    if kind <= MOMENT_Z:
+        pull_carried(machine, motion, table, extra, b, AXES + 3 * (kind - MOMENT_X), by_row[0],
+                     by_rate[0])
+        return
+    if kind == MOMENT_CROSS:
+        by_x, by_y = pull_cross(motion, a, AXES, b, AXES + 3, by_row[0], by_rate[0])
+        pull_carried(machine, motion, table, extra, a, AXES, *by_x)
+        pull_carried(machine, motion, table, extra, b, AXES + 3, *by_y)
+        return
+    if kind == ALONG_ROD:  # m = -p_b x p_a / length, f = (p_b - p_a) / length
+        scale = 1.0 / machine.closure_size[c, 1]
+        by_b, by_a = pull_cross(motion, b, ORIGIN, a, ORIGIN, vec3.scale(-scale, by_row[0]),
+                                vec3.scale(-scale, by_rate[0]))
+        pull_carried(machine, motion, table, extra, b, ORIGIN, vec3.axpy(
+            scale, by_row[1], by_b[0]), vec3.axpy(scale, by_rate[1], by_b[1]))
+        pull_carried(machine, motion, table, extra, a, ORIGIN, vec3.axpy(
+            -scale, by_row[1], by_a[0]), vec3.axpy(-scale, by_rate[1], by_a[1]))
+        return
+    frame, column = axis(machine, c, kind)
+    by_b, by_f = pull_cross(motion, b, ORIGIN, frame, column, by_row[0], by_rate[0])
+    by_force, by_force_rate = vec3.add(by_f[0], by_row[1]), vec3.add(by_f[1], by_rate[1])
+    if kind == SCREW:
+        pitch = machine.closure_size[c, 0]
+        by_force = vec3.axpy(-pitch, by_row[0], by_force)
+        by_force_rate = vec3.axpy(-pitch, by_rate[0], by_force_rate)
+    pull_carried(machine, motion, table, extra, frame, column, by_force, by_force_rate)
+    pull_carried(machine, motion, table, extra, b, ORIGIN, *by_b)
+
+
+@kernel
+def pull_carried(machine, motion, table, extra, f, column, by_x, by_rate):
+    """Add what weights of a point or axis of frame f, and of its rate, are of its link."""
+    i, x = machine.frame_link[f], get3(motion.frame, f, START, column)
+    w, _ = get6(motion.twist, i, START)
+    by_x = vec3.add(by_x, vec3.cross(by_rate, w))
+    add3(table, i, BY_MOVED, vec3.cross(x, by_x))
+    add3(table, i, BY_TWIST, vec3.cross(x, by_rate))
+    if column == ORIGIN:
+        add3(table, i, BY_MOVED + 3, by_x)
+        add3(table, i, BY_TWIST + 3, by_rate)
+    if extra is not None:
+        add3(extra.frames, f, 0, vec3.cross(x, by_x))
+        if column == ORIGIN:
+            add3(extra.frames, f, 3, by_x)
+
+
+@kernel
+def weigh_size(machine, motion, extra, c, r, by_row, by_rate):
+    """Add what weights of row r, and of its rate, are of the pitch and the length of closure c."""
+    m, f = row_of(machine, motion, c, r, START)
+    dm, df = row_of(machine, motion, c, r, START + 1)
+    if machine.row_kind[r] == SCREW:
+        extra.closures[c, CLOSURE_PITCH] -= vec3.dot(by_row[0], f) + vec3.dot(by_rate[0], df)
+    elif machine.row_kind[r] == ALONG_ROD:
+        extra.closures[c, LENGTH] -= (
+            vec3.dot(by_row[0], m) + vec3.dot(by_row[1], f) + vec3.dot(by_rate[0], dm)
+            + vec3.dot(by_rate[1], df)) / machine.closure_size[c, 1]
+
+
+@kernel
+def pull_cross(motion, f, column_x, g, column_y, by_product, by_rate):
+    """Return the weights of x and x', of y and y', from those of x cross y and of its rate."""
+    x, dx = get3(motion.frame, f, START, column_x), get3(motion.frame, f, START + 1, column_x)
+    y, dy = get3(motion.frame, g, START, column_y), get3(motion.frame, g, START + 1, column_y)
+    by_x = vec3.add(vec3.cross(y, by_product), vec3.cross(dy, by_rate))
+    by_y = vec3.add(vec3.cross(by_product, x), vec3.cross(by_rate, dx))
+    return (by_x, vec3.cross(y, by_rate)), (by_y, vec3.cross(by_rate, x))
+
+
+@kernel
+def cross(x, y):
+    """Return the jet of a cross product."""
+    both = vec3.add(vec3.cross(x[3], y[0]), vec3.cross(x[0], y[3]))
+    both = vec3.add(both, vec3.add(vec3.cross(x[1], y[2]), vec3.cross(x[2], y[1])))
+    return (vec3.cross(x[0], y[0]),
+            vec3.add(vec3.cross(x[1], y[0]), vec3.cross(x[0], y[1])),
+            vec3.add(vec3.cross(x[2], y[0]), vec3.cross(x[0], y[2])), both)
+
+
+@kernel
+def axpy(s, x, y):
+    """Return the jet s x + y."""
+    return (vec3.axpy(s, x[0], y[0]), vec3.axpy(s, x[1], y[1]), vec3.axpy(s, x[2], y[2]),
+            vec3.axpy(s, x[3], y[3]))

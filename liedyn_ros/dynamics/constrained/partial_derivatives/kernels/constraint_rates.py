@@ -1,0 +1,231 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The rows of closures along a motion, and how they vary with q, as Taylor series in time (13.36).
+
+A row is a wrench between two frames. In the inertial frame of tables.py a coordinate displaces
+what its side of the loop carries by its screw, so that no transport is differentiated. A
+coordinate below both frames, or below none, changes nothing.
+"""
+
+from liedyn_ros.dynamics.constrained.kernels import closures, series
+from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, links_of
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    AXES, axpy6, dot6, get3, get6, ORIGIN, START, workspace_of)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
+    add_pair, between, bracket, dual, NOTHING)
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.tables import load3, store3
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.model.kernels.closure_kinds import ACROSS_X, ALONG_ROD, MOMENT_CROSS, SCREW
+
+# Columns of the room, a row for each coefficient: the change of a row, of a point or axis, and of
+# a field; the wrench of a closure, its change, and that change as seen by what moves along.
+CHANGE, MOVED, VARIED, PRESSED, LOAD, SEEN, ROOM_WIDTH = 0, 6, 9, 15, 21, 27, 33
+
+
+@kernel
+def constraint_series(words, q, rate, out):
+    """
+    Write A (K, m, nv) along a motion with velocities rate (K, nv), all being coefficients.
+
+    The tables then hold the series of screws and frames. Rows of functions are not written.
+    """
+    tables = workspace_of(words)
+    machine, motion = tables.machine, tables.motion
+    frames = 2 * len(machine.closure_kind)
+    series.begin(machine, motion, q, frames)
+    for k in range(len(rate)):
+        for j in range(rate.shape[1]):
+            motion.rate[k, j] = rate[k, j]
+    closures.write_rows(machine, motion, START)
+    closures.write_jacobian(machine, motion, START)
+    series.move(machine, motion, START)
+    for k in range(len(rate) - 1):
+        series.extend(machine, motion, k, frames)
+        closures.write_rows(machine, motion, k + 1)
+        closures.write_jacobian(machine, motion, k + 1)
+        series.move(machine, motion, k + 1)
+    for k in range(len(rate)):
+        for r in range(len(machine.row_kind) if k > 0 else out.shape[1]):
+            for j in range(out.shape[2]):
+                out[k, r, j] = motion.jacobian[k, r, j]
+
+
+@kernel
+def vary_rows(words, field, room, rates, out):
+    """
+    Add the series of D_q(A y) (K, m, nv), y being rates (K, nv), after constraint_series.
+
+    field (K, N + 1, 6) and room (K, ROOM_WIDTH) are room.
+    """
+    tables = workspace_of(words)
+    machine, motion = tables.machine, tables.motion
+    for k in range(len(rates)):
+        write_field(machine, motion, field, rates, k)
+    for c in range(len(machine.closure_kind)):
+        for at in range(machine.path_start[c], machine.path_start[c + 1]):
+            j = machine.path[at]
+            vary_field(machine, motion, field, room, c, j)
+            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                vary_row(machine, motion, room, c, r, j)
+                for k in range(len(rates)):
+                    for h in range(k + 1):
+                        out[k, r, j] += dot6(load_pair(room, h, CHANGE), between(
+                            field[k - h], *links_of(machine, c), 0))
+                        out[k, r, j] += dot6(closures.row(machine, motion, c, r, h), load_pair(
+                            room, k - h, VARIED))
+
+
+@kernel
+def vary_forces(words, room, multipliers, out):
+    """
+    Add the series of D_q(A^T lam) (K, nv, nv), lam being multipliers (K, m).
+
+    It comes after constraint_series. room is as for vary_rows.
+    """
+    tables = workspace_of(words)
+    machine, motion = tables.machine, tables.motion
+    for c in range(len(machine.closure_kind)):
+        press(machine, motion, room, multipliers, c)
+        for at in range(machine.path_start[c], machine.path_start[c + 1]):
+            j = machine.path[at]
+            load(machine, motion, room, multipliers, c, j)
+            for other in range(machine.path_start[c], machine.path_start[c + 1]):
+                i = machine.path[other]
+                sign = machine.path_sign[c, i]
+                along = sign == machine.path_sign[c, j] and machine.link[j] <= machine.link[i]
+                for k in range(len(multipliers)):
+                    for h in range(k + 1):
+                        out[k, i, j] += sign * dot6(get6(motion.screw, i, h), load_pair(
+                            room, k - h, SEEN if along else LOAD))
+
+
+@kernel
+def write_field(machine, motion, field, rates, k):
+    """Write coefficient k of the twists of all links at rates, instead of v."""
+    part, count = field[k], len(machine.kind)
+    store_pair(part, count, 0, vec3.ZERO, vec3.ZERO)
+    for i in range(count):
+        total = load_pair(part, machine.parent[i], 0)
+        for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
+            for h in range(k + 1):
+                total = axpy6(rates[k - h, j], get6(motion.screw, j, h), total)
+        store_pair(part, i, 0, total[0], total[1])
+
+
+@kernel
+def vary_field(machine, motion, field, room, c, j):
+    """Write how the field of link b against link a varies with coordinate j (13.8)."""
+    (a, b), sign, before = links_of(machine, c), machine.path_sign[c, j], machine.parent[
+        machine.link[j]]
+    for k in range(len(room)):
+        varied = NOTHING  # what joints add from this one on turns with it
+        for h in range(k + 1):
+            varied = axpy6(sign, bracket(get6(motion.screw, j, h), between(
+                field[k - h], before, b if sign > 0.0 else a, 0)), varied)
+        store_pair(room, k, VARIED, varied[0], varied[1])
+
+
+@kernel
+def vary_row(machine, motion, room, c, r, j):
+    """Write how row r of closure c varies with coordinate j, which moves one of its frames."""
+    kind, ahead = machine.row_kind[r], machine.path_sign[c, j] > 0.0
+    if kind > SCREW:
+        displace(machine, motion, room, c, kind, ahead, j)
+    for k in range(len(room)):
+        change = NOTHING
+        if kind > SCREW:
+            change = moving_row(machine, motion, room, c, kind, ahead, k)
+        elif ahead:
+            for h in range(k + 1):
+                change = axpy6(-1.0, dual(get6(motion.screw, j, h), closures.row(
+                    machine, motion, c, r, k - h)), change)
+        store_pair(room, k, CHANGE, change[0], change[1])
+
+
+@kernel
+def displace(machine, motion, room, c, kind, ahead, j):
+    """Write how coordinate j moves the point or axis of its frame that a row takes."""
+    (a, b), (in_a, in_b) = frames_of(machine, c), columns(kind)
+    f, column = (b, in_b) if ahead else (a, in_a)
+    for k in range(len(room)):
+        change = vec3.ZERO
+        for h in range(k + 1):
+            w, _ = get6(motion.screw, j, h)
+            change = vec3.add(change, vec3.cross(w, get3(motion.frame, f, k - h, column)))
+        if column == ORIGIN:
+            _, v = get6(motion.screw, j, k)
+            change = vec3.add(change, v)
+        store3(room, k, MOVED, change)
+
+
+@kernel
+def moving_row(machine, motion, room, c, kind, ahead, k):
+    """Return coefficient k of the change of a row that moves in frame b, from displace."""
+    (a, b), (in_a, in_b) = frames_of(machine, c), columns(kind)
+    turn, of_a, of_b = factors(machine, c, kind)
+    m, moved = vec3.ZERO, load3(room, k, MOVED)
+    for h in range(k + 1):
+        change = load3(room, h, MOVED)
+        if ahead:
+            m = vec3.axpy(turn, vec3.cross(get3(motion.frame, a, k - h, in_a), change), m)
+        else:
+            m = vec3.axpy(turn, vec3.cross(change, get3(motion.frame, b, k - h, in_b)), m)
+    return m, vec3.scale(of_b if ahead else of_a, moved)
+
+
+@kernel
+def columns(kind):
+    """Return the columns x of frame a and y of frame b of which a row that moves in b consists."""
+    if kind == MOMENT_CROSS:
+        return AXES, AXES + 3
+    return (ORIGIN if kind == ALONG_ROD else AXES + 3 * (kind - ACROSS_X)), ORIGIN
+
+
+@kernel
+def factors(machine, c, kind):
+    """Return the factors of the moment x cross y, and of the force by x and by y (12.9)."""
+    if kind == MOMENT_CROSS:
+        return 1.0, 0.0, 0.0
+    if kind == ALONG_ROD:
+        scale = 1.0 / machine.closure_size[c, 1]
+        return scale, -scale, scale
+    return -1.0, 1.0, 0.0
+
+
+@kernel
+def press(machine, motion, room, multipliers, c):
+    """Write the wrench of closure c on body b."""
+    for k in range(len(room)):
+        total = NOTHING
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            for h in range(k + 1):
+                total = axpy6(multipliers[k - h, r], closures.row(machine, motion, c, r, h), total)
+        store_pair(room, k, PRESSED, total[0], total[1])
+
+
+@kernel
+def load(machine, motion, room, multipliers, c, j):
+    """Write how the wrench of closure c varies with j, and how links beyond j see it vary."""
+    for k in range(len(room)):
+        store_pair(room, k, LOAD, vec3.ZERO, vec3.ZERO)
+    for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+        vary_row(machine, motion, room, c, r, j)
+        for k in range(len(room)):
+            for h in range(k + 1):
+                add_pair(room, k, LOAD, multipliers[k - h, r], load_pair(room, h, CHANGE))
+    for k in range(len(room)):
+        seen = load_pair(room, k, LOAD)
+        for h in range(k + 1):
+            seen = axpy6(1.0, dual(get6(motion.screw, j, h), load_pair(
+                room, k - h, PRESSED)), seen)
+        store_pair(room, k, SEEN, seen[0], seen[1])

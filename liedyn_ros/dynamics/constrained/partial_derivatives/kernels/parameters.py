@@ -1,0 +1,179 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Changes of parameters of machines with closed loops, and the derivatives by them.
+
+Links feel what kernels.parameters says. Frames of closures are displaced with the body that
+carries them, and by parameters of their own. All is spatial, as in constrained_variation.
+"""
+
+from typing import Any, NamedTuple
+
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    AXES, axpy6, dot6, get3, get6, load3, load9, ORIGIN, START)
+from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
+    CLOSURE_WIDTH, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, MOVED, SHIFT)
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+    add_pair, load_pair, store_pair, sum_of)
+from liedyn_ros.dynamics.tree.kernels import rigid
+from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import LANES
+from liedyn_ros.lie.kernels import se3, vec3
+
+
+class Extra(NamedTuple):
+    """
+    What parameters change, or the derivatives by it; kernels take None where none are asked.
+
+    parts and bodies are as in kernels.parameters; frames (2 C, 6) are displacements of the frames
+    of closures against their links, those on bodies b first, and frame_body (2 C,) their bodies,
+    -1 for the ground. ground, of_coordinates, of_bodies and closures are parts of Parameters, all
+    of them vector. q is the configuration, external (B, 6) the wrenches or none, dissipation 1 or
+    0. local is room for the motion of links in their own frames, as kernels.parameters has it.
+    """
+
+    parts: Any
+    bodies: Any
+    frames: Any
+    frame_body: Any
+    local: Any
+    ground: Any
+    of_coordinates: Any
+    of_bodies: Any
+    closures: Any
+    vector: Any
+    q: Any
+    external: Any
+    dissipation: Any
+
+
+@kernel
+def pose(motion, i):
+    """Return rotation and position of link i in the inertial frame."""
+    return load9(motion.pose, i), load3(motion.pose, i, 9)
+
+
+@kernel
+def frame_pose(motion, f):
+    """Return rotation and position of a frame of a closure in the inertial frame."""
+    x, y = get3(motion.frame, f, START, AXES), get3(motion.frame, f, START, AXES + 3)
+    z = get3(motion.frame, f, START, AXES + 6)
+    return ((x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]),
+            get3(motion.frame, f, START, ORIGIN))
+
+
+@kernel
+def axis(motion, i):
+    """Return the unit translation along the axis of link i."""
+    r, p = pose(motion, i)
+    return se3.adjoint(r, p, vec3.ZERO, (0.0, 0.0, 1.0))
+
+
+@kernel
+def pitch_change(motion, extra, i):
+    """Return how the screw of link i changes with its pitch."""
+    return axpy6(extra.parts[i + 1, LINK_PITCH], axis(motion, i), (vec3.ZERO, vec3.ZERO))
+
+
+@kernel
+def displace(machine, motion, extra, i, moved, rate, push):
+    """Add what parameters do to displacement, rate and push of link i."""
+    r, p = pose(motion, machine.parent[i])
+    x, j = pitch_change(motion, extra, i), machine.vi[i]
+    moved = axpy6(extra.q[machine.qi[i]], x, sum_of(moved, se3.adjoint(
+        r, p, *load_pair(extra.parts, i + 1, MOVED))))
+    return moved, axpy6(motion.rate[0, j], x, rate), axpy6(motion.rate[1, j], x, push)
+
+
+@kernel
+def own_change(motion, extra, i, body):
+    """Return what gravity, and inertia and wrench of link i, add to its wrench."""
+    (r, p), x = pose(motion, i), load_pair(extra.parts, i + 1, LINK_WRENCH)
+    pulled = rigid.apply(body, vec3.ZERO, vec3.neg(load3(extra.parts, 0, GRAVITY)))
+    return sum_of(pulled, se3.adjoint_inverse_dual(r, p, x[0], x[1]))
+
+
+@kernel
+def weigh_link(machine, motion, extra, i, by_moved, by_twist, by_acceleration, weights):
+    """Write the derivatives by displacement and pitch of link i."""
+    r, p = pose(motion, machine.parent[i])
+    store_pair(extra.parts, i + 1, MOVED, *se3.adjoint_dual(r, p, by_moved[0], by_moved[1]))
+    j = machine.vi[i]
+    total = axpy6(motion.rate[0, j], by_twist, axpy6(
+        motion.rate[1, j], by_acceleration, axpy6(
+            weights[j], get6(motion.wrench, i, START), (vec3.ZERO, vec3.ZERO))))
+    extra.parts[i + 1, LINK_PITCH] += dot6(axis(motion, i), axpy6(
+        extra.q[machine.qi[i]], by_moved, total))
+
+
+@kernel
+def prepare(machine, motion, extra):
+    """Write what links and frames feel of changes of parameters, the motion being complete."""
+    store_motion(machine, motion, extra.local)
+    parameters.to_links(extra.local, extra.bodies, extra.external, extra.ground, extra.of_bodies,
+                        extra.parts)
+    extra.frames[:] = 0.0
+    count = len(machine.closure_kind)
+    for f in range(machine.moving_frames[0]):
+        r, p = frame_pose(motion, f)
+        at = FRAME_B if f < count else FRAME_A
+        x = se3.adjoint(r, p, *load_pair(extra.closures, f % count, at))
+        if extra.frame_body[f] >= 0:
+            r, p = pose(motion, machine.frame_link[f])
+            x = sum_of(x, se3.adjoint(r, p, *load_pair(
+                extra.bodies, SHIFT, LANES * extra.frame_body[f])))
+        store_pair(extra.frames, f, 0, x[0], x[1])
+
+
+@kernel
+def store_motion(machine, motion, data):
+    """Write twists and accelerations, less gravity, of links in their own frames."""
+    gravity = vec3.ZERO, (machine.gravity[0], machine.gravity[1], machine.gravity[2])
+    store_pair(data, 0, TWIST, vec3.ZERO, vec3.ZERO)
+    store_pair(data, 0, ACCELERATION, vec3.ZERO, vec3.neg(gravity[1]))
+    for i in range(len(machine.kind)):
+        r, p = pose(motion, i)
+        w, u = get6(motion.twist, i, START)
+        dw, du = axpy6(-1.0, gravity, get6(motion.twist, i, START + 1))
+        store_pair(data, i + 1, TWIST, *se3.adjoint_inverse(r, p, w, u))
+        store_pair(data, i + 1, ACCELERATION, *se3.adjoint_inverse(r, p, dw, du))
+
+
+@kernel
+def finish(machine, motion, table, field, extra, sign, weights):
+    """
+    Write sign times the derivatives by all parameters, after those by links and frames.
+
+    Column field of table has the twists of links at the weights of forces (nv,).
+    """
+    data, count = extra.local, len(machine.closure_kind)
+    store_motion(machine, motion, data)
+    store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
+    for i in range(len(machine.kind)):
+        r, p = pose(motion, i)
+        yw, yu = load_pair(table, i, field)
+        store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
+    parameters.weigh_shifts(data, extra.bodies, extra.external, sign, extra.of_bodies)
+    for f in range(machine.moving_frames[0]):
+        (m, g), b = load_pair(extra.frames, f, 0), extra.frame_body[f]
+        if b >= 0:
+            r, p = pose(motion, machine.frame_link[f])
+            add_pair(extra.bodies, SHIFT, LANES * b, *se3.adjoint_dual(r, p, m, g))
+        r, p = frame_pose(motion, f)
+        store_pair(extra.closures, f % count, FRAME_B if f < count else FRAME_A,
+                   *se3.adjoint_dual(r, p, m, g))
+    for c in range(count):
+        for k in range(CLOSURE_WIDTH):
+            extra.closures[c, k] *= sign
+    parameters.from_links(extra.bodies, sign, extra.parts, extra.ground, extra.of_bodies)
+    n = len(weights)
+    parameters.weigh_coordinates(motion.rate[0, :n], motion.rate[1, :n], weights, sign,
+                                 extra.dissipation, extra.of_coordinates)

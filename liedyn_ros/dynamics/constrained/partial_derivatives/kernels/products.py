@@ -1,0 +1,393 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Products of the Jacobians of constrained dynamics with vectors, from either side.
+
+They follow a call of the dynamics at order zero, and use the factors that it has left: a product
+solves one system, as the dynamics does. The equations are r = ID - A^T lam = tau and
+c = A a + A' v = 0. Redundant forces are the least, with mu: lam = A mu, or tau = mu / Q, A mu = 0.
+All are varied. In reverse the same systems are solved for the weights of these equations.
+"""
+
+from liedyn_ros.dynamics.constrained.kernels import closures, forward, inertia, order, solution
+from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.constrained.kernels.tables import add6, RANK, START, task_of, workspace_of
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
+    function_rows, parameters as loop_parameters, reverse)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import FIELD
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
+    respond, vary, vary_rows)
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import finite as all_finite
+from liedyn_ros.dynamics.tree.kernels.joints import finite
+from liedyn_ros.jit.bundle import Bundle, MATRIX
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels import orthogonal
+
+# Rows of the room for vectors: mu of redundant forces, and of redundant multipliers; how A mu
+# varies with each, or its weights; and two of coordinates.
+MU, POTENTIAL, VARIED, LEFT, WEIGHT, SIDE, WORK_ROWS = range(7)
+
+PRODUCT = Bundle(
+    'Product',
+    variations=MATRIX,  # (N + 1, VARIATION_WIDTH), as closure_rows has them
+    work=MATRIX)  # (WORK_ROWS, max(nv, m))
+
+product_of = PRODUCT.view
+
+
+@kernel
+def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau, found):
+    """
+    Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
+
+    The three follow each other in `found`. xa is zero where accelerations are sought; xtau is
+    read where forces are given. words, task and product are those of a WORKSPACE, a TASK and a
+    PRODUCT. extra are changes of parameters, as in loop_parameters, or None; functions is a
+    FunctionChange, or None. Returns whether all that is given, and found, is finite.
+    """
+    if not (finite(xq) and finite(xv) and finite(xa) and finite(xtau)):
+        return False
+    tables, sought = workspace_of(words), task_of(task)
+    machine, motion, freedom = tables.machine, tables.motion, tables.space
+    kind, free, chosen, weight = sought.kind[0], sought.free, sought.chosen, sought.weight
+    table, work = product_of(product).variations, product_of(product).work
+    room = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    rank, size = int(room.report[RANK]), len(xq)
+    a, tau, multipliers = found[:size], found[size:2 * size], found[2 * size:]
+    count = len(multipliers)
+    begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
+    if extra is not None:
+        if not all_finite(extra.vector):
+            return False
+        loop_parameters.prepare(machine, motion, extra)
+    vary(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
+    if functions is not None:
+        function_rows.add_change(motion, functions, count - len(functions.push), room.gamma, tau)
+    first, last = mu_in_use(kind, rank < count)
+    for k in range(first, last):
+        vary_rows(machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
+        if functions is not None:
+            function_rows.add_rows(functions, count - len(functions.push), work[MU + k, :size],
+                                   work[VARIED + k, :count])
+    if kind == HYBRID:
+        vary_hybrid(machine, motion, room, free, rank, xa, xtau, tau, a)
+    elif kind == LEAST_FORCE:
+        vary_least_force(motion, room, work[VARIED, :count], chosen, weight, xa, xtau, tau, a)
+    else:
+        vary_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, xa,
+                          xtau, tau, a)
+    change = work[VARIED, :count]
+    for r in range(count):
+        multipliers[r] = motion.multiplier[r, 1]
+        change[r] = multipliers[r] - work[LEFT, r]
+    if last == 2:
+        solution.project_multipliers(room, rank, change)
+        for r in range(count):
+            multipliers[r] = work[LEFT, r] + change[r]
+    if kind == LEAST_FORCE or (kind == HYBRID and not forward.all_set(free)):
+        for j in range(size):
+            work[SIDE, j] = a[j] if free[j] else 0.0
+        respond(machine, motion, table, work[SIDE, :size], multipliers, tau)
+    if kind == LEAST_FORCE:
+        for j in chosen:
+            tau[j] = xtau[j]
+    else:
+        for j in range(size):
+            if kind == HYBRID and free[j]:
+                tau[j] = xtau[j]
+    return finite(found)
+
+
+@kernel
+def mu_in_use(task, redundant):
+    """Return the range of MU and POTENTIAL that a task depends on."""
+    return 1 if task == HYBRID else 0, 2 if redundant and task != LEAST_FORCE else 1
+
+
+@kernel
+def begin(machine, motion, freedom, work, task, free, chosen, free_motions):
+    """Write the rates mu, and complete what the dynamics has left open of links."""
+    size = motion.potential.shape[0]
+    for j in range(size):
+        work[MU, j] = 0.0
+        work[POTENTIAL, j] = motion.potential[j, START]
+    if task == LEAST_FORCE:
+        for j in chosen:
+            work[MU, j] = motion.potential[j, START]
+    elif task == LEAST_TORQUE:
+        for i in range(free_motions):
+            for j in range(size):
+                work[MU, j] += freedom.size[i, START] * freedom.basis[START, i, j]
+        press(machine, motion)
+    elif forward.all_set(free):
+        order.complete(machine, motion, free, START)
+
+
+@kernel
+def press(machine, motion):
+    """Subtract the wrenches of closures from those of links, and of the links before them."""
+    for c in range(len(machine.closure_kind)):
+        (a, b), (m, f) = closures.links_of(machine, c), closures.wrench(
+            machine, motion, c, START, START)
+        for i, sign in ((a, 1.0), (b, -1.0)):
+            while i < len(machine.kind):
+                add6(motion.wrench, i, START, sign, m, f)
+                i = machine.parent[i]
+
+
+@kernel
+def vary_hybrid(machine, motion, room, free, rank, xa, xtau, need, a):
+    """Write how accelerations and multipliers vary (13.19)."""
+    x = room.x
+    for j in range(len(x)):
+        x[j] = xtau[j] - need[j] if free[j] else 0.0
+    solution.respond(machine, room, free, rank, x, room.gamma, motion.multiplier[:, 1])
+    for j in range(len(x)):
+        a[j] = x[j] if free[j] else xa[j]
+
+
+@kernel
+def vary_least_force(motion, room, varied, passive, weight, xa, xtau, need, a):
+    """Write how multipliers vary: A_p^T lam' = need - xtau, W lam = A_p mu (12.18)."""
+    size, count, x, z = len(weight), len(passive), room.x, room.z
+    for j in range(len(xa)):
+        a[j] = xa[j]
+    for r in range(size):
+        x[r] = weight[r] * varied[r]
+    orthogonal.apply_transposed(room.rows, room.head, room.beta, count, size, x)
+    for s in range(count):
+        j = passive[room.order[s]]
+        z[s] = room.scale[room.order[s]] * (need[j] - xtau[j])
+    orthogonal.solve_transposed(room.rows, count, z)
+    for s in range(count):
+        x[s] = z[s]
+    orthogonal.apply(room.rows, room.head, room.beta, count, size, x)
+    for r in range(size):
+        motion.multiplier[r, 1] = weight[r] * x[r]
+
+
+@kernel
+def vary_least_torque(machine, motion, room, space, work, free, active, weight, rank, xa, xtau,
+                      tau, a):
+    """Write how forces and multipliers vary: tau_a = mu / Q, A mu = 0 (12.20)."""
+    size, count = len(free), len(room.rows)
+    side = work[SIDE, :size]
+    for r in range(count):
+        work[VARIED, r] = -work[VARIED, r]
+    for j in range(size):
+        a[j], side[j] = xa[j], tau[j] - xtau[j]
+    complete_rates(machine, room, space, free, active, weight, rank, work[VARIED, :count], side,
+                   work[WEIGHT, :size])
+    for j in range(size):
+        tau[j] = xtau[j]
+    for j in active:
+        tau[j] = weight[j] * work[WEIGHT, j]
+        side[j] -= tau[j]
+    write_multipliers(machine, motion, room, free, rank, side)
+
+
+@kernel
+def complete_rates(machine, room, space, free, active, weight, rank, rows, side, x):
+    """Write the rates x with A x = rows, and N^T (side - x_a / Q) = 0 along the free motions N."""
+    size, z, s = len(free), room.z, space.s
+    for t in range(len(z)):
+        z[t] = room.scale[room.order[t]] * rows[room.order[t]]
+    orthogonal.solve_transposed(room.rows, rank, z)
+    for j in range(size):
+        x[j] = z[j] if j < rank else 0.0
+    orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+    inertia.solve(machine, free, room, x)
+    freedom = size - rank
+    for n in range(freedom):
+        i, total = space.order[n], 0.0
+        for j in range(size):
+            total += space.basis[START, i, j] * side[j]
+        for j in active:
+            total -= space.basis[START, i, j] * weight[j] * x[j]
+        s[n] = total
+    orthogonal.solve_transposed(space.rows, freedom, s)
+    orthogonal.solve(space.rows, freedom, s)
+    for n in range(freedom):
+        i = space.order[n]
+        for j in range(size):
+            x[j] += space.basis[START, i, j] * s[n]
+
+
+@kernel
+def write_multipliers(machine, motion, room, free, rank, side):
+    """Write multipliers of the independent rows with A^T lam = side."""
+    size, x = len(free), room.x
+    for j in range(size):
+        x[j] = side[j]
+    inertia.solve_transposed(machine, free, room, x)
+    orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
+    orthogonal.solve(room.rows, rank, x)
+    for t in range(len(room.rows)):
+        r = room.order[t]
+        motion.multiplier[r, 1] = room.scale[r] * x[t] if t < rank else 0.0
+
+
+@kernel
+def constrained_gradient(words, task, product, extra, functions, y, z, found):
+    """
+    Write the gradient (nv,) of y . x + z . lam, x being a where it is sought, and tau elsewhere.
+
+    The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces: the
+    gradient by forces that are given in HYBRID, and y less that of the given ones in the other
+    tasks. extra, where there is one, gets the gradient by parameters. functions is
+    FunctionWeights, or None. The rest is as in constrained_product.
+    """
+    if not (finite(y) and finite(z)):
+        return False
+    tables, sought = workspace_of(words), task_of(task)
+    machine, motion, freedom = tables.machine, tables.motion, tables.space
+    kind, free, chosen, weight = sought.kind[0], sought.free, sought.chosen, sought.weight
+    table, work = product_of(product).variations, product_of(product).work
+    room = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
+    rank, size, count = int(room.report[RANK]), len(y), len(z)
+    varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if kind == HYBRID else 1.0
+    begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
+    reverse.clear(machine, table, extra)
+    first, last = mu_in_use(kind, rank < count)
+    for r in range(count):
+        varied[r] = z[r]
+    if kind == HYBRID:
+        weigh_known(motion, free, y, weights, varied)
+    if last == 2:
+        split(room, rank, sign, varied, left)
+    if kind == HYBRID:
+        weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights)
+    elif kind == LEAST_FORCE:
+        weigh_least_force(motion, room, varied, chosen, weight, y, weights)
+    else:
+        weigh_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, y,
+                           weights)
+    pull_reactions(machine, motion, table, extra, functions, work, first, last, size, count)
+    if kind != HYBRID:
+        for r in range(count):  # no constraint on accelerations is solved
+            varied[r] = 0.0
+    reverse.pull_equations(machine, motion, table, extra, weights, varied)
+    reverse.pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a)
+    if functions is not None:
+        for j in range(size):
+            by_q[j] += work[SIDE, j]
+        function_rows.weigh_change(motion, functions, count - len(functions.pushes), weights,
+                                   varied, by_q, by_v)
+    weigh_couplings(machine, varied, by_a)
+    for j in range(size):
+        by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
+    if extra is not None:
+        loop_parameters.finish(machine, motion, table, FIELD, extra, sign, weights)
+        if not all_finite(extra.vector):
+            return False
+    return finite(found.reshape(-1))
+
+
+@kernel
+def pull_reactions(machine, motion, table, extra, functions, work, first, last, size, count):
+    """Pull the weights of the rows' reactions back, for each mu in use; functions' go to SIDE."""
+    for j in range(size):
+        work[SIDE, j] = 0.0
+    for k in range(first, last):
+        mu, weights = work[MU + k, :size], work[VARIED + k, :count]
+        reverse.pull_rows(machine, motion, table, extra, mu, weights)
+        if functions is not None:
+            function_rows.weigh_rows(functions, count - len(functions.pushes), mu, weights,
+                                     work[SIDE, :size])
+
+
+@kernel
+def split(room, rank, sign, varied, left):
+    """Project weights of multipliers to those of least norm; write sign times what that drops."""
+    for r in range(len(varied)):
+        left[r] = sign * varied[r]
+    solution.project_multipliers(room, rank, varied)
+    for r in range(len(varied)):
+        left[r] -= sign * varied[r]
+
+
+@kernel
+def weigh_couplings(machine, varied, by_a):
+    """Add what the weights of couplings and functions weigh of accelerations."""
+    for r in range(len(machine.coupling)):
+        for j in range(len(by_a)):
+            by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]
+
+
+@kernel
+def weigh_known(motion, free, y, weights, varied):
+    """Write -y as weights where accelerations are known; add what that weighs of multipliers."""
+    for j in range(len(y)):
+        weights[j] = 0.0 if free[j] else -y[j]
+        if not free[j]:
+            for r in range(len(varied)):
+                varied[r] += motion.jacobian[START, r, j] * weights[j]
+
+
+@kernel
+def weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights):
+    """Write the weights of forces where these are given, and of constraints."""
+    size, count, x, side = len(y), len(room.rows), room.x, work[SIDE, :len(y)]
+    varied = work[VARIED, :count]
+    for r in range(count):
+        room.gamma[r], varied[r] = varied[r], 0.0
+    for j in range(size):
+        side[j] = 0.0
+    respond(machine, motion, table, weights, varied, side)
+    for j in range(size):
+        x[j] = y[j] - side[j] if free[j] else 0.0
+    solution.respond(machine, room, free, rank, x, room.gamma, motion.multiplier[:, 1])
+    for j in range(size):
+        if free[j]:
+            weights[j] = x[j]
+    for r in range(count):
+        varied[r] = -motion.multiplier[r, 1]
+
+
+@kernel
+def weigh_least_force(motion, room, varied, passive, weight, y, weights):
+    """Write the weights of forces, y where these are sought, and of W lam = A_p mu."""
+    size, count, x = len(weight), len(passive), room.x
+    for j in range(len(y)):
+        weights[j] = y[j]
+    for j in passive:
+        weights[j] = 0.0
+    for r in range(size):
+        total = varied[r]
+        for j in range(len(y)):
+            total -= motion.jacobian[START, r, j] * weights[j]
+        x[r] = weight[r] * total
+    orthogonal.apply_transposed(room.rows, room.head, room.beta, count, size, x)
+    for s in range(count):
+        room.z[s], x[s] = x[s], 0.0
+    orthogonal.apply(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.solve(room.rows, count, room.z)
+    for s in range(count):
+        weights[passive[room.order[s]]] = room.scale[room.order[s]] * room.z[s]
+    for r in range(size):
+        varied[r] = weight[r] * x[r]
+
+
+@kernel
+def weigh_least_torque(machine, motion, room, space, work, free, active, weight, rank, y,
+                       weights):
+    """Write the weights of forces, and of A mu = 0."""
+    size, count, side = len(y), len(room.rows), work[SIDE, :len(y)]
+    for j in range(size):
+        side[j] = 0.0
+    for j in active:
+        side[j] = weight[j] * y[j]
+    complete_rates(machine, room, space, free, active, weight, rank, work[VARIED, :count], side,
+                   weights)
+    for j in active:
+        side[j] = weight[j] * weights[j] - side[j]
+    write_multipliers(machine, motion, room, free, rank, side)
+    for r in range(count):
+        work[VARIED, r] = motion.multiplier[r, 1]

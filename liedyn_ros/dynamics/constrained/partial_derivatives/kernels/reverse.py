@@ -1,0 +1,133 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The same in reverse: how weighted sums of forces and of constraints vary with q, v and a, O(n).
+
+Each pass of constrained_variation is undone from the leaves to the ground, on weights of what it
+computes.
+"""
+
+from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row as row_of
+from liedyn_ros.dynamics.constrained.kernels.tables import axpy6, dot6, get6, START
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
+    BY_ACCELERATION, BY_FIELD, BY_MOVED, BY_TWIST, FIELD, pull_row)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import axis, weigh_link
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
+    add_pair, between, body_of, dual, get_gravity, NOTHING, own_motion, relative, store_field)
+from liedyn_ros.dynamics.partial_derivatives.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import GRAVITY, LINK_PITCH
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
+from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.tables import add3
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import vec3
+
+
+@kernel
+def clear(machine, table, extra):
+    """Set all weights to zero."""
+    if extra is not None:
+        extra.parts[:] = 0.0
+        extra.frames[:] = 0.0
+        extra.closures[:] = 0.0
+    for i in range(len(machine.kind) + 1):
+        for at in (BY_MOVED, BY_TWIST, BY_ACCELERATION):
+            store_pair(table, i, at, vec3.ZERO, vec3.ZERO)
+
+
+@kernel
+def pull_rows(machine, motion, table, extra, rates, weights):
+    """Add the weights that weights . A rates has, the rates being constant: undoes vary_rows."""
+    count = len(machine.kind)
+    store_field(machine, motion, table, rates)
+    for i in range(count + 1):
+        store_pair(table, i, BY_FIELD, vec3.ZERO, vec3.ZERO)
+    for c in range(len(machine.closure_kind)):
+        a, b = links_of(machine, c)
+        field, wrench = between(table, a, b, FIELD), NOTHING
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            wrench = axpy6(weights[r], row_of(machine, motion, c, r, START), wrench)
+            pull_row(machine, motion, table, extra, c, r, axpy6(weights[r], field, NOTHING),
+                     NOTHING)
+        add_pair(table, b, BY_FIELD, 1.0, wrench)
+        add_pair(table, a, BY_FIELD, -1.0, wrench)
+    for i in range(count - 1, -1, -1):
+        parent, weight = machine.parent[i], load_pair(table, i, BY_FIELD)
+        add_pair(table, i, BY_MOVED, -1.0, dual(between(table, parent, i, FIELD), weight))
+        add_pair(table, parent, BY_FIELD, 1.0, weight)
+        if extra is not None:
+            extra.parts[i + 1, LINK_PITCH] += rates[machine.vi[i]] * dot6(
+                axis(motion, i), weight)
+
+
+@kernel
+def pull_equations(machine, motion, table, extra, weights, by_rows):
+    """
+    Add the weights that weights . (ID - A^T lam) + by_rows . (A a + A' v) has: undoes vary.
+
+    The multipliers lam are constant.
+    """
+    gravity = get_gravity(machine)
+    store_field(machine, motion, table, weights)
+    for i in range(len(machine.kind)):
+        y, body = load_pair(table, i, FIELD), body_of(machine, motion, i)
+        V, A = get6(motion.twist, i, START), get6(motion.twist, i, START + 1)
+        by_acceleration = rigid.apply(body, y[0], y[1])
+        by_twist = change.times_t(body, V[0], V[1], y[0], y[1]), vec3.ZERO
+        by_twist = axpy6(1.0, by_twist, dual(V, by_acceleration))
+        add_pair(table, i, BY_ACCELERATION, 1.0, by_acceleration)
+        add_pair(table, i, BY_TWIST, 1.0, by_twist)
+        if extra is not None:
+            add3(extra.parts, 0, GRAVITY, vec3.neg(by_acceleration[1]))
+        add_pair(table, i, BY_MOVED, 1.0, axpy6(1.0, dual(V, by_twist), dual(
+            axpy6(-1.0, gravity, A), by_acceleration)))
+    for c in range(len(machine.closure_kind)):
+        a, b = links_of(machine, c)
+        V, A = relative(motion.twist, a, b, START), relative(motion.twist, a, b, START + 1)
+        field, pressed, wrench, rate = between(table, a, b, FIELD), NOTHING, NOTHING, NOTHING
+        for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+            row = row_of(machine, motion, c, r, START)
+            pressed = axpy6(motion.multiplier[r, START], row, pressed)
+            wrench = axpy6(by_rows[r], row, wrench)
+            rate = axpy6(by_rows[r], row_of(machine, motion, c, r, START + 1), rate)
+            by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[r, START], field, NOTHING))
+            pull_row(machine, motion, table, extra, c, r, by_row, axpy6(by_rows[r], V, NOTHING))
+        for i, sign in ((a, -1.0), (b, 1.0)):
+            add_pair(table, i, BY_MOVED, sign, dual(load_pair(table, i, FIELD), pressed))
+            add_pair(table, i, BY_TWIST, sign, rate)
+            add_pair(table, i, BY_ACCELERATION, sign, wrench)
+
+
+@kernel
+def pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a):
+    """
+    Write what all weights are of q, v and a (nv,) each: undoes vary_motion.
+
+    weights are those of forces, as of pull_equations, whose twists FIELD of the table still holds.
+    """
+    for i in range(len(machine.kind) - 1, -1, -1):
+        parent, wrench = machine.parent[i], get6(motion.wrench, i, START)
+        V, V0 = get6(motion.twist, i, START), get6(motion.twist, parent, START)
+        rates, pushes = own_motion(motion, i, parent)
+        by_acceleration = load_pair(table, i, BY_ACCELERATION)
+        by_twist = axpy6(1.0, dual(V0, by_acceleration), load_pair(table, i, BY_TWIST))
+        by_moved = axpy6(-1.0, dual(rates, by_twist), load_pair(table, i, BY_MOVED))
+        by_moved = axpy6(-1.0, dual(pushes, by_acceleration), by_moved)
+        turned = dual(load_pair(table, parent, FIELD), wrench)
+        for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
+            screw = get6(motion.screw, j, START)
+            by_q[j] = dot6(screw, axpy6(1.0, by_moved, turned))
+            by_v[j] = dot6(screw, by_twist) + machine.damping[j] * weights[j]
+            by_a[j] = dot6(screw, by_acceleration)
+        if extra is not None:
+            weigh_link(machine, motion, extra, i, axpy6(1.0, by_moved, turned), by_twist,
+                       by_acceleration, weights)
+        add_pair(table, parent, BY_MOVED, 1.0, by_moved)
+        add_pair(table, parent, BY_TWIST, 1.0, axpy6(-1.0, dual(V, by_acceleration), by_twist))
+        add_pair(table, parent, BY_ACCELERATION, 1.0, by_acceleration)

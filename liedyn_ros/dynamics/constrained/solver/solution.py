@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What constrained dynamics returns: motion, forces, and what the constraints are like."""
+
+from enum import Enum
+from typing import NamedTuple
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.model.link_table import Indices
+
+NEAR_SINGULAR = 1e-4  # smallest pivot of the independent constraints over the largest
+CONSISTENT = 1e-6  # part of a constraint, over its size, that may stay open
+
+
+class ConstraintStatus(Enum):
+    """
+    What the constraints are like at a state.
+
+    REGULAR: all independent. REDUNDANT: some depend on others, as they always do in this
+    mechanism. NEAR_SINGULAR: independent, but hardly; forces are large. SINGULAR: fewer are
+    independent than elsewhere. INCONSISTENT: no acceleration satisfies them all.
+    """
+
+    REGULAR = 'regular'
+    REDUNDANT = 'redundant'
+    NEAR_SINGULAR = 'near_singular'
+    SINGULAR = 'singular'
+    INCONSISTENT = 'inconsistent'
+
+
+class ConstrainedSolution(NamedTuple):
+    """
+    The motion and the forces of a state, and of as many time derivatives as were given.
+
+    a and tau (nv,). multipliers (m,), one for each constraint in the order of constraint_names.
+    wrenches (C, 6), moment before force, that each closure applies to its body_b, in frame_b. With
+    derivatives each has an axis of order + 1 before these. rank is that of the constraints,
+    quality their smallest independent part over the largest, in 0 to 1.
+    """
+
+    a: Array
+    tau: Array
+    multipliers: Array
+    wrenches: Array
+    rank: int
+    quality: float
+    status: ConstraintStatus
+
+
+class ConstrainedSolutions(NamedTuple):
+    """
+    The solutions of K states: arrays as in ConstrainedSolution, after a first axis of states.
+
+    rank and quality are (K,); status has one for each state.
+    """
+
+    a: Array
+    tau: Array
+    multipliers: Array
+    wrenches: Array
+    rank: Indices
+    quality: Array
+    status: tuple[ConstraintStatus, ...]
+
+    def state(self, s: int) -> ConstrainedSolution:
+        """Return the solution of one state."""
+        return ConstrainedSolution(
+            self.a[s], self.tau[s], self.multipliers[s], self.wrenches[s], int(self.rank[s]),
+            float(self.quality[s]), self.status[s])

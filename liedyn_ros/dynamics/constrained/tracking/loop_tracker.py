@@ -1,0 +1,288 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+All joints of a machine with closed loops from those that are measured, sample after sample.
+
+The others follow by continuation from the last configuration: see kernels.tracking.
+"""
+
+from collections.abc import Sequence
+import math
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+import scipy.linalg
+
+from liedyn_ros.common.checks import Array, as_array, as_positive, listed
+from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, SingularError
+from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
+from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
+from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus
+from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
+from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
+    ERROR, EXCESS, INDEPENDENT, POINT, QUALITY, REDUNDANT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE,
+    WORST)
+from liedyn_ros.dynamics.tree.floating_base import base_joint
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.model import JOINT_TYPES
+
+ATTEMPTS = 10  # starts of the first assembly
+AGREEMENT = 0.05  # rad or m by which redundant measurements may be off; noise is far below it
+_NO_RATES = np.zeros(0)
+
+
+class LoopState(NamedTuple):
+    """
+    The state of all joints at a sample.
+
+    q (nq,); v and a (nv,), None where they are not known. quality says how well the measured
+    joints determine the others: the smallest singular value of their Jacobian over the largest. It
+    is 0 in a singular configuration, 1 if all joints are measured. time_to_singularity (s) is the
+    time until quality is 0 at its present rate. It is infinite where quality does not fall or no
+    rates are known. redundant says whether more joints are measured than needed: q then fits the
+    measurements, but not exactly.
+    """
+
+    q: Array
+    v: Array | None
+    a: Array | None
+    quality: float
+    time_to_singularity: float
+    redundant: bool = False
+
+
+class LoopTracker:
+    """
+    Completes samples of the measured joints, on the branch of the first one.
+
+    measured are names of joints of one coordinate, by default the actuated ones. start (nq,) is a
+    rough configuration that selects the assembly; by default that of zeros. A floating base that
+    is not measured stays where start has it.
+
+    Where more joints are measured than needed, the state is a least-squares fit on the loops.
+    agreement (rad or m) is the largest error that is not a fault.
+
+    Raises ModelError for a name that is not such a joint, LimitError. An object is for one thread.
+    """
+
+    def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
+                 start: ArrayLike | None = None, agreement: float = AGREEMENT) -> None:
+        """Take a machine."""
+        self._dynamics = dynamics
+        model = dynamics.model
+        if measured is None:
+            measured = [joint.name for joint in model.joint_list if joint.actuated
+                        and JOINT_TYPES[joint.type_name].nv == 1]
+        joints = [model.joint(name) for name in measured]
+        for joint in joints:
+            if JOINT_TYPES[joint.type_name].nv != 1:
+                raise ModelError(f'measured: expected joints of one coordinate, got {joint.name}, '
+                                 f'which is {joint.type_name}')
+        if len(set(measured)) < len(joints):
+            raise ModelError(f'measured: expected each joint once, got {listed(measured)}')
+        self.measured = tuple(measured)
+        self._at_v = np.array([joint.vi for joint in joints], dtype=np.int64)
+        self._known = np.zeros(model.nv, dtype=bool)
+        self._known[self._at_v] = True
+        self._agreement = as_positive('agreement', agreement)
+        base = base_joint(model)
+        if base is not None:
+            self._known[base.v_slice] = True
+        self._others = np.flatnonzero(~self._known)
+        self._start = model.neutral() if start is None else model.check_configuration(start)
+        self._at_q = np.array([joint.qi for joint in joints], dtype=np.int64)
+        self._lay_out([joint.type_name == 'continuous' for joint in joints])
+        self.reset()
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Return which coordinates (nv,) are given: those measured, and those of the base."""
+        return self._known.copy()
+
+    def reset(self) -> None:
+        """Forget the branch: the next sample is assembled from the start again."""
+        self._begun = False
+
+    def update(self, positions: ArrayLike, velocities: ArrayLike | None = None,
+               accelerations: ArrayLike | None = None, *, ahead: bool = True) -> LoopState:
+        """
+        Return the state of all joints, given those of the measured ones in their order.
+
+        ahead: whether to look ahead for a singularity; if not, the time to it is infinite, and
+        `time_to_singularity` gives it later.
+        A sample that is refused changes nothing: the next one is reached from the last good one.
+        Raises ShapeError, NotFiniteError; ConvergenceError where no motion that the loops allow
+        leads there; SingularError where the measured joints do not decide the others; and
+        LiedynError for accelerations without velocities.
+        """
+        positions = self._checked('positions', positions)
+        rates = None if velocities is None else self._checked('velocities', velocities)
+        if accelerations is not None and rates is None:
+            raise LiedynError('accelerations: expected velocities with them, got none')
+        q, v = np.empty(self._dynamics.model.nq), np.empty(self._dynamics.model.nv)
+        if not self._begun:
+            q[:] = self._assemble(positions)
+        code = self._run(tracking.NEXT if self._begun else tracking.FIRST, positions,
+                         _NO_RATES if rates is None else rates, q, v)
+        if code != tracking.DONE:
+            self._refuse(code)
+        self._begun = True
+        quality, redundant = float(self._report[QUALITY]), bool(self._report[EXCESS])
+        if rates is None:
+            return LoopState(q, None, None, quality, math.inf, redundant)
+        a = None
+        if accelerations is not None:
+            given, known = np.zeros(len(v)), self._known
+            given[self._at_v] = self._checked('accelerations', accelerations)
+            if redundant:  # of as many joints as can move
+                known = known.copy()
+                known[self._at_v] = False
+                known[self._at_v[self._deciding(POINT.array(self._good, 'rows'))]] = True
+            found = self._dynamics.hybrid(q, v, known, given, np.zeros(len(v)))
+            if found.status is ConstraintStatus.INCONSISTENT:
+                raise ModelError('accelerations: expected ones that the loops allow, got others')
+            a = found.a
+        left = self._look(rates) if ahead else math.inf
+        return LoopState(q, v, a, quality, left, redundant)
+
+    def time_to_singularity(self, velocities: ArrayLike) -> float:
+        """Return that of the last sample, by velocities of the measured joints."""
+        if not self._begun:
+            return math.inf
+        return self._look(self._checked('velocities', velocities))
+
+    def _checked(self, name: str, values: ArrayLike) -> Array:
+        """Return numbers of the measured joints, which a kernel may be given."""
+        return np.array(as_array(name, values, (len(self.measured),)))
+
+    def _lay_out(self, turns: Sequence[bool]) -> None:
+        """Make the tables of the kernel."""
+        dynamics, n, others = self._dynamics, len(self.measured), len(self._others)
+        model, m = dynamics.model, dynamics.m
+        data = ConstrainedData(model, functions=sum(f.rows for f in dynamics.functions))
+        self._tables = TRACKER.pack(
+            scale=np.ones(m), at_q=self._at_q, at_v=self._at_v, turns=turns, others=self._others,
+            agreement=[self._agreement], nearest=np.zeros(len(model.closures)),
+            progress=np.zeros(tracking.PROGRESS_WIDTH), way=np.zeros(n), rates=np.zeros(n),
+            change=np.zeros(n), f=np.zeros(m), left=np.zeros(m), step=np.zeros(model.nv),
+            q=np.zeros(model.nq))
+        points = [POINT.pack(
+            q=np.zeros(model.nq), rows=np.zeros((m, model.nv)), slope=np.zeros((others, m)),
+            mix=np.zeros((others, others)), size=np.zeros(others), excess=np.zeros((n, m)),
+            excess_mix=np.zeros((n, n)), excess_size=np.zeros(n),
+            report=np.zeros(REPORT_WIDTH)) for _ in range(3)]
+        self._good, _, self._trial = points
+        self._report, self._room = np.zeros(REPORT_WIDTH), np.zeros(model.nv)
+        self._kernel = BoundKernel(
+            tracking.follow, data.words, self._tables, *points)
+
+    def _run(self, command: int, positions: Array, rates: Array, q: Array, v: Array) -> int:
+        """Run the kernel; functions are Python's and are evaluated where it stops for them."""
+        dynamics = self._dynamics
+        code = int(self._kernel(command, positions, rates, q, v, self._report))
+        while code == tracking.EVALUATE:
+            f, rows = dynamics.residual_and_jacobian(POINT.array(self._trial, 'q'))
+            TRACKER.array(self._tables, 'f')[:] = f
+            POINT.array(self._trial, 'rows')[:] = rows
+            code = int(self._kernel(tracking.RESUME, positions, rates, q, v, self._report))
+        return code
+
+    def _look(self, rates: Array) -> float:
+        """Return the time to a singularity at rates of the measured joints (12.35)."""
+        self._run(tracking.LOOK, rates, rates, self._room, self._room)
+        return float(self._report[TIME])
+
+    def _assemble(self, positions: Array) -> Array:
+        """Return a closed configuration near the start, and write the scales of the rows there."""
+        start, dynamics = self._start.copy(), self._dynamics
+        start[self._at_q] = positions
+        held: NDArray[np.int64] = np.arange(len(positions))
+        if len(held) > 1 and self._redundant():
+            held = self._deciding(dynamics.jacobian(assemble(dynamics, start, attempts=ATTEMPTS)))
+        q = assemble(dynamics, start, attempts=ATTEMPTS, held={
+            self.measured[i]: float(positions[i]) for i in held})
+        sizes = np.linalg.norm(dynamics.jacobian(q), axis=1)
+        TRACKER.array(self._tables, 'scale')[:] = 1.0 / np.where(sizes > 1e-9, sizes, 1.0)
+        return q
+
+    def _redundant(self) -> bool:
+        """Return whether more joints are measured than can move."""
+        return len(self.measured) > self._dynamics.mobility.freedom - (
+            0 if base_joint(self._dynamics.model) is None else 6)
+
+    def _deciding(self, rows: Array) -> NDArray[np.int64]:
+        """Return which of the measured joints decide the others, the rest left out."""
+        left, sizes, _ = np.linalg.svd(rows[:, self._others])
+        rank = int((sizes > INDEPENDENT * sizes.max(initial=0.0)).sum())
+        among = left[:, rank:].T @ rows[:, self._at_v]
+        if not (np.abs(among) > REDUNDANT).any():
+            return np.arange(len(self._at_v))
+        _, sizes, right = np.linalg.svd(among)
+        free = right[int((sizes > INDEPENDENT * sizes.max()).sum()):]
+        _, _, order = scipy.linalg.qr(free, pivoting=True)
+        chosen: NDArray[np.int64] = np.sort(order[:len(free)])
+        return chosen
+
+    def _refuse(self, code: int) -> NoReturn:
+        """Raise the error for a sample that has no state."""
+        report = self._report
+        if code == tracking.DISAGREEING:
+            raise ConvergenceError(
+                f'expected measured joints that agree within {self._agreement:g}, got '
+                f'{self.measured[int(report[WORST])]} off by {report[ERROR]:.3g} from what all of '
+                'them say together')
+        if code == tracking.UNDECIDED:
+            raise SingularError(
+                f'expected measured joints {listed(self.measured)} that decide the others, got a '
+                f'configuration of quality {report[QUALITY]:.2g}')
+        raise ConvergenceError(
+            f'expected positions of {listed(self.measured)} that the loops allow, got ones that '
+            f'no motion leads to from the last, of quality {report[QUALITY]:.2g}: '
+            f'{100.0 * report[WAY_DONE]:.0f} % of the way is free')
+
+
+class LoopTrajectory(NamedTuple):
+    """The states of all joints along a trajectory: as LoopState, with an axis of T samples."""
+
+    q: Array
+    v: Array | None
+    a: Array | None
+    quality: Array
+
+
+def complete_trajectory(
+        dynamics: ConstrainedDynamics, positions: ArrayLike, velocities: ArrayLike | None = None,
+        accelerations: ArrayLike | None = None, *, measured: Sequence[str] | None = None,
+        start: ArrayLike | None = None) -> LoopTrajectory:
+    """
+    Return the motion of all joints, given that of some.
+
+    positions, velocities and accelerations are (T, n) of the n measured joints; the other
+    arguments are those of LoopTracker. Raises what it raises, naming the sample.
+    """
+    tracker = LoopTracker(dynamics, measured, start=start)
+    shape = (-1, len(tracker.measured))
+    rows = as_array('positions', positions, shape)
+    shape = (len(rows), shape[1])
+    given = [None if each is None else as_array(name, each, shape) for name, each in (
+        ('velocities', velocities), ('accelerations', accelerations))]
+    states = []
+    for k, row in enumerate(rows):
+        try:
+            states.append(tracker.update(row, *(None if each is None else each[k]
+                                                for each in given)))
+        except LiedynError as error:
+            raise type(error)(f'sample {k}: {error}') from error
+    v, a = (None if each is None else np.array([state[i] for state in states]).reshape(
+        -1, dynamics.model.nv) for i, each in enumerate(given, 1))
+    return LoopTrajectory(
+        np.array([state.q for state in states]).reshape(-1, dynamics.model.nq), v, a,
+        np.array([state.quality for state in states]))

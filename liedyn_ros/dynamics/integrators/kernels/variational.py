@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The momenta of a discrete motion, for a variational integrator (theory 3.4).
+
+In a step h each joint moves from q0 to q1 by its displacement D_J = J(q0)^-1 J(q1), which is
+exp(h S rate). For a free joint it is the rotation exp(h w) beside the translation h v: a velocity
+common to all bodies is then only added. D = T(q0)^-1 T(q1) of a link in the ground follows from
+that of its parent: D = X^-1 D_p X D_J, X being the pose of the link in its parent at q0. So
+nothing depends on where the machine is, and a displacement keeps its digits however small it is.
+(3.16)
+
+The kinetic part of the discrete Lagrangian has two terms for each link. One is that of its centre
+of mass at the mean velocity in the ground. The other is that of its rotation at the constant
+angular velocity from q0 to q1. Its derivatives by q0 and q1 are wrenches, which the transposed
+recursion of inverse dynamics takes to the joints. (3.17)
+"""
+
+from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH, POSITION, ROTATION, store3,
+    store9, VI)
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
+from liedyn_ros.model.kernels.kinds import FREE
+
+# Columns of steps, a row for each link.
+NEXT_POSE = 0  # T_parent_link at q1
+DISPLACEMENT = 12  # T_ground_link(q0)^-1 T_ground_link(q1)
+START, END = 24, 30  # the two wrenches
+STEP_WIDTH = 36
+
+
+@kernel
+def discrete_momenta(model, data, steps, q0, rate, step, start, end):
+    """Write minus the derivative by q0, and that by q1; return whether all are good."""
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q0) and joints.complete(model, rate)):
+        return False
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        displace(model, data, steps, i, q0, rate, step)
+        store_wrenches(model, steps, i, step)
+    for i in range(links - 1, 0, -1):
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        gather(model, steps, i, START, r, p, start)
+        r, p = load9(steps, i, NEXT_POSE), load3(steps, i, NEXT_POSE + 9)
+        gather(model, steps, i, END, r, p, end)
+    return joints.finite(start) and joints.finite(end)
+
+
+@inlined
+def displace(model, data, steps, i, q0, rate, step):
+    """Write the displacement of link i in its own frame, its parent's being known."""
+    motion.store_pose(model, data, i, q0)
+    r0, p0 = load9(data, i, ROTATION), load3(data, i, POSITION)
+    r, p = joint_displacement(model, i, rate, step)
+    r1, p1 = se3.compose(r0, p0, r, p)
+    store9(steps, i, NEXT_POSE, r1)
+    store3(steps, i, NEXT_POSE + 9, p1)
+    parent = get_int(model, i, PARENT)
+    if parent > 0:
+        rp, pp = load9(steps, parent, DISPLACEMENT), load3(steps, parent, DISPLACEMENT + 9)
+        # R0^T (p_p + (R_p - 1) p0 + R_p R0 p), R0^T R_p R0 R (3.16)
+        moved = vec3.add(pp, vec3.sub(mat3.apply(rp, p0), p0))
+        moved = vec3.add(moved, mat3.apply(rp, mat3.apply(r0, p)))
+        p = mat3.apply_t(r0, moved)
+        r = mat3.mul(mat3.transpose(r0), mat3.mul(rp, r1))
+    store9(steps, i, DISPLACEMENT, r)
+    store3(steps, i, DISPLACEMENT + 9, p)
+
+
+@inlined
+def joint_displacement(model, i, rate, step):
+    """Return the pose after a step, in that before, of the joint of link i."""
+    kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
+    w, v = joints.relative_twist(kind, get(model, i, PITCH), rate, vi)
+    w, v = vec3.scale(step, w), vec3.scale(step, v)
+    if kind == FREE:
+        return so3.exp(w), v
+    return se3.exp(w, v)  # the axis is that of the translation: no more than a sum
+
+
+@inlined
+def store_wrenches(model, steps, i, step):
+    """Write the momentum of link i about its origin at either end, in its frame there (3.17)."""
+    r, p = load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9)
+    mass, h, inertia = rigid.load(model, i, INERTIA)
+    c = vec3.scale(1.0 / mass, h) if mass > 0.0 else vec3.ZERO
+    f = vec3.scale(1.0 / step, vec3.axpy(mass, p, vec3.sub(mat3.apply(r, h), h)))
+    x = so3.log(r)
+    w = vec3.scale(1.0 / step, x)
+    # J about the centre of mass: J w + m c x (c x w)
+    m = vec3.add(symmetric.apply(inertia, w), vec3.cross(h, vec3.cross(c, w)))
+    start = mat3.apply_t(so3.left_jacobian_inverse(x), m)
+    end = mat3.apply_t(so3.left_jacobian_inverse(vec3.neg(x)), m)
+    store3(steps, i, START, vec3.add(start, vec3.cross(c, f)))
+    store3(steps, i, START + 3, f)
+    f = mat3.apply_t(r, f)
+    store3(steps, i, END, vec3.add(end, vec3.cross(c, f)))
+    store3(steps, i, END + 3, f)
+
+
+@inlined
+def gather(model, steps, i, at, r, p, out):
+    """Write the momenta of the joint of link i and add the wrench to that of the parent."""
+    kind, parent = get_int(model, i, KIND), get_int(model, i, PARENT)
+    m, f = load3(steps, i, at), load3(steps, i, at + 3)
+    for k in range(joints.degrees(kind)):
+        out[get_int(model, i, VI) + k] = joints.along(kind, get(model, i, PITCH), k, m, f)
+    if parent > 0:
+        m, f = se3.adjoint_inverse_dual(r, p, m, f)
+        store3(steps, parent, at, vec3.add(m, load3(steps, parent, at)))
+        store3(steps, parent, at + 3, vec3.add(f, load3(steps, parent, at + 3)))

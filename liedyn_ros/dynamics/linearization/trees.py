@@ -1,0 +1,145 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Linear models of a machine about a state, and along a motion (13.9)."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators.chart import chart_rate
+from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
+from liedyn_ros.model import Model
+
+
+class LinearModel(NamedTuple):
+    """
+    dx/dt = A x + B dtau, or x' = A x + B dtau after a step.
+
+    x = (eta, dv) (2 nv,): the displaced configuration is model.integrate(q, eta), the velocity
+    v + dv. A is (2 nv, 2 nv), B (2 nv, nv); along a trajectory both have a leading axis K.
+    """
+
+    A: Array
+    B: Array
+
+    def discrete(self, dt: float, *, ramp: bool = False) -> 'LinearModel':
+        """
+        Return the step of a continuous model over dt (s): exact for A and B held over it.
+
+        The forces are held too. With ramp they change linearly to those of the next step. B
+        (2 nv, 2 nv) then has a second block for these: x' = A x + B (dtau, dtau'). Where the
+        machine moves, A and B change within the step: see transition. Raises LimitError.
+        """
+        dt, (*leading, size, inputs) = as_positive('dt', dt), self.B.shape
+        width = size + (2 if ramp else 1) * inputs
+        block = np.zeros((*leading, width, width))
+        block[..., :size, :size] = dt * self.A
+        block[..., :size, size:size + inputs] = dt * self.B
+        if ramp:
+            block[..., size:size + inputs, size + inputs:] = np.eye(inputs)
+        power = expm(block)[..., :size, :]  # (13.49)
+        if ramp:
+            power[..., size:size + inputs] -= power[..., size + inputs:]
+        return LinearModel(power[..., :size], power[..., size:])
+
+
+def linearize(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+              external: ArrayLike | None = None) -> LinearModel:
+    """
+    Return the continuous model about a motion that is at q, v under tau (13.48).
+
+    The state need not be at rest. Raises what dynamics.forward raises.
+    """
+    at = dynamics.forward.partial_derivatives(q, v, tau, external)
+    return of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
+
+
+def of_jacobians(model: Model, v: Array, by_q: Array, by_v: Array, by_tau: Array) -> LinearModel:
+    """Return the model whose accelerations have these Jacobians (13.48)."""
+    n = model.nv
+    a, b = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n))
+    a[:n, :n], a[:n, n:] = -velocity_brackets(model, v), np.eye(n)
+    a[n:, :n], a[n:, n:], b[n:] = by_q, by_v, by_tau
+    return LinearModel(a, b)
+
+
+def linearize_along(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                    external: ArrayLike | None = None) -> LinearModel:
+    """
+    Return the continuous models along a trajectory, A (K, 2 nv, 2 nv) and B (K, 2 nv, nv).
+
+    q (K, nq), v and tau (K, nv), external (K, B, 6): a state a row. Raises what linearize raises.
+    """
+    return along(dynamics.model, partial(linearize, dynamics), q, v, tau, external)
+
+
+def along(model: Model, linearized: Callable[..., LinearModel], q: ArrayLike, v: ArrayLike,
+          tau: ArrayLike, external: ArrayLike | None) -> LinearModel:
+    """Return the models of linearized(q, v, tau, external) at all states of a trajectory."""
+    n, q = model.nv, as_array('q', q, (-1, model.nq))
+    v, tau = (as_array(name, x, (len(q), n)) for name, x in (('v', v), ('tau', tau)))
+    if external is not None:
+        external = as_array('external', external, (len(q), len(model.bodies), 6))
+    models = LinearModel(np.empty((len(q), 2 * n, 2 * n)), np.empty((len(q), 2 * n, n)))
+    for k in range(len(q)):
+        models.A[k], models.B[k] = linearized(
+            q[k], v[k], tau[k], None if external is None else external[k])
+    return models
+
+
+def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
+               external: ArrayLike | None = None, tolerance: float = 1e-10
+               ) -> tuple[Array, Array, LinearModel]:
+    """
+    Return q (nq,) and v (nv,) after dt (s) under held forces, and the discrete model of the step.
+
+    A and B follow the motion: they are the derivatives of the state after the step by the state
+    before it and by tau. A Runge-Kutta method of order eight integrates them with the state.
+    Raises what dynamics.forward raises, LimitError, or ConvergenceError where the step becomes too
+    small.
+    """
+    def at(q: Array, v: Array, tau: Array) -> tuple[Array, LinearModel]:
+        return (dynamics.forward(q, v, tau, external),
+                linearize(dynamics, q, v, tau, external))
+
+    return follow(dynamics.model, at, q, v, dt, tau, tolerance)
+
+
+def follow(model: Model, at: Callable[[Array, Array, Array], tuple[Array, LinearModel]],
+           q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike, tolerance: float
+           ) -> tuple[Array, Array, LinearModel]:
+    """Return what transition does; at(q, v, tau) are accelerations and the continuous model."""
+    n = model.nv
+    q, v = model.check_configuration(q), as_array('v', v, (n,))
+    tau, dt = as_array('tau', tau, (n,)), as_positive('dt', dt)
+    tolerance, size = as_positive('tolerance', tolerance), 2 * n
+
+    def rate(_: float, state: Array) -> Array:
+        x, now = state[:n], state[n:size]
+        acceleration, linear = at(model.integrate(q, x), now, tau)
+        matrix = linear.A @ state[size:].reshape(size, -1)
+        matrix[:, size:] += linear.B
+        return np.concatenate([chart_rate(model, x, now), acceleration, matrix.ravel()])
+
+    start = np.concatenate([np.zeros(n), v, np.eye(size, size + n).ravel()])
+    result = solve_ivp(rate, (0.0, dt), start, method='DOP853', rtol=tolerance, atol=tolerance)
+    if not result.success:
+        raise ConvergenceError(f'transition: expected a motion over {dt} s, got: {result.message}')
+    end = result.y[:, -1]
+    matrix = end[size:].reshape(size, -1)
+    return (model.integrate(q, end[:n]), end[n:size],
+            LinearModel(matrix[:, :size], matrix[:, size:]))

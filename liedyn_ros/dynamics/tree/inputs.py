@@ -1,0 +1,105 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What comes into and goes out of kernels, each of which is compiled for one type of array."""
+
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
+from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError, SingularError
+from liedyn_ros.dynamics.algorithms.kernels.aba import REFUSED
+from liedyn_ros.model import configuration, Model
+
+_FLOAT64, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
+
+
+def borrowed(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """
+    Return an array that a kernel can read, the given one if it is of the right kind.
+
+    Its numbers are for the kernel to check. Raises ShapeError or LiedynError.
+    """
+    if (type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == shape
+            and value.flags.carray):
+        return value
+    return np.array(as_array(name, value, shape))  # a copy: another layout is another type
+
+
+def output(out: Array | None, shape: tuple[int, ...]) -> Array:
+    """Return the array to write into, new where none is given, or raise ShapeError."""
+    if out is None:
+        return np.empty(shape)
+    if (type(out) is not np.ndarray or out.dtype is not _FLOAT64 or out.shape != shape
+            or not out.flags.carray):
+        raise ShapeError('out: expected a contiguous, writable array of float64 of shape '
+                         f'{shape}, got {_describe(out)}')
+    return out
+
+
+def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
+    """Return which of (size,) are set, or raise ShapeError or LiedynError."""
+    array = np.asarray(value)
+    if array.dtype is not _BOOL:
+        raise LiedynError(f'{name}: expected an array of bool, got {array.dtype}')
+    if array.shape != (size,):
+        raise ShapeError(f'{name}: expected shape {(size,)}, got {array.shape}')
+    return array.copy()  # another layout, or a read-only one, is another type to kernels
+
+
+def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """
+    Return a copy, finite or not, for a kernel to complete and to check.
+
+    Raises ShapeError or LiedynError.
+    """
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == shape:
+        return value.copy()
+    array = as_numbers(name, value)
+    if array.shape != shape:
+        raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
+    return array.copy()
+
+
+def require_own_memory(out: Array | None, **inputs: Array) -> None:
+    """Raise ShapeError where out shares memory with an input, which kernels refuse."""
+    for name, value in inputs.items():
+        if out is not None and np.may_share_memory(out, value):
+            raise ShapeError(
+                f'out: expected its own memory, got an array that shares it with {name}')
+
+
+def refuse(model: Model, suffix: str, q: Array, **inputs: Array) -> NoReturn:
+    """Raise the error for what a kernel has refused; a suffix names the state of a batch."""
+    for name, value in inputs.items():
+        require_finite(name + suffix, value)
+    configuration.check('q' + suffix, model.link_table, q)
+    raise LimitError(f'{", ".join(("q", *inputs))}{suffix}: expected numbers whose results are '
+                     'finite, got larger ones')
+
+
+def stop(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoReturn:
+    """Raise the error for the code with which hybrid dynamics has ended."""
+    if code == REFUSED:
+        refuse(model, suffix, q, **inputs)
+    name = model.coordinate_names[code - 1]
+    raise SingularError(f'{name}{suffix}: expected to move inertia by itself, since its force is '
+                        'given; got a massless body, or a motion that other joints make too')
+
+
+def known(prescribed: NDArray[np.bool_], a: Array, tau: Array) -> dict[str, Array]:
+    """Return what hybrid dynamics reads of accelerations and forces, by their names."""
+    return {'a': np.where(prescribed, a, 0.0), 'tau': np.where(prescribed, 0.0, tau)}
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f'{value.dtype} of shape {value.shape}, writable {value.flags.writeable}'
+    return repr(value)

@@ -1,0 +1,160 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the kinds of links differ in: the pose J(q) and the screws S, constant in their frame."""
+
+import math
+
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    KIND, LINKS, load3, load9, NQ, NV, PITCH, PLACEMENT, QI)
+from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.lie.kernels import mat3, se3, vec3
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
+
+
+@inlined
+def pose(model, i, q):
+    """Return (r, p), which place link i in its parent."""
+    kind, qi = get_int(model, i, KIND), get_int(model, i, QI)
+    e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
+    if kind == REVOLUTE:
+        return turn(e, q[qi]), p
+    if kind == PRISMATIC:
+        return e, advance(e, q[qi], p)
+    if kind == HELICAL:
+        return turn(e, q[qi]), advance(e, get(model, i, PITCH) * q[qi], p)
+    if kind == FREE:
+        p = vec3.add(p, mat3.apply(e, (q[qi], q[qi + 1], q[qi + 2])))
+        qi += 3
+    return mat3.mul(e, rotation((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))), p
+
+
+@inlined
+def turn(e, angle):
+    """Return E Rz(angle)."""
+    s, c = sine_cosine(angle)
+    return (c * e[0] + s * e[1], c * e[1] - s * e[0], e[2],
+            c * e[3] + s * e[4], c * e[4] - s * e[3], e[5],
+            c * e[6] + s * e[7], c * e[7] - s * e[6], e[8])
+
+
+@inlined
+def advance(e, travel, p):
+    """Return the position p moved along the z axis of E."""
+    return (p[0] + travel * e[2], p[1] + travel * e[5], p[2] + travel * e[8])
+
+
+@inlined
+def rotation(u):
+    """Return the rotation of a quaternion x, y, z, w, whatever its norm."""
+    x, y, z, w = u
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    xs, ys, zs = s * x, s * y, s * z
+    return (1.0 - (ys * y + zs * z), xs * y - zs * w, xs * z + ys * w,
+            xs * y + zs * w, 1.0 - (xs * x + zs * z), ys * z - xs * w,
+            xs * z - ys * w, ys * z + xs * w, 1.0 - (xs * x + ys * y))
+
+
+@inlined
+def relative_twist(kind, pitch, v, vi):
+    """Return the twist S qdot of a link against its parent."""
+    if kind == REVOLUTE:
+        return (0.0, 0.0, v[vi]), vec3.ZERO
+    if kind == PRISMATIC:
+        return vec3.ZERO, (0.0, 0.0, v[vi])
+    if kind == HELICAL:
+        return (0.0, 0.0, v[vi]), (0.0, 0.0, pitch * v[vi])
+    if kind == SPHERICAL:
+        return (v[vi], v[vi + 1], v[vi + 2]), vec3.ZERO
+    return (v[vi], v[vi + 1], v[vi + 2]), (v[vi + 3], v[vi + 4], v[vi + 5])
+
+
+@inlined
+def bracket(kind, pitch, w, u, x, vi):
+    """Return ad_V S x, the bracket of a twist with that of a joint at the rates x."""
+    if kind == REVOLUTE:
+        rate = x[vi]
+        return (rate * w[1], -rate * w[0], 0.0), (rate * u[1], -rate * u[0], 0.0)
+    sw, su = relative_twist(kind, pitch, x, vi)
+    return se3.ad(w, u, sw, su)
+
+
+@inlined
+def bracket_dual(kind, pitch, x, vi, m, f):
+    """Return ad_{S x}^T F of a wrench."""
+    if kind == REVOLUTE:
+        rate = x[vi]
+        return (rate * m[1], -rate * m[0], 0.0), (rate * f[1], -rate * f[0], 0.0)
+    sw, su = relative_twist(kind, pitch, x, vi)
+    return se3.ad_dual(sw, su, m, f)
+
+
+@inlined
+def degrees(kind):
+    """Return the number of velocity coordinates of a kind of link."""
+    if kind < SPHERICAL:
+        return 1
+    return 3 if kind == SPHERICAL else 6
+
+
+@inlined
+def screw(kind, pitch, k):
+    """Return column k of S."""
+    if kind == PRISMATIC:
+        return vec3.ZERO, (0.0, 0.0, 1.0)
+    if kind < SPHERICAL:
+        return (0.0, 0.0, 1.0), (0.0, 0.0, pitch)
+    return axis(k), axis(k - 3)
+
+
+@inlined
+def along(kind, pitch, k, m, f):
+    """Return S_k^T F, the part of a wrench that coordinate k feels."""
+    if kind == REVOLUTE:
+        return m[2]
+    w, v = screw(kind, pitch, k)
+    return vec3.dot(w, m) + vec3.dot(v, f)
+
+
+@inlined
+def axis(k):
+    """Return the unit vector k, zero where there is none."""
+    return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+
+
+@inlined
+def acceptable(model, q):
+    """Return whether q is complete and finite and its quaternions are of unit length."""
+    if len(q) != get_int(model, 0, NQ):
+        return False
+    good = finite(q)
+    for i in range(1, get_int(model, 0, LINKS)):
+        kind = get_int(model, i, KIND)
+        if kind >= SPHERICAL:
+            at = get_int(model, i, QI) + (3 if kind == FREE else 0)
+            square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
+            good = good and abs(math.sqrt(square) - 1.0) <= TOLERANCE
+    return good
+
+
+@inlined
+def complete(model, v):
+    """Return whether all velocity coordinates are there and finite."""
+    return len(v) == get_int(model, 0, NV) and finite(v)
+
+
+@inlined
+def finite(x):
+    """Return whether all entries are finite."""
+    count = 0
+    for k in range(len(x)):
+        count += abs(x[k]) < math.inf
+    return count == len(x)

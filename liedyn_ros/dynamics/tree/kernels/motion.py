@@ -1,0 +1,88 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The steps the recursions share: pose and twist of a link from its parent's, and dissipation."""
+
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    ACCELERATION, coordinate_row, DAMPING, FRICTION, GROUND_POSE, KIND, load3, load9, PARENT,
+    PITCH, POSITION, ROTATION, store3, store9, TWIST, VI)
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.kinds import REVOLUTE
+
+
+@inlined
+def store_pose(model, data, i, q):
+    """Write the pose of link i in its parent."""
+    r, p = joints.pose(model, i, q)
+    store9(data, i, ROTATION, r)
+    store3(data, i, POSITION, p)
+
+
+@inlined
+def store_twist(model, data, i, v):
+    """Write and return the twist of link i, its parent's being known."""
+    parent, kind, vi = get_int(model, i, PARENT), get_int(model, i, KIND), get_int(model, i, VI)
+    r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+    w, u = se3.adjoint_inverse(r, p, load3(data, parent, TWIST), load3(data, parent, TWIST + 3))
+    if kind == REVOLUTE:
+        w = (w[0], w[1], w[2] + v[vi])
+    else:
+        sw, su = joints.relative_twist(kind, get(model, i, PITCH), v, vi)
+        w, u = vec3.add(w, sw), vec3.add(u, su)
+    store3(data, i, TWIST, w)
+    store3(data, i, TWIST + 3, u)
+    return w, u  # (3.1)
+
+
+@inlined
+def velocity_bias(model, data, i, v):
+    """Return eta = ad_V S qdot of link i."""
+    kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
+    w, u = load3(data, i, TWIST), load3(data, i, TWIST + 3)
+    return joints.bracket(kind, get(model, i, PITCH), w, u, v, vi)  # (3.2)
+
+
+@inlined
+def store_acceleration(model, data, i, v, a):
+    """Write and return the acceleration of link i, its twist and its parent's motion known."""
+    parent, kind = get_int(model, i, PARENT), get_int(model, i, KIND)
+    r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+    w, u = se3.adjoint_inverse(
+        r, p, load3(data, parent, ACCELERATION), load3(data, parent, ACCELERATION + 3))
+    ew, eu = velocity_bias(model, data, i, v)
+    sw, su = joints.relative_twist(kind, get(model, i, PITCH), a, get_int(model, i, VI))
+    w, u = vec3.add(vec3.add(w, ew), sw), vec3.add(vec3.add(u, eu), su)  # (3.3)
+    store3(data, i, ACCELERATION, w)
+    store3(data, i, ACCELERATION + 3, u)
+    return w, u
+
+
+@inlined
+def store_ground_pose(model, data, i, q):
+    """Write the pose of link i in its parent and in the ground, its parent's being known."""
+    store_pose(model, data, i, q)
+    rp, pp = load_ground_pose(data, get_int(model, i, PARENT))
+    r, p = se3.compose(rp, pp, load9(data, i, ROTATION), load3(data, i, POSITION))
+    store9(data, i, GROUND_POSE, r)
+    store3(data, i, GROUND_POSE + 9, p)
+
+
+@inlined
+def load_ground_pose(data, i):
+    """Return the pose (r, p) of link i in the ground."""
+    return load9(data, i, GROUND_POSE), load3(data, i, GROUND_POSE + 9)
+
+
+@inlined
+def dissipation(model, k, rate):
+    """Return the force that overcomes damping and Coulomb friction; none at rest."""
+    row, sign = coordinate_row(model, k), (rate > 0.0) - (rate < 0.0)
+    return get(model, row, DAMPING) * rate + get(model, row, FRICTION) * sign

@@ -1,0 +1,138 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The joints, coordinates and bodies of a model by name, in whatever order a caller lists them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_trailing, order_of
+from liedyn_ros.common.errors import NameSetError, ShapeError
+from liedyn_ros.dynamics.tree.floating_base import base_joint
+from liedyn_ros.dynamics.tree.orders import require_order
+from liedyn_ros.model import Joint, JOINT_TYPES, Model
+
+Found = TypeVar('Found')
+Indices = NDArray[np.int64]
+
+REMEMBERED = 64  # lists of names; a caller repeats its own
+
+
+class JointOrder(NamedTuple):
+    """Where the numbers of listed joints, one joint after the other, stand in q and in v."""
+
+    q: Indices
+    v: Indices
+
+
+class Names:
+    """
+    The joints, coordinates and bodies of a model by name.
+
+    base is the floating base, or None: the free joint on the ground that has the first
+    coordinates. base_body is the body that it moves, or ''. others are all other joints that move,
+    by name in the model's order.
+    """
+
+    def __init__(self, model: Model) -> None:
+        """Tell the base from the other joints."""
+        self.model, self.base = model, base_joint(model)
+        self.base_body = '' if self.base is None else self.base.child
+        self.others: dict[str, Joint] = {
+            joint.name: joint for joint in model.joint_list
+            if JOINT_TYPES[joint.type_name].nv and joint is not self.base}
+        self._coordinates = {name: slice(i, i + 1) for i, name in enumerate(
+            model.coordinate_names)} | {n: joint.v_slice for n, joint in self.others.items()}
+        if self.base is not None:  # its body stands for it, whatever else has that name
+            self._coordinates |= dict.fromkeys(
+                (self.base.name, self.base_body), self.base.v_slice)
+        self._orders: dict[tuple[str, ...], JointOrder] = {}
+        self._masks: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+
+    def order(self, names: Sequence[str]) -> JointOrder:
+        """
+        Return the places of the joints named, which are all of others, in any order.
+
+        Raises NameSetError naming every unknown, missing or repeated name.
+        """
+        return _remembered(self._orders, self._order, _listed('joint_names', names))
+
+    def prescribed(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """
+        Return which velocity coordinates (nv,) are named, as Dynamics.hybrid takes them.
+
+        A joint's name stands for all of its coordinates, and the base body's name for those of the
+        base. model.coordinate_names name single ones. The result is read-only. Raises NameSetError
+        for an unknown name and for a coordinate that is named twice.
+        """
+        return _remembered(self._masks, self._prescribed, _listed('prescribed', names))
+
+    def wrenches(self, by_body: Mapping[str, ArrayLike], order: int | None = None) -> Array:
+        """
+        Return the wrenches on all bodies, (B, 6), zero where none is given, for Dynamics.
+
+        A wrench (6,) is moment (N m), then force (N), in the frame of its body, about its origin.
+        With an order the result is (order + 1, B, 6). A wrench with k - 1 derivatives is then
+        (k, 6); the others are zero. Raises ModelError for an unknown body, ShapeError,
+        NotFiniteError, or LimitError for the order.
+        """
+        rows = 1 if order is None else require_order(order) + 1
+        result = np.zeros((rows, len(self.model.bodies), 6))
+        for body, given in by_body.items():
+            name = f'external wrench on {body}'
+            wrench = np.atleast_2d(as_trailing(name, given, (6,)))
+            if wrench.ndim > 2 or len(wrench) > rows:
+                raise ShapeError(f'{name}: expected a row for each order of differentiation, '
+                                 f'shape {(rows, 6)} at most, got {wrench.shape}')
+            result[:len(wrench), self.model.body_index(body)] = wrench
+        return result[0] if order is None else result
+
+    def _order(self, names: tuple[str, ...]) -> JointOrder:
+        order_of('joint_names', tuple(self.others), names)
+        joints = [self.others[name] for name in names]
+        return JointOrder(_indices([joint.q_slice for joint in joints]),
+                          _indices([joint.v_slice for joint in joints]))
+
+    def _prescribed(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
+        mask = np.zeros(self.model.nv, dtype=np.bool_)
+        for name in names:
+            place = self._coordinates.get(name)
+            if place is None:
+                raise NameSetError(
+                    f'prescribed: expected names of {list(self._coordinates)}, got {name!r}')
+            if mask[place].any():
+                raise NameSetError(
+                    f'prescribed: expected each coordinate once, got {name!r} again')
+            mask[place] = True
+        mask.setflags(write=False)
+        return mask
+
+
+def _remembered(found: dict[tuple[str, ...], Found], find: Callable[[tuple[str, ...]], Found],
+                names: tuple[str, ...]) -> Found:
+    """Return what is found by names, once while the same lists come; errors are not kept."""
+    result = found.get(names)
+    if result is None:
+        result = find(names)
+        if len(found) >= REMEMBERED:
+            found.clear()
+        found[names] = result
+    return result
+
+
+def _listed(what: str, names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise NameSetError(f'{what}: expected a list of names, got the text {names!r}')
+    return tuple(names)
+
+
+def _indices(places: Sequence[slice]) -> Indices:
+    return np.array([i for place in places for i in range(place.start, place.stop)], np.int64)

@@ -1,0 +1,186 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The links of a model at a configuration, as matrices in the ground frame.
+
+Dense computations use them: one spatial screw for each coordinate, the order of coordinates along
+paths, and composite inertias. A joint of several degrees of freedom is the chain of its links, so
+every screw is constant in its link (theory 13, links).
+"""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Model
+from liedyn_ros.model.kernels import kinds
+from liedyn_ros.model.link_table import LinkTable
+
+
+class ScrewTree:
+    """
+    Poses, screws and inertias of all N links of a model at a configuration q (nq,).
+
+    poses (N, 4, 4) in the ground. screws (nv, 6) are the spatial screws s of the coordinates. The
+    spatial twist of a link is their sum over the path to it, each times its velocity. link (nv,)
+    is the link that a coordinate moves; moves (N, nv) says which coordinates move a link. Raises
+    ShapeError, NotFiniteError or NotInGroupError for q.
+    """
+
+    def __init__(self, model: Model, q: ArrayLike) -> None:
+        """Compute the poses and the screws."""
+        self.model, table = model, model.link_table
+        self.q = model.check_configuration(q)
+        self.poses = link_poses(table, self.q)
+        self.link = np.array([i for i in range(table.N) for _ in range(kinds.NV[table.kind[i]])],
+                             dtype=np.int64)
+        self.moves = supports(table)
+        self.screws = np.array([
+            se3.adjoint(self.poses[i]) @ screw
+            for i in range(table.N) for screw in link_screws(table, i)]).reshape(-1, 6)
+
+    @cached_property
+    def before(self) -> NDArray[np.bool_]:
+        """Return (nv, nv): the link of the first coordinate is an ancestor of the second's."""
+        return self.moves[self.link].T & ~self.together
+
+    @cached_property
+    def together(self) -> NDArray[np.bool_]:
+        """Return (nv, nv): both coordinates belong to one spherical or free joint, or are one."""
+        return self.link[:, None] == self.link[None, :]
+
+    @cached_property
+    def inertias(self) -> Array:
+        """Return the inertia (N, 6, 6) of each link in the ground (Ali 60)."""
+        to_link = se3.adjoint(se3.inverse(self.poses)) if len(self.poses) else np.empty((0, 6, 6))
+        own = inertia_matrices(self.model.link_table.inertia)
+        return np.swapaxes(to_link, 1, 2) @ own @ to_link
+
+    @cached_property
+    def composites(self) -> Array:
+        """Return the inertia (N, 6, 6) of each link and of all that it carries, in the ground."""
+        result = self.inertias.copy()
+        for i in reversed(range(len(result))):
+            if self.model.link_table.parent[i] >= 0:
+                result[self.model.link_table.parent[i]] += result[i]
+        return result
+
+    @cached_property
+    def brackets(self) -> Array:
+        """Return [s_i, s_j] (nv, nv, 6)."""
+        return np.einsum('iab,jb->ija', se3.ad(self.screws), self.screws)
+
+    @cached_property
+    def screw_derivatives(self) -> Array:
+        """Return H (nv, nv, 6): E_i s_j, the derivative of screw j by coordinate i (13.39)."""
+        return self.brackets * (self.before | self.together)[:, :, None]
+
+    @cached_property
+    def structure_constants(self) -> Array:
+        """Return c_ij^k (nv, nv, nv) of the tangents: [E_i, E_j] = c_ij^k E_k (13.1)."""
+        table, nv = self.model.link_table, self.model.nv
+        result = np.zeros((nv, nv, nv))
+        for i in range(table.N):
+            basis, own = link_screws(table, i), self._own(i)
+            if len(basis) > 1:
+                result[own, own, own] = np.einsum('iab,jb,ka->ijk', se3.ad(basis), basis, basis)
+        return result
+
+    @cached_property
+    def mass_matrix(self) -> Array:
+        """Return M (nv, nv) = <s_i, s_j> in the composite inertia of the deeper one."""
+        pushed = np.einsum('jab,jb->ja', self.composites[self.link], self.screws)
+        upper = (self.screws @ pushed.T) * (self.before | self.together)
+        return np.where(self.before.T, upper.T, upper)
+
+    def path(self, i: int) -> NDArray[np.int64]:
+        """Return the coordinates that move link i, its own last."""
+        return np.flatnonzero(self.moves[i])
+
+    def _own(self, i: int) -> slice:
+        start = self.model.link_table.vi[i]
+        return slice(start, start + kinds.NV[self.model.link_table.kind[i]])
+
+
+class LinkMotion:
+    """
+    The motion of the links of a tree at rates v and accelerations a (nv,), in the ground frame.
+
+    rates (nv, 6) are those of the spatial screws, ad_V s of their links (7.2). twist (N + 1, 6) is
+    the spatial twist of each link, acceleration (N + 1, 6) its rate. The last rows, index -1, are
+    those of the ground: zero.
+    """
+
+    def __init__(self, tree: ScrewTree, v: Array, a: Array) -> None:
+        """Sum the screws over the path to each link."""
+        s, moves = tree.screws, np.vstack([tree.moves, np.zeros(len(v), dtype=bool)])
+        self.twist = moves @ (v[:, None] * s)
+        own = self.twist[tree.link]
+        self.rates = np.einsum('jab,jb->ja', se3.ad(own), s) if len(s) else s
+        self.acceleration = moves @ (a[:, None] * s + v[:, None] * self.rates)
+
+
+def link_poses(table: LinkTable, q: Array) -> Array:
+    """Return the poses (N, 4, 4) of all links in the ground at a checked configuration."""
+    poses = np.empty((table.N, 4, 4))
+    for i in range(table.N):
+        parent = poses[table.parent[i]] if table.parent[i] >= 0 else np.eye(4)
+        poses[i] = parent @ unpacked(table.placement[i]) @ joint_pose(table, i, q)
+    return poses
+
+
+def joint_pose(table: LinkTable, i: int, q: Array) -> Array:
+    """Return J(q) (4, 4), how far link i has moved from its place at zero (2.1)."""
+    kind, qi = table.kind[i], table.qi[i]
+    if kind == kinds.SPHERICAL:
+        return se3.from_rotation_translation(so3.from_quaternion(q[qi:qi + 4]), np.zeros(3))
+    if kind == kinds.FREE:
+        return se3.from_rotation_translation(so3.from_quaternion(q[qi + 3:qi + 7]), q[qi:qi + 3])
+    return se3.exp(q[qi] * link_screws(table, i)[0])
+
+
+def link_screws(table: LinkTable, i: int) -> Array:
+    """Return the screws S (n_i, 6) of link i in its own frame, one a row (2.2)."""
+    kind = table.kind[i]
+    if kind == kinds.PRISMATIC:
+        return np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
+    if kind in (kinds.REVOLUTE, kinds.HELICAL):
+        pitch = table.pitch[i] if kind == kinds.HELICAL else 0.0
+        return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, pitch]])
+    return np.eye(6)[:kinds.NV[kind]]
+
+
+def supports(table: LinkTable) -> NDArray[np.bool_]:
+    """Return which coordinates move each link (N, nv)."""
+    moves = np.zeros((table.N, table.nv), dtype=bool)
+    for i in range(table.N):
+        if table.parent[i] >= 0:
+            moves[i] = moves[table.parent[i]]
+        moves[i, table.vi[i]:table.vi[i] + kinds.NV[table.kind[i]]] = True
+    return moves
+
+
+def inertia_matrices(parameters: Array) -> Array:
+    """Return inertias (..., 6, 6) of ten parameters (..., 10) about the origin (1.17)."""
+    m, h = parameters[..., 0], so3.hat(parameters[..., 1:4])
+    result = np.zeros((*parameters.shape[:-1], 6, 6))
+    result[..., :3, :3] = parameters[..., [[4, 5, 6], [5, 7, 8], [6, 8, 9]]]
+    result[..., :3, 3:], result[..., 3:, :3] = h, -h
+    result[..., 3:, 3:] = m[..., None, None] * np.eye(3)
+    return result
+
+
+def unpacked(row: Array) -> Array:
+    """Return the pose (4, 4) of twelve numbers: rotation row by row, then translation."""
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = row[:9].reshape(3, 3), row[9:]
+    return pose

@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Column-pivoted QR of a matrix that is held by its columns, as rows of a table (Golub, 5.4.2).
+
+rows (m, n) holds m columns of n numbers. After `triangularise`, row s is column order[s] of the
+matrix: its first entries, to s, are column s of R. Those after s are the tail of a reflection
+1 - beta v v^T whose first number, v_s, is head[s].
+"""
+
+import math
+
+from liedyn_ros.jit.decorators import inlined, kernel
+
+
+@inlined
+def dot(x, y):
+    """Return the product of two vectors, in four sums that do not wait for one another."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    quarters = len(x) // 4
+    for i in range(quarters):
+        j = 4 * i
+        a += x[j] * y[j]
+        b += x[j + 1] * y[j + 1]
+        c += x[j + 2] * y[j + 2]
+        d += x[j + 3] * y[j + 3]
+    for j in range(4 * quarters, len(x)):
+        a += x[j] * y[j]
+    return (a + b) + (c + d)
+
+
+@kernel
+def triangularise(rows, order, head, beta, norm, count, size, tolerance):
+    """
+    Factor in place, and return the numerical rank and its smallest pivot over its largest.
+
+    count columns of size numbers; a column counts as dependent where what the columns before
+    leave of it is below tolerance times the largest.
+    """
+    for t in range(count):
+        order[t] = t
+        norm[t] = dot(rows[t, :size], rows[t, :size])
+    largest, smallest = 0.0, 1.0
+    for s in range(min(count, size)):
+        best = s
+        for t in range(s + 1, count):
+            if norm[t] > norm[best]:
+                best = t
+        pivot = math.sqrt(norm[best])
+        if s == 0:
+            largest = pivot
+        if not pivot > tolerance * largest:
+            return s, smallest if s > 0 else 0.0
+        smallest = pivot / largest
+        if best != s:
+            order[s], order[best] = order[best], order[s]
+            norm[best] = norm[s]
+            for j in range(size):
+                rows[s, j], rows[best, j] = rows[best, j], rows[s, j]
+        x = rows[s, s]
+        image = -pivot if x > 0.0 else pivot
+        head[s] = x - image
+        beta[s] = -1.0 / (image * head[s])
+        rows[s, s] = image
+        for t in range(s + 1, count):
+            tail = rows[t, s + 1:size]
+            total = beta[s] * (head[s] * rows[t, s] + dot(rows[s, s + 1:size], tail))
+            rows[t, s] -= total * head[s]
+            for j in range(s + 1, size):
+                rows[t, j] -= total * rows[s, j]
+            norm[t] = dot(tail, tail)
+    return min(count, size), smallest
+
+
+@kernel
+def reflect(rows, head, beta, s, size, x):
+    """Apply reflection s to x."""
+    total = beta[s] * (head[s] * x[s] + dot(rows[s, s + 1:size], x[s + 1:size]))
+    x[s] -= total * head[s]
+    for j in range(s + 1, size):
+        x[j] -= total * rows[s, j]
+
+
+@kernel
+def apply_transposed(rows, head, beta, rank, size, x):
+    """Replace x by Q^T x."""
+    for s in range(rank):
+        reflect(rows, head, beta, s, size, x)
+
+
+@kernel
+def apply(rows, head, beta, rank, size, x):
+    """Replace x by Q x."""
+    for s in range(rank - 1, -1, -1):
+        reflect(rows, head, beta, s, size, x)
+
+
+@kernel
+def solve_transposed(rows, rank, x):
+    """Replace the first numbers of x by R^-T x."""
+    for s in range(rank):
+        total = x[s]
+        for t in range(s):
+            total -= rows[s, t] * x[t]
+        x[s] = total / rows[s, s]
+
+
+@kernel
+def solve(rows, rank, x):
+    """Replace the first numbers of x by R^-1 x."""
+    for s in range(rank - 1, -1, -1):
+        total = x[s]
+        for t in range(s + 1, rank):
+            total -= rows[t, s] * x[t]
+        x[s] = total / rows[s, s]

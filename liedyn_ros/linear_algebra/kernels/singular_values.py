@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Singular values of a matrix that is held by its columns, as rows of a table (Golub, 8.6.3).
+
+One-sided Jacobi: pairs of columns are rotated until all are orthogonal. Their lengths are the
+singular values; the rotations, gathered in `mix`, are the right singular vectors. Starting from
+the vectors of a matrix nearby takes a sweep or two.
+"""
+
+import math
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels.orthogonal import dot
+
+SWEEPS = 40
+ROUNDING = 1e-15  # of the product of two columns, over their lengths
+
+
+@kernel
+def decompose(columns, mix, size):
+    """Make the rows (k, m) of columns orthogonal by rotations, mix (k, k) by the same ones."""
+    for _ in range(SWEEPS):
+        turned = False
+        for p in range(len(columns)):
+            for s in range(p + 1, len(columns)):
+                x, y = dot(columns[p], columns[p]), dot(columns[s], columns[s])
+                z = dot(columns[p], columns[s])
+                if abs(z) > ROUNDING * math.sqrt(x * y):
+                    zeta = 0.5 * (y - x) / z
+                    t = math.copysign(1.0, zeta) / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
+                    turn(columns, mix, p, s, t)
+                    turned = True
+        if not turned:
+            break
+    for p in range(len(columns)):
+        size[p] = math.sqrt(dot(columns[p], columns[p]))
+
+
+@kernel
+def turn(columns, mix, p, s, t):
+    """Rotate rows p and s of both tables by the angle whose tangent is t."""
+    cos = 1.0 / math.sqrt(1.0 + t * t)
+    sin = t * cos
+    for table in (columns, mix):
+        for j in range(table.shape[1]):
+            a, b = table[p, j], table[s, j]
+            table[p, j], table[s, j] = cos * a - sin * b, sin * a + cos * b
+
+
+@kernel
+def set_identity(mix):
+    """Write the identity."""
+    for p in range(len(mix)):
+        for j in range(len(mix)):
+            mix[p, j] = 1.0 if p == j else 0.0
+
+
+@kernel
+def make_orthonormal(mix):
+    """Remove the rounding errors of many rotations from rows that are all but orthonormal."""
+    for p in range(len(mix)):
+        for s in range(p):
+            z = dot(mix[p], mix[s])
+            for j in range(len(mix)):
+                mix[p, j] -= z * mix[s, j]
+        scale = 1.0 / math.sqrt(dot(mix[p], mix[p]))
+        for j in range(len(mix)):
+            mix[p, j] *= scale

@@ -1,0 +1,309 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The node that publishes a Stewart platform's pose from its leg lengths."""
+
+from collections.abc import Sequence
+import math
+import time
+from typing import Any
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, SilenceError
+from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT, POSE, SIMULATORS
+from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.pose.covariances import StewartCovariances
+from liedyn_ros.nodes.stewart.pose.diagnostics import StewartDiagnostics
+from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
+from liedyn_ros.nodes.stewart.pose.outputs import describe, StewartOutputs
+from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput, sensor_of
+from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
+from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
+from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
+from liedyn_ros.nodes.stewart.pose.services.solve import StewartServices
+from liedyn_ros.nodes.stewart.warm_up import warm_up_tracking
+from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
+from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.streams.input_gate import InputGate
+from liedyn_ros.ros.streams.stream import Stream
+from liedyn_ros.stewart import (
+    Flag, GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredPose,
+    MonitoredTracker, MotionEstimator, PoseCertifier, PoseTracker, Sensor, StewartGeometry)
+
+SILENCE_RATE = 10.0  # Hz; of looking whether input comes
+REFUSING = 2.0  # s after a refusal, in which input counts as such that is refused
+EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
+
+
+class StewartPoseNode(ManagedNode):
+    """
+    Leg lengths in; pose, twist, status, markers and TF out.
+
+    Leg lengths are read in their own thread. All that wait are tracked, and the newest is
+    published. Timers, services and slow services have a thread each; parameters run in the
+    executor.
+    """
+
+    warm_up = staticmethod(warm_up_tracking)
+
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
+        super().__init__('stewart_pose', POSE, **options)
+
+    def configure(self) -> None:
+        """Check the parameters, open topics and services."""
+        parameters = self.parameters
+        platform = Platform.from_parameters(parameters, parameters['ignore_other_joints'])
+        method, sensor = method_of(parameters), sensor_of(parameters)
+        config = config_of(parameters, sensor)
+        self._tracker = MonitoredTracker(platform.geometry, platform.home, method, config)
+        require_home(platform, method)
+        self._last: MonitoredPose | None = None
+        self._refused = ''  # why the last sample since the last good one was refused
+        self._geometry_is_doubtful = not parameters['geometry_file']
+        self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._forget_batch()
+        self._stream = Stream(self, self._publish_newest)
+        self._outputs = StewartOutputs(
+            self, platform, certifier_of(parameters, platform.geometry))
+        self._sensor = None if sensor is None else RedundantInput(
+            self, self._stream, parameters, sensor)
+        self._diagnostics = StewartDiagnostics(
+            self, platform, self._sensor, lambda: self._tracker.noise,
+            lambda: self._input.lost)
+        self._open_estimates(platform, config)
+        self._input = LegInput(
+            self, self._stream, parameters['actuators'], platform.actuators,
+            use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
+            depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
+        self._open_services(platform, method, config)
+        self._open_timers()
+        self.parameters_changed()
+        self._stream.start()
+
+    def activate(self) -> None:
+        """Start from home: what was tracked before may be out of date."""
+        self._start_over()
+
+    def parameters_changed(self) -> None:
+        """Take over what may change at run time."""
+        parameters, gate = self.parameters, self._gate
+        gate.max_age, gate.max_lead = parameters['max_age'], parameters['max_lead']
+        gate.timeout = parameters['input_timeout']
+        self._with_tf = parameters['publish_tf']
+        self._diagnostics.max_age = parameters['age_warning'] if gate.max_age else math.inf
+        self._diagnostics.max_missed = parameters['missed_warning']
+        for name, timer in self._paced.items():
+            set_rate(timer, parameters[name])
+
+    def _start_over(self) -> None:
+        with self.lock:
+            self._tracker.reset()
+            self._input.clear()
+            self._diagnostics.clear()
+            if self._sensor is not None:
+                self._sensor.clear()
+            self._last = None
+            self._forget_batch()
+            self._gate.reset()
+            self._refused = ''
+
+    def _forget_batch(self) -> None:
+        self._batch: list[MonitoredPose] = []  # samples tracked since the last was published
+        self._fault: tuple[int, LiedynError] | None = None  # the newest, with its stamp
+        self._refusals = 0  # since then
+
+    def _take(self, stamp_ns: int, lengths: Array, rates: Array | None) -> None:
+        """Track one sample; the newest of all that waited is published then."""
+        if not self.active:
+            return
+        if not self._batch:
+            self._look_at_clock()
+        try:
+            self._gate.require_recent(stamp_ns)
+            sensed = None if self._sensor is None else self._sensor.near(stamp_ns)
+            reading_ns, reading = sensed or (None, None)
+            monitored = self._tracker.update(stamp_ns, lengths, rates, reading, reading_ns)
+        except LiedynError as error:
+            self._refuse(stamp_ns, error)
+            return
+        self._gate.accept()
+        self._refused = ''
+        if self._sensor is not None and monitored.fit is not None:
+            self._sensor.use()
+        self._batch.append(monitored)
+        if monitored.converged:
+            self._last = monitored
+            if self._covariances is not None:
+                self._covariances.keep(monitored)
+
+    def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
+        if self.active:
+            self._fault, self._refused = (stamp_ns, error), str(error)
+            self._refused_at = time.monotonic()
+            self._refusals += 1
+            self._diagnostics.refuse(self._refused)
+
+    def _publish_newest(self) -> None:
+        """Publish the newest sample, and why the newest of those refused was refused."""
+        batch, fault, refusals = self._batch, self._fault, self._refusals
+        self._forget_batch()
+        if batch:
+            self._outputs.publish_pose(batch[-1])  # before all else
+        elif fault is None:
+            return
+        now_ns = self.now_ns()
+        if batch:
+            self._publish_rest(batch, now_ns, passed_over=len(batch) - 1 + max(refusals - 1, 0))
+        if fault is not None:
+            stamp_ns, error = fault
+            self._outputs.reject(stamp_ns, str(error), age=1e-9 * (now_ns - stamp_ns),
+                                 passed_over=0 if batch else refusals - 1)
+            self.complain(error)
+
+    def _publish_rest(
+            self, batch: list[MonitoredPose], now_ns: int, passed_over: int) -> None:
+        """Publish all that is known of the newest, and note what was passed over for it."""
+        newest, flags = batch[-1], 0
+        for monitored in batch:
+            flags |= int(monitored.flags) & EVENTS
+            self._diagnostics.take(monitored)
+        age = 1e-9 * (now_ns - newest.stamp_ns)
+        self._outputs.publish_rest(newest, flags | int(newest.flags), with_tf=self._with_tf,
+                                   age=age, passed_over=passed_over)
+        self._diagnostics.published(age, len(batch) - 1)
+        if not newest.converged:
+            self.complain(describe(newest))
+        if self._covariances is not None:
+            self._covariances.publish()
+
+    def _look_at_clock(self) -> None:
+        """Forget the redundant sensor's readings where the clock was set back."""
+        self._gate.look()
+        if self._gate.was_set and self._sensor is not None:
+            self._sensor.clear()
+
+    def _look_for_silence(self) -> None:
+        self._warn_of_geometry()
+        with self.lock:
+            self._look_at_clock()
+            if not (self.active and self._gate.silent):
+                return
+            refused = self._refused
+            refusing = refused and time.monotonic() - self._refused_at < REFUSING
+        if refusing:
+            kind, reason = 'refused', f'all samples were refused, the last one: {refused}'
+        else:
+            kind = 'silent' if self._input.publishers() else 'not published'
+            reason = self._input.why_silent() + (
+                refused and f'; the last sample was refused: {refused}')
+        with self.lock:
+            if self.active and self._gate.silent:
+                self._tell_silence(reason, kind)
+
+    def _tell_silence(self, reason: str, kind: str) -> None:
+        """Say why no leg lengths come; it is an error only where they came before."""
+        error = SilenceError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
+                             f'for {self._gate.silence:.1f} s: {reason}')
+        self._outputs.reject(self._gate.now_ns, str(error), age=0.0, passed_over=0)
+        self._diagnostics.silent(str(error))
+        if self._gate.heard:
+            self.complain(error)
+        else:
+            self.wait_for(error, kind)
+
+    def _warn_of_geometry(self) -> None:
+        """Warn once where the default geometry is used without a simulator."""
+        if self._geometry_is_doubtful and (publishers := self._input.publishers()):
+            self._geometry_is_doubtful = False
+            if not publishers <= SIMULATORS:
+                self.get_logger().warning(
+                    'geometry_file: expected the file of this platform, got none: the pose is '
+                    "that of the package's example, config/stewart_geometry.yaml")
+
+    def _draw(self) -> None:
+        if self.active and self._last is not None:
+            self._outputs.publish_markers(self._last)
+
+    def _report(self) -> None:
+        if self.active:
+            self._diagnostics.publish()
+
+    def _open_estimates(self, platform: Platform, config: MonitorConfig) -> None:
+        estimator = MotionEstimator(platform.geometry, self.parameters['leg_rate_noise'])
+        self._covariances = None
+        if config.leg_noise:
+            self._covariances = StewartCovariances(
+                self, platform, estimator, self.parameters['covariance_rate'])
+
+    def _open_timers(self) -> None:
+        """Open timers on a stream: at each, the executor would look at all of its services."""
+        stream = Stream(self, name='timers', guarded=False)
+        self._paced = {
+            'marker_rate': stream.open_timer(0.0, self._draw),
+            'diagnostics_rate': stream.open_timer(0.0, self._report)}
+        stream.open_timer(SILENCE_RATE, self._look_for_silence)
+        stream.start()
+
+    def _open_services(self, platform: Platform, method: Method, config: MonitorConfig) -> None:
+        """Open services on streams: one that takes long delays no other."""
+        geometry, rate_noise = platform.geometry, self.parameters['leg_rate_noise']
+        quick = Stream(self, name='services', guarded=False)
+        StewartServices(
+            self, quick, platform, method, config.singularity_warning,
+            certifier_of(self.parameters, geometry), self._start_over)
+        StewartPrediction(  # with its own estimator: it runs in another thread
+            quick, platform, MotionEstimator(geometry, rate_noise),
+            lambda: self._tracker.last)
+        quick.start()
+        slow = Stream(self, name='slow_services', guarded=False)
+        StewartModes(self, slow, platform)
+        StewartPaths(self, slow, platform)
+        slow.start()
+
+
+def require_home(platform: Platform, method: Method) -> None:
+    """Raise LiedynError where the home pose is not one that its own lengths lead to."""
+    try:
+        tracked = PoseTracker(platform.geometry, platform.home, method).update(
+            0, leg_lengths(platform.geometry, platform.home))
+        if not tracked.converged:
+            raise LiedynError(describe(tracked))
+    except LiedynError as error:
+        raise LiedynError(f'home pose: {error}') from error
+
+
+def method_of(parameters: Any) -> Method:
+    """Return the iterative method the parameters choose."""
+    if parameters['solver'] == LEVENBERG_MARQUARDT:
+        return LevenbergMarquardt(
+            damping=parameters['damping'], max_iterations=parameters['max_iterations'])
+    return GaussNewton(
+        step_factor=parameters['step_factor'], max_iterations=parameters['max_iterations'])
+
+
+def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | None:
+    """Return what proves poses; None for offset joints, of which there is no proof."""
+    if geometry.with_offsets:
+        return None
+    return PoseCertifier(geometry, parameters['length_bound'], parameters['joint_bound'])
+
+
+def config_of(parameters: Any, sensor: Sensor | None) -> MonitorConfig:
+    """Return what the parameters ask to look for."""
+    names = ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
+             'hold_hypotheses', 'replace_outliers', 'sensor_time')
+    return MonitorConfig(
+        singularity_warning=parameters['singularity_warning'],
+        singularity_warning_time=parameters['singularity_warning_time'], sensor=sensor,
+        **{name: parameters[name] for name in names})
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(StewartPoseNode, args)

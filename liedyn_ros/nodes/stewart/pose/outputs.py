@@ -1,0 +1,192 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the pose node publishes: pose, twist, status, markers, TF."""
+
+from collections.abc import Sequence
+
+from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
+from liedyn_interfaces.msg import StewartStatus
+from std_msgs.msg import Header
+from visualization_msgs.msg import MarkerArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.messages.tf import has_listeners, open_broadcaster
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.stewart import Flag, MonitoredPose, PoseCertifier, Solution, TrackedPose
+
+LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
+POSE = (*(f'pose.position.{axis}' for axis in 'xyz'),
+        *(f'pose.orientation.{part}' for part in 'xyzw'))
+TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
+STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
+          'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
+          'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
+          'passed_over')
+UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
+NOT_CERTIFIED = (UNKNOWN,) * 8
+
+
+class StewartOutputs:
+    """
+    The publishers and the messages they reuse.
+
+    Pose, twist and TF are published for converged samples only, stamped as their lengths. The
+    usual messages, of which only numbers change, are written as bytes.
+    """
+
+    def __init__(
+            self, node: ManagedNode, platform: Platform, certifier: PoseCertifier | None) -> None:
+        """Open the publishers; certifier: what proves poses, None where nothing does."""
+        base, body = platform.base_frame, platform.platform_frame
+        self._status_publisher = node.open_publisher(StewartStatus, 'status')
+        self._markers = node.open_publisher(MarkerArray, 'markers')
+        self._pose = PackedPublisher(
+            node.open_publisher(PoseStamped, 'pose'),
+            PoseStamped(header=Header(frame_id=base)), (*STAMP, *POSE))
+        self._twist = PackedPublisher(
+            node.open_publisher(TwistStamped, 'twist'),
+            TwistStamped(header=Header(frame_id=body)), (*STAMP, *TWIST))
+        self._good_status = PackedPublisher(
+            self._status_publisher, StewartStatus(header=Header(frame_id=base)),
+            (*STAMP, *STATUS))
+        self._status = StewartStatus(header=Header(frame_id=base))
+        self._refusal = StewartStatus(header=Header(frame_id=base))
+        fill_refusal(self._refusal, '')
+        self._transform = TransformStamped(header=Header(frame_id=base), child_frame_id=body)
+        self._leg_names, self._certifier = platform.geometry.leg_names, certifier
+        self._picture = StewartMarkers(platform)
+        self._broadcaster = open_broadcaster(node)
+
+    def publish_pose(self, monitored: MonitoredPose) -> None:
+        """Publish the pose of one sample, if it converged and anyone listens."""
+        if monitored.converged and self._pose.heard:
+            self._pose.publish((*divmod(monitored.stamp_ns, SECOND),
+                                *conversions.pose_numbers(monitored.pose)))
+
+    def publish_rest(
+            self, monitored: MonitoredPose, flags: int, *, with_tf: bool, age: float,
+            passed_over: int) -> None:
+        """
+        Publish what else is known of one sample: TF and twist if it converged, and its status.
+
+        flags: its own, and those of samples passed over. age: s. What nobody listens to is not
+        filled in.
+        """
+        stamp, converged = divmod(monitored.stamp_ns, SECOND), monitored.converged
+        if with_tf and self._broadcaster is not None and converged and has_listeners(
+                self._broadcaster):
+            self._transform.header.stamp = conversions.stamp_of(monitored.stamp_ns)
+            conversions.to_transform(monitored.pose, self._transform.transform)
+            self._broadcaster.sendTransform(self._transform)
+        if monitored.twist is not None and self._twist.heard:
+            w1, w2, w3, v1, v2, v3 = monitored.twist.tolist()
+            self._twist.publish((*stamp, v1, v2, v3, w1, w2, w3))
+        if not self._good_status.heard:
+            return
+        numbers = self._numbers(monitored, flags, age, passed_over)
+        if converged and not monitored.legs and not flags & LIMITS:
+            self._good_status.publish((*stamp, *numbers))
+        else:
+            self._publish_warnings(monitored, numbers)
+
+    def _numbers(
+            self, monitored: MonitoredPose, flags: int, age: float, passed_over: int
+    ) -> tuple[float, ...]:
+        """Return the numbers of STATUS."""
+        branch, state = monitored.branch, monitored.state
+        motion: tuple[float, ...] = (0, 0, UNKNOWN, UNKNOWN)
+        if branch is not None:
+            motion = (state.determinant_sign, branch.expected_sign, branch.prediction_gap,
+                      monitored.time_to_singularity)
+        return (monitored.start, monitored.iterations, monitored.residual,
+                state.smallest_singular_value, monitored.solve_time,
+                *monitored.lengths.tolist(), flags, *motion,
+                *certificate_of(self._certifier, monitored, monitored.lengths), age, passed_over)
+
+    def _publish_warnings(self, monitored: MonitoredPose, numbers: Sequence[float]) -> None:
+        """Publish a status with names in it, or a message."""
+        status, (*single, age, passed_over) = self._status, numbers
+        status.header.stamp = conversions.stamp_of(monitored.stamp_ns)
+        fill_status(status, monitored, int(monitored.start), monitored.solve_time)
+        status.length = monitored.lengths
+        (status.flags, status.determinant_sign, status.expected_determinant_sign,
+         status.prediction_gap, status.time_to_singularity) = (
+             int(single[11]), int(single[12]), int(single[13]), single[14], single[15])
+        fill_certificate(status, single[16:])
+        status.age, status.passed_over = age, int(passed_over)
+        status.suspected_legs = [self._leg_names[leg] for leg in monitored.legs]
+        status.exceeded_limits = (
+            monitored.state.exceeded_limits() if int(monitored.flags) & LIMITS else [])
+        self._status_publisher.publish(status)
+
+    def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
+        """Publish the status of input that was refused, where someone listens."""
+        if not self._good_status.heard:
+            return
+        status = self._refusal
+        status.header.stamp, status.message = conversions.stamp_of(stamp_ns), reason
+        status.age, status.passed_over = age, passed_over
+        self._status_publisher.publish(status)
+
+    def publish_markers(self, tracked: TrackedPose) -> None:
+        """Publish the picture of a sample where someone looks at it."""
+        if self._markers.get_subscription_count():
+            self._markers.publish(self._picture.at(
+                conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))
+
+
+def fill_status(
+        status: StewartStatus, solution: Solution | TrackedPose, start: int,
+        solve_time: float) -> None:
+    """Write how a solve went."""
+    status.status = int(solution.status)
+    status.message = describe(solution)
+    status.start = start
+    status.iterations = solution.iterations
+    status.residual = solution.residual
+    status.smallest_singular_value = solution.smallest_singular_value
+    status.solve_time = solve_time
+
+
+def certificate_of(
+        certifier: PoseCertifier | None, solution: Solution | TrackedPose,
+        lengths: Array) -> tuple[float, ...]:
+    """Return error radius, uniqueness radius and six bounds of a pose, NaN where nothing is."""
+    if certifier is None or not solution.converged:
+        return NOT_CERTIFIED
+    radius, unique, _, *bounds = certifier.numbers(solution.pose, lengths)
+    return radius, unique, *bounds
+
+
+def fill_certificate(status: StewartStatus, numbers: Sequence[float]) -> None:
+    """Write what certificate_of returns."""
+    status.error_radius, status.uniqueness_radius, *bounds = numbers
+    status.error_bound = bounds
+
+
+def fill_refusal(status: StewartStatus, reason: str) -> None:
+    """Write why nothing was solved."""
+    status.status, status.message = StewartStatus.REJECTED, reason
+    status.residual = status.smallest_singular_value = status.solve_time = UNKNOWN
+    status.prediction_gap = status.time_to_singularity = UNKNOWN
+    status.length = [UNKNOWN] * 6
+    fill_certificate(status, NOT_CERTIFIED)
+
+
+def describe(solution: Solution | TrackedPose) -> str:
+    """Return what went wrong, empty if nothing did."""
+    if solution.converged:
+        return ''
+    return (f'expected lengths of a regular pose, got {solution.status.name.lower()} after '
+            f'{solution.iterations} iterations: largest length error {solution.residual:.3g} m, '
+            f'smallest singular value {solution.smallest_singular_value:.3g}')

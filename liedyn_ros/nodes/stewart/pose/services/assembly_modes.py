@@ -1,0 +1,50 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The service that finds all poses of leg lengths."""
+
+from functools import partial
+import time
+
+from geometry_msgs.msg import Pose
+from liedyn_interfaces.srv import AssemblyModes
+
+from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.streams.services import answer
+from liedyn_ros.ros.streams.stream import Stream
+from liedyn_ros.stewart import AssemblyModeSolver
+
+
+class StewartModes:
+    """Answers `~/assembly_modes`."""
+
+    def __init__(self, node: ManagedNode, stream: Stream, platform: Platform) -> None:
+        """Open the service on a stream of those that take long."""
+        self._clock, self._platform = node.get_clock(), platform
+        self._solver = AssemblyModeSolver(platform.geometry)
+        stream.open_service(
+            AssemblyModes, '~/assembly_modes', partial(answer, node, self._find))
+
+    def _find(self, request: AssemblyModes.Request, response: AssemblyModes.Response) -> None:
+        lengths = self._platform.lengths_of(request.leg_names, request.lengths)
+        begin = time.perf_counter()
+        found = self._solver.solve(lengths)
+        response.solve_time, response.complete = time.perf_counter() - begin, found.complete
+        response.message = found.defect or found.reason
+        response.complex_solutions = found.complex_solutions
+        response.poses.header.frame_id = self._platform.base_frame
+        response.poses.header.stamp = self._clock.now().to_msg()
+        response.poses.poses = [Pose() for _ in found.modes]
+        for mode, pose in zip(found.modes, response.poses.poses):
+            conversions.to_pose(mode.pose, pose)
+        response.height = [mode.height for mode in found.modes]
+        response.determinant_sign = [mode.determinant_sign for mode in found.modes]
+        response.smallest_singular_value = [
+            mode.smallest_singular_value for mode in found.modes]

@@ -1,0 +1,128 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The quick services of the pose node: solve once, inverse kinematics, reset to home."""
+
+from collections.abc import Callable
+import time
+
+from geometry_msgs.msg import PoseStamped
+from liedyn_interfaces.msg import StewartStatus
+from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
+import numpy as np
+from std_srvs.srv import Trigger
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, NotFiniteError
+from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.pose.outputs import (
+    certificate_of, describe, fill_certificate, fill_refusal, fill_status, UNKNOWN)
+from liedyn_ros.ros.messages import conversions
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.streams.stream import Stream
+from liedyn_ros.stewart import leg_lengths, Method, PlatformMeter, PoseCertifier, PoseSolver, Start
+
+
+class StewartServices:
+    """Answers every request: success, or a message that names the fault."""
+
+    def __init__(
+            self, node: ManagedNode, stream: Stream, platform: Platform, method: Method,
+            singularity_warning: float, certifier: PoseCertifier | None,
+            reset: Callable[[], None]) -> None:
+        """
+        Open the services on a stream.
+
+        A pose whose smallest singular value is at most singularity_warning is near a singularity.
+        certifier: another object than that of `status`, since services run beside the stream.
+        reset restarts the tracking from home.
+        """
+        self._node, self._platform, self._reset = node, platform, reset
+        self._solver, self._certifier = PoseSolver(platform.geometry, method), certifier
+        self._meter = PlatformMeter(platform.geometry, singularity_warning)
+        stream.open_service(SolveStewartPose, '~/solve', self._solve)
+        stream.open_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert)
+        stream.open_service(Trigger, '~/reset', self._start_over)
+
+    def _solve(
+            self, request: SolveStewartPose.Request,
+            response: SolveStewartPose.Response) -> SolveStewartPose.Response:
+        start = Start.HOME
+        try:
+            lengths = self._lengths(request)
+            guess = self._platform.home
+            if request.use_guess:
+                guess, start = self._pose('guess', request.guess), Start.GUESS
+            begin = time.perf_counter()
+            solution = self._solver.solve(lengths, guess)
+            seconds = time.perf_counter() - begin
+        except LiedynError as error:
+            response.message = str(error)
+            fill_refusal(response.status, response.message)
+            return response
+        fill_status(response.status, solution, int(start), seconds)
+        response.status.length = lengths
+        fill_certificate(
+            response.status, certificate_of(self._certifier, solution, lengths))
+        response.status.prediction_gap = response.status.time_to_singularity = UNKNOWN
+        response.success, response.message = solution.converged, describe(solution)
+        response.pose.header.frame_id = self._platform.base_frame
+        response.pose.header.stamp = self._node.get_clock().now().to_msg()
+        response.status.header = response.pose.header
+        if solution.converged:
+            conversions.to_pose(solution.pose, response.pose.pose)
+            self._judge(response.status, solution.pose)
+        return response
+
+    def _judge(self, status: StewartStatus, pose: Array) -> None:
+        """Write the warnings of a pose without a motion before it."""
+        state = self._meter.measure(pose)
+        status.flags, status.determinant_sign = int(state.flags), state.determinant_sign
+        status.exceeded_limits = state.exceeded_limits()
+
+    def _invert(
+            self, request: StewartInverseKinematics.Request,
+            response: StewartInverseKinematics.Response) -> StewartInverseKinematics.Response:
+        geometry = self._platform.geometry
+        try:
+            lengths = leg_lengths(geometry, self._pose('pose', request.pose))
+            if not np.isfinite(lengths).all():
+                raise NotFiniteError('pose: expected leg lengths that are numbers, '
+                                     f'got {lengths.tolist()}')
+        except LiedynError as error:
+            response.message = str(error)
+            return response
+        response.success = True
+        response.leg_names = list(geometry.leg_names)
+        response.lengths = lengths.tolist()
+        response.within_limits = geometry.within_limits(lengths).tolist()
+        response.actuator_names = list(self._platform.actuators.names)
+        response.actuator_positions = self._platform.actuators.positions(lengths).tolist()
+        return response
+
+    def _lengths(self, request: SolveStewartPose.Request) -> Array:
+        """Return the lengths of a request, given by the legs or by their actuators."""
+        by_legs = bool(request.leg_names or request.lengths)
+        by_actuators = bool(request.actuator_names or request.actuator_positions)
+        if by_legs and by_actuators:
+            raise LiedynError('request: expected leg lengths or actuator positions, got both')
+        if by_actuators:
+            return self._platform.lengths_of_actuators(
+                request.actuator_names, request.actuator_positions)
+        return self._platform.lengths_of(request.leg_names, request.lengths)
+
+    def _pose(self, name: str, message: PoseStamped) -> Array:
+        """Return a pose (4, 4) in the base frame; an empty frame id stands for it."""
+        self._platform.require_base_frame(name, message.header)
+        return conversions.from_pose(message.pose)
+
+    def _start_over(
+            self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._reset()
+        response.success, response.message = True, 'the next sample starts from home'
+        return response

@@ -1,0 +1,259 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Messages as bytes: numbers written into a serialised message, and read out of one.
+
+Filling and converting a message costs several times what sending its bytes costs. Where all but
+some numbers stay the same, a message is serialised once and only the numbers are written. Where
+they stand is found by the middleware's own serialisation, and what is read is compared with what
+it reads. Where the comparison fails, messages are taken as objects.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import itemgetter
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+from rclpy.lifecycle import LifecyclePublisher
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.ros.messages.conversions import nanoseconds
+
+INTEGERS = {'int8': 'b', 'uint8': 'B', 'uint16': 'H', 'int32': 'i', 'uint32': 'I'}  # of struct
+PLAIN_CDR = bytes((0, 1, 0, 0))  # the header of messages in plain CDR, lowest byte first
+AFTER_STAMP = 12  # bytes: the header of the encoding and the stamp
+SECOND = 1_000_000_000  # ns
+STAMP = 'header.stamp.sec', 'header.stamp.nanosec'  # fields of PackedMessage
+READ_STAMP = struct.Struct('<iI').unpack_from
+READ_COUNT = struct.Struct('<I').unpack_from
+MAX_KNOWN = 4  # kinds of JointStates that are read without being deserialised
+
+
+class PackedMessage:
+    """
+    A message of which some numbers change, and nothing else.
+
+    Fields are paths such as 'pose.position.x', or of an array, which keeps its size. Numbers are
+    given to `pack` one after the other, in the order of the fields, integers as integers.
+    """
+
+    def __init__(self, message: Any, fields: Sequence[str]) -> None:
+        """Find the numbers in the bytes of a message, which is left with zeros in the fields."""
+        for field in fields:
+            _write(message, field, 0)
+        numbers = [number for field in fields for number in _find(message, field)]
+        raw, end, codes = serialize_message(message), 0, '<'
+        order: list[int] = []  # what stands one after the other: a number, or a constant
+        self._constants: list[bytes] = []
+        for k, (begin, code) in sorted(enumerate(numbers), key=lambda number: number[1]):
+            if begin > end:
+                order.append(len(numbers) + len(self._constants))
+                self._constants.append(raw[end:begin])
+                codes += f'{begin - end}s'
+            order.append(k)
+            codes += code
+            end = begin + struct.calcsize('<' + code)
+        self._ordered = itemgetter(*order)
+        self._pack, self._tail = struct.Struct(codes).pack, raw[end:]
+
+    def pack(self, numbers: Sequence[float]) -> bytes:
+        """Return the bytes of the message with these numbers."""
+        return self._pack(*self._ordered((*numbers, *self._constants))) + self._tail
+
+
+class PackedPublisher:
+    """
+    Publishes a PackedMessage, at the middleware's own cost.
+
+    rclpy asks of each message whether it is one, and of which type; here that is known.
+    """
+
+    def __init__(self, publisher: LifecyclePublisher, message: Any, fields: Sequence[str]) -> None:
+        """Take an open publisher, its message, and what changes of it."""
+        self._publisher, self._message = publisher, PackedMessage(message, fields)
+        self._publish = publisher.handle.publish_raw
+        self._count = publisher.handle.get_subscription_count
+
+    @property
+    def heard(self) -> bool:
+        """Return whether anyone subscribes."""
+        return self._count() > 0
+
+    def publish(self, numbers: Sequence[float]) -> None:
+        """Publish these numbers, where the node is active."""
+        if self._publisher.is_activated:
+            self._publish(self._message.pack(numbers))
+
+
+class JointReadings(NamedTuple):
+    """
+    The names and numbers of a JointState, and its time (ns); what it leaves out is empty.
+
+    The arrays are those of the reader, until it reads the next message.
+    """
+
+    stamp_ns: int
+    names: Sequence[str]
+    positions: Array
+    velocities: Array
+    efforts: Array
+
+
+class JointStateReader:
+    """
+    Reads JointStates from their bytes.
+
+    A message that differs from an earlier one in its numbers alone is not deserialised.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        """Take the names that a message has to have for its kind to be remembered."""
+        self._names = {*names}
+        self._known = deque[PackedJointState](maxlen=MAX_KNOWN)
+
+    def read(self, raw: bytes) -> JointReadings:
+        """Return what a message says."""
+        for kind in self._known:
+            if (readings := kind.read(raw)) is not None:
+                return readings
+        message = deserialize_message(raw, JointState)
+        if self._names <= {*message.name} and (new := PackedJointState.of(raw)) is not None:
+            self._known.append(new)  # the oldest makes room for it
+        return JointReadings(nanoseconds(message.header.stamp), message.name, *map(
+            np.asarray, (message.position, message.velocity, message.effort)))
+
+
+class PackedJointState:
+    """
+    The stamp and the numbers of JointStates that are alike in everything else.
+
+    `of` learns from one message; `read` gives the numbers of a later one, or None where it is
+    not of that kind: then it has to be deserialised.
+    """
+
+    def __init__(self, names: list[str], raw: bytes, constant: Sequence[tuple[int, bytes]],
+                 places: Sequence[tuple[int, int]]) -> None:
+        """Take one message, what is constant and where, and places of numbers; see `of`."""
+        self.names, self._size, self._end = names, len(raw), places[0][0]
+        self._head = raw[AFTER_STAMP:self._end]  # the usual header bytes, padding included
+        self._constant = tuple((slice(at, at + len(part)), part) for at, part in constant)
+        self._tail = tuple((place, part) for place, part in self._constant
+                           if not AFTER_STAMP <= place.start < self._end)
+        # CDR aligns numbers to the end of its header, 4 bytes: a copy that begins at 4 has them
+        # where numpy has its own.
+        room = np.empty((len(raw) + 11) // 8)
+        self._copy = room.view(np.uint8).data[4:4 + len(raw)]
+        self._positions, self._velocities, self._efforts = (
+            room[(at + 4) // 8:][:count] for at, count in places)
+
+    @classmethod
+    def of(cls, raw: bytes) -> 'PackedJointState | None':
+        """
+        Return the kind of a message, or None where it is not laid out as plain CDR.
+
+        Padding between the parts is undefined (CDR aligns each part).
+        """
+        if raw[:4] != PLAIN_CDR:
+            return None
+        constant, at = [(0, PLAIN_CDR)], AFTER_STAMP
+        try:
+            at = _skip_string(raw, at, constant)
+            at, count = _read_count(raw, at, constant)
+            for _ in range(count):
+                at = _skip_string(raw, at, constant)
+            places = []
+            for _ in ('position', 'velocity', 'effort'):
+                at, count = _read_count(raw, at, constant)
+                at = _aligned(at, 8) if count else at
+                places.append((at, count))
+                at += 8 * count
+            kind = cls(list(deserialize_message(raw, JointState).name), raw, constant, places)
+        except (struct.error, RuntimeError):  # shorter than it says
+            return None
+        return kind if kind.agrees_with(raw) else None
+
+    def read(self, raw: bytes) -> JointReadings | None:
+        """Return the numbers of a message until the next; None for another kind."""
+        if len(raw) != self._size:
+            return None
+        for place, part in (self._tail if raw[AFTER_STAMP:self._end] == self._head
+                            else self._constant):
+            if raw[place] != part:
+                return None
+        self._copy[:] = raw
+        sec, nanosec = READ_STAMP(raw, 4)
+        return JointReadings(sec * SECOND + nanosec, self.names, self._positions,
+                             self._velocities, self._efforts)
+
+    def agrees_with(self, raw: bytes) -> bool:
+        """Return whether the middleware reads the same from a message."""
+        message, found = deserialize_message(raw, JointState), self.read(raw)
+        return found is not None and found.stamp_ns == nanoseconds(message.header.stamp) and all(
+            got.tobytes() == np.array(expected, '<f8').tobytes() for got, expected in zip(
+                found[2:], (message.position, message.velocity, message.effort)))
+
+
+def _aligned(at: int, size: int) -> int:
+    """Return the next place where a number of a size may stand; 4 bytes of header do not count."""
+    return at + (4 - at) % size
+
+
+def _read_count(raw: bytes, at: int, constant: list[tuple[int, bytes]]) -> tuple[int, int]:
+    at = _aligned(at, 4)
+    constant.append((at, raw[at:at + 4]))
+    return at + 4, READ_COUNT(raw, at)[0]
+
+
+def _skip_string(raw: bytes, at: int, constant: list[tuple[int, bytes]]) -> int:
+    at, count = _read_count(raw, at, constant)
+    constant.append((at, raw[at:at + count]))
+    return at + count
+
+
+def _field(message: Any, path: str) -> tuple[Any, str, str]:
+    """Return what owns a field, its name, and its type."""
+    *owners, name = path.split('.')
+    owner = reduce(getattr, owners, message)
+    return owner, name, owner.get_fields_and_field_types()[name]
+
+
+def _write(message: Any, path: str, value: float) -> None:
+    """Write a number into a field, or into every entry of an array."""
+    owner, name, kind = _field(message, path)
+    if kind in INTEGERS:
+        setattr(owner, name, int(value))
+    elif kind == 'double':
+        setattr(owner, name, float(value))
+    else:
+        values = getattr(owner, name)
+        for k in range(len(values)):
+            values[k] = float(value)
+
+
+def _find(message: Any, path: str) -> list[tuple[int, str]]:
+    """Return where the numbers of a field stand in the bytes, and the code of struct for each."""
+    owner, name, kind = _field(message, path)
+    code = INTEGERS.get(kind, 'd')
+    count = 1 if kind in INTEGERS or kind == 'double' else len(getattr(owner, name))
+    size, places = struct.calcsize('<' + code), None
+    for seed in (0x11, 0x23, 0x35, 0):  # padding is undefined, but not the same in all probes
+        probe = bytes(seed + k for k in range(size)) if seed else bytes(size)
+        _write(message, path, struct.unpack('<' + code, probe)[0])
+        raw, wanted = serialize_message(message), count * probe
+        found = {at for at in range(len(raw)) if raw[at:at + len(wanted)] == wanted}
+        places = found if places is None else places & found
+    if places is None or len(places) != 1:
+        raise ValueError(f'{path}: expected one place in the bytes of the message, got {places}')
+    begin = places.pop()
+    return [(begin + k * size, code) for k in range(count)]

@@ -1,0 +1,397 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The base class of all nodes: a lifecycle node that owns what it opens, and closes it."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from contextlib import ExitStack
+import gc
+from threading import RLock, Thread
+import time
+import traceback
+from typing import Any
+from weakref import WeakSet
+
+from rclpy.client import Client
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.lifecycle import (
+    LifecycleNode, LifecycleState, Publisher, TransitionCallbackReturn)
+from rclpy.qos import QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+from rclpy.timer import Timer
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
+from liedyn_ros.ros.node.process import RCLError
+from liedyn_ros.ros.node.scheduling import schedule, SCHEDULING
+from liedyn_ros.ros.node.warm_up import start_warm_up
+from liedyn_ros.ros.qos import DEPTH
+
+AUTOSTART = Parameter(
+    'autostart', True, 'configure and activate at start, without a lifecycle manager')
+OF_ALL_NODES = (AUTOSTART, *SCHEDULING)
+
+LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
+WAIT_PERIOD = 10.0  # s; the same for a message about something awaited
+LOOK_PERIOD = 0.02  # s; of checks whether the kernels are warm
+WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
+INTERNAL_FAULT = 'internal fault'  # a kind of fault
+MAX_KINDS, OTHERS = 64, 'others'  # kinds that are told apart, and that of all beyond them
+UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
+_CONFIGURED: WeakSet['ManagedNode'] = WeakSet()  # nodes of the process whose streams may run
+
+
+class NotCompiledError(LiedynError):
+    """Kernels are still being compiled."""
+
+
+def no_kernels() -> None:
+    """Do nothing: the warm-up of a node without kernels."""
+
+
+class ManagedNode(LifecycleNode):
+    """
+    A lifecycle node that owns what it opens.
+
+    A subclass defines `prepare`, `configure` and `activate`, and `parameters_changed` for changes
+    at run time. `configure` raises LiedynError to stay unconfigured. What they open by `open_...`
+    or pass to `on_close` is closed in reverse order, when their state ends or when they fail.
+    Cleanup closes what `configure` opened, deactivate what `activate` opened; what `prepare`
+    opened is closed when the node is destroyed.
+
+    `lock` guards what callbacks of the executor share with those of a Stream; whoever holds it
+    delays the stream.
+
+    `warm_up` calls every kernel once, in a thread from the start on; services answer meanwhile.
+    The node starts itself after that. A manager that would configure it sooner is refused and has
+    to ask again. Nothing compiles once the node is active.
+    """
+
+    warm_up: Callable[[], None] = staticmethod(no_kernels)
+
+    def __init__(self, name: str, parameters: Sequence[Parameter], **options: Any) -> None:
+        """
+        Declare the parameters and, unless told otherwise, start.
+
+        options: those of rclpy's Node (context, namespace, parameter_overrides, ...), for
+        several nodes in one process.
+        """
+        # First, as rclpy destroys a node that an interrupt leaves half built.
+        self.active = self.configured = False
+        self.lock = RLock()
+        self._quiet_until: dict[type | str, float] = {}  # s, of each kind of fault
+        self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
+        self._streams: list[Thread] = []  # that serve what matters most
+        self._starter: Timer | None = None
+        super().__init__(name, **options)
+        self._follow_clock()
+        self.parameters = ParameterSet(
+            self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed)
+        self._warm = self._warming = self._start_warm_up()
+        self.prepare()
+        if self.parameters['autostart']:
+            self._start_when_warm()
+
+    def prepare(self) -> None:
+        """Open what is there in every state; called once, before anything starts."""
+
+    def configure(self) -> None:
+        """Build what the node needs from its parameters; raise LiedynError if that cannot be."""
+
+    def activate(self) -> None:
+        """Begin to work."""
+
+    def parameters_changed(self) -> None:
+        """Take over parameters that were set at run time."""
+
+    def require_kernels(self, warm_up: Callable[[], None]) -> None:
+        """
+        Compile, for `configure`, what this configuration needs besides `warm_up`.
+
+        Raises NotCompiledError while that takes its time: the node starts itself after it.
+        """
+        self._warming = start_warm_up(warm_up)
+        _require_warm(self._warming)
+
+    @property
+    def starting(self) -> bool:
+        """Return whether kernels are being compiled, or the node is to start by itself."""
+        return self._starter is not None or not self._warming.done()
+
+    def open_publisher(
+            self, message_type: Any, topic: str, qos: QoSProfile | int = DEPTH) -> Publisher:
+        """Return a publisher that is silent unless the node is active; QoS can be overridden."""
+        publisher = self.create_lifecycle_publisher(
+            message_type, topic, qos,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies())
+        if len(self._scopes) > CONFIGURED:
+            publisher.on_activate(None)
+        self.on_close(lambda: self.destroy_lifecycle_publisher(publisher))
+        return publisher
+
+    def open_subscription(
+            self, message_type: Any, topic: str, callback: Callable[[Any], None],
+            qos: QoSProfile | int = DEPTH, **options: Any) -> Subscription:
+        """Subscribe; QoS can be overridden. Options: of create_subscription."""
+        subscription = self.create_subscription(
+            message_type, topic, callback, qos,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(), **options)
+        self.on_close(lambda: self.destroy_subscription(subscription))
+        return subscription
+
+    def open_timer(
+            self, rate: float, callback: Callable[[], None], **options: Any) -> Timer:
+        """Call back at a rate, Hz, by the node's clock; at 0 not until `set_rate` says so."""
+        timer = self.create_timer(1.0, callback, **options)
+        set_rate(timer, rate)
+        self.on_close(lambda: self.destroy_timer(timer))
+        return timer
+
+    def open_service(
+            self, service_type: Any, name: str, callback: Callable[[Any, Any], Any],
+            **options: Any) -> Service:
+        """Open a service. Options: of create_service, and so for the others."""
+        service = self.create_service(service_type, name, callback, **options)
+        self.on_close(lambda: self.destroy_service(service))
+        return service
+
+    def open_client(self, service_type: Any, name: str, **options: Any) -> Client:
+        """Open a client of a service."""
+        client = self.create_client(service_type, name, **options)
+        self.on_close(lambda: self.destroy_client(client))
+        return client
+
+    def on_close(self, close: Callable[[], object]) -> None:
+        """Call a function when the state that is being entered, or the present one, ends."""
+        self._scopes[-1].callback(close)
+
+    def start_stream(self, thread: Thread) -> None:
+        """Start a thread that has the node's real-time priority, until it ends."""
+        thread.start()
+        self._streams.append(thread)
+        self.on_close(lambda: self._streams.remove(thread))
+
+    def status_name(self, what: str) -> str:
+        """Return the name of a part's status in /diagnostics."""
+        return f'{self.get_fully_qualified_name().lstrip("/")}: {what}'
+
+    def now_ns(self) -> int:
+        """Return the time of the node's clock, ns."""
+        if self._time_is_simulated:
+            return int(self.get_clock().now().nanoseconds)
+        return time.time_ns()  # the same clock: rclpy takes ten times as long to read it
+
+    def time_of_sending(self, sent_ns: int) -> int:
+        """
+        Return the time, by the node's clock, at which a message without a stamp was sent, ns.
+
+        sent_ns: the same by the system's clock, as the middleware tells it, 0 where it does not.
+        By simulated time, and where it is not told, the message counts as sent now.
+        """
+        return self.now_ns() if self._time_is_simulated or not sent_ns else sent_ns
+
+    def time_is_simulated(self) -> bool:
+        """Return whether the node's clock is that of /clock."""
+        return self._time_is_simulated
+
+    def _follow_clock(self) -> None:
+        """Look whether the node's clock is that of /clock, now and whenever that changes."""
+        clock = self.get_clock()
+
+        def look(*_: Any) -> None:
+            self._time_is_simulated = clock.handle.get_ros_time_override_is_enabled()
+
+        changes = clock.create_jump_callback(
+            JumpThreshold(min_forward=None, min_backward=None), post_callback=look)
+        self.on_close(changes.unregister)
+        look()
+
+    def complain(self, reason: object, kind: str = '') -> None:
+        """
+        Log a fault as an error; of each kind of fault at most one in a period.
+
+        kind: a constant that tells this fault from others; empty for the type of an exception.
+        """
+        if self._is_due(kind or type(reason), LOG_PERIOD):
+            self.get_logger().error(str(reason))
+
+    def wait_for(self, reason: object, kind: str) -> None:
+        """Log a warning of what has not come yet; of each kind at most one in a longer period."""
+        if self._is_due(f'waiting: {kind}', WAIT_PERIOD):
+            self.get_logger().warning(str(reason))
+
+    def _is_due(self, kind: type | str, period: float) -> bool:
+        """Return whether a log of a kind is due; rclpy's own throttle costs as much as a log."""
+        now = time.monotonic()
+        if kind not in self._quiet_until and len(self._quiet_until) >= MAX_KINDS:
+            kind = OTHERS  # only kinds that are no constants come to so many
+        if now < self._quiet_until.get(kind, 0.0):
+            return False
+        self._quiet_until[kind] = now + period
+        return True
+
+    def _LifecycleNodeMixin__change_state(self, transition: int) -> TransitionCallbackReturn:
+        """Refuse a transition that the state does not have; Jazzy's rclpy raises (its #1209)."""
+        try:
+            return super()._LifecycleNodeMixin__change_state(transition)
+        except RCLError as error:
+            if self.context.handle.ok():
+                self.get_logger().error(f'transition {transition} refused: {error}')
+            return TransitionCallbackReturn.ERROR
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Configure, or say why not and stay unconfigured."""
+        try:
+            _require_warm(self._warm)
+            self._stop_starting()
+            self.parameters.require_valid()
+            _freeze_all()
+            self._scopes.append(ExitStack())
+            self.configure()
+            schedule({each.name: self.parameters[each.name] for each in SCHEDULING},
+                     self._streams, self.on_close)
+        except NotCompiledError as error:
+            self.get_logger().warning(f'not configured yet: {error}')
+            self._close(UNCONFIGURED)
+            return TransitionCallbackReturn.FAILURE
+        except Exception as error:  # any error is logged, and the node stays alive
+            self._tell('not configured', error)
+            self._close(UNCONFIGURED)
+            return TransitionCallbackReturn.FAILURE
+        self.configured = True
+        _CONFIGURED.add(self)
+        _freeze()  # what is new
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start publishing, or say why not and stay inactive."""
+        result = super().on_activate(state)
+        self._scopes.append(ExitStack())
+        try:
+            self.activate()
+        except Exception as error:  # any error is logged, and the node stays alive
+            self._tell('not activated', error)
+            self.on_deactivate(state)
+            return TransitionCallbackReturn.FAILURE
+        self.active = True
+        self.get_logger().info('active')
+        return result
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop publishing."""
+        self._close(CONFIGURED)
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Close what was opened."""
+        result = super().on_cleanup(state)
+        self._close(UNCONFIGURED)
+        return result
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Close what was opened, for good."""
+        self._stop_starting()
+        result = super().on_shutdown(state)
+        self._close(UNCONFIGURED)
+        return result
+
+    def destroy_node(self) -> None:
+        """Close everything."""
+        self._stop_starting()
+        self._close(0)
+        super().destroy_node()
+
+    def _close(self, state: int) -> None:
+        """Close what was opened beyond a state."""
+        self.active &= state > CONFIGURED
+        self.configured &= state >= CONFIGURED
+        if not self.configured:
+            _CONFIGURED.discard(self)
+        while len(self._scopes) > state:
+            self._scopes.pop().close()
+
+    def _tell(self, what: str, error: Exception) -> None:
+        """Log an error in a transition, which rclpy would pass over without a word."""
+        trace = '' if isinstance(error, LiedynError) else f'\n{traceback.format_exc()}'
+        self.get_logger().error(f'{what}: {error}{trace}')
+
+    def _start_warm_up(self) -> Future[None]:
+        warm_up = type(self).warm_up
+        if warm_up is not no_kernels:
+            self.get_logger().info('compiling kernels, or loading them from the cache ...')
+        return start_warm_up(warm_up)
+
+    def _start_when_warm(self) -> None:
+        """Configure and activate once the kernels are warm, unless a manager does so before."""
+        def look() -> None:
+            if self._warming.done():
+                self._stop_starting()
+                self._start()
+
+        if self._warming.done():
+            self._start()
+        else:
+            self._starter = self.create_timer(
+                LOOK_PERIOD, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _start(self) -> None:
+        if self.trigger_configure() is TransitionCallbackReturn.SUCCESS:
+            self.trigger_activate()
+        elif not self._warming.done():
+            self._start_when_warm()
+
+    def _stop_starting(self) -> None:
+        """Cancel the automatic start."""
+        if self._starter is not None:
+            self.destroy_timer(self._starter)
+            self._starter = None
+
+
+def _freeze_all() -> None:
+    """
+    Freeze all objects, without garbage where no other node of the process is configured.
+
+    To collect it from all takes a tenth of a second, in which Python runs no stream at all.
+    """
+    if _CONFIGURED:
+        gc.freeze()
+    else:
+        gc.unfreeze()
+        _freeze()
+
+
+def _freeze() -> None:
+    """Collect garbage and freeze what is left, which lives long: later pauses are short."""
+    gc.collect()
+    gc.freeze()
+
+
+def _require_warm(kernels: Future[None]) -> None:
+    wait([kernels], WARM_TIMEOUT)
+    if not kernels.done():
+        raise NotCompiledError('expected compiled kernels, got a request while they are being '
+                               'compiled; configure the node again in half a minute')
+    kernels.result()
+
+
+def set_rate(timer: Timer, rate: float) -> None:
+    """Let a timer call back at a rate, Hz; at 0 not at all."""
+    if rate > 0.0:
+        timer.timer_period_ns = round(1e9 / rate)
+        timer.reset()
+    else:
+        timer.cancel()
+
+
+def lateness_ns(timer: Timer) -> int:
+    """Return by how much a timer's present call is late, ns of its clock: less than a period."""
+    until_next = timer.time_until_next_call()
+    return 0 if until_next is None else -until_next % timer.timer_period_ns

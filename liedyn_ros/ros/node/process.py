@@ -1,0 +1,114 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A process that runs one node until it is told to end, and then ends cleanly."""
+
+import atexit
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+import gc
+import signal
+import sys
+from threading import current_thread, Thread
+import time
+
+import rclpy
+from rclpy.clock import Clock, ClockType
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+
+from liedyn_ros.ros.node.parameter_files import files_of_others
+
+RCLError = rclpy_implementation.RCLError
+
+END_PERIOD = 0.001  # s; of checks whether rclpy has ended
+GARBAGE_PERIOD = 1.0  # s; what lives since configuration is frozen, so little is looked at
+SWITCH_INTERVAL = 0.0005  # s, after which Python's lock goes to a thread that waits for it
+SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a process
+_INSIDE: dict[Thread, Context] = {}  # threads inside until_shutdown
+
+
+@contextmanager
+def until_shutdown(context: Context) -> Iterator[None]:
+    """
+    Leave the block quietly once a signal has ended the context, wherever that is noticed.
+
+    Python does not end before every thread has left its block, even if no node was destroyed.
+    """
+    # Context.ok would wait for a thread that ends the context and joins this one.
+    thread, running = current_thread(), context.handle.ok
+    _INSIDE[thread] = context
+    try:
+        yield
+    except ExternalShutdownException:
+        pass
+    except RCLError:
+        if running():  # else something was publishing, or about to wait, when it ended
+            raise
+    finally:
+        del _INSIDE[thread]
+
+
+@atexit.register
+def _leave_blocks() -> None:
+    """End the threads: one that returns from C++ once Python has ended aborts the process."""
+    for thread, context in list(_INSIDE.items()):
+        _end(context)
+        thread.join()
+
+
+def _end(context: Context) -> None:
+    """End a context that rclpy may be ending because of a signal."""
+    with suppress(RCLError):
+        context.try_shutdown()  # rclpy.try_shutdown would listen to signals again
+
+
+def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> None:
+    """Run one node until the process is told to end."""
+    context, building = rclpy.get_default_context(), True
+    sys.setswitchinterval(SWITCH_INTERVAL)
+
+    def end(*_: object) -> None:
+        if building:
+            ignore_signals()
+            raise KeyboardInterrupt
+        # In a callback an exception could leave C++ as any other, so the context has to end.
+        # rclpy ends it only after it has woken the executor, which would wait again.
+        while context.handle.ok():
+            time.sleep(END_PERIOD)
+
+    for number in SIGNALS:
+        signal.signal(number, end)
+    try:
+        rclpy.init(args=args)  # which takes the signals over, and calls this too
+        with until_shutdown(context):
+            node = node_class()
+            for line in files_of_others(
+                    node.get_fully_qualified_name(), sys.argv if args is None else args):
+                node.get_logger().warning(line)
+            building = False
+            gc.disable()  # it would stop a stream at any time; garbage is collected by the timer
+            node.create_timer(GARBAGE_PERIOD, gc.collect, clock=Clock(
+                clock_type=ClockType.STEADY_TIME))
+            try:
+                rclpy.spin(node)
+            finally:
+                node.destroy_node()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        ignore_signals()
+        _end(context)
+
+
+def ignore_signals() -> None:
+    """Ignore signals while the process ends: Python would die of a second interrupt."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

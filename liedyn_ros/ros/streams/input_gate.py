@@ -1,0 +1,126 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The gate of stamped input: age, lead, order, silence, and a clock that was set."""
+
+from collections import deque
+from collections.abc import Callable
+import math
+
+from liedyn_ros.common.errors import StampError
+from liedyn_ros.common.stamps import Timeline
+
+ClockReader = Callable[[], int]
+STEPS = 16  # of the clock that are remembered: of simulated time the least counts
+MAX_STEP = 1.0  # s
+
+
+class ClockMonitor:
+    """Reads a clock, ns, and detects that it was set: back, or ahead by more than max_step (s)."""
+
+    def __init__(self, read: ClockReader, max_step: float = math.inf) -> None:
+        """Take what reads the clock; 0 is the time of one that has not started."""
+        self._read, self._max_step_ns = read, 1e9 * max_step
+        self.now_ns, self.was_set = read(), False
+
+    def look(self) -> int:
+        """Return the time; `was_set` then tells of the time since the last look."""
+        now_ns = self._read()
+        self.was_set = not 0 <= now_ns - self.now_ns <= self._max_step_ns
+        self.now_ns = now_ns
+        return now_ns
+
+
+class InputGate(ClockMonitor):
+    """
+    Judges the stamps of one input, and tells for how long none was accepted.
+
+    max_age: s, 0 for stamps of any age or lead. max_lead: s that a stamp may be ahead of the
+    clock; None: as max_age. Simulated time stands still between two messages of /clock: a stamp
+    may be ahead by one step of it besides. timeout: s without accepted
+    input that are silence; 0: never. A clock that has not started refuses nothing. `heard` tells
+    whether any input was accepted since the reset.
+    """
+
+    def __init__(self, read: ClockReader, *, max_age: float = 0.0,
+                 max_lead: float | None = None, timeout: float = 0.0,
+                 simulated: Callable[[], bool] = lambda: False) -> None:
+        """
+        Take what reads the clock; the bounds may be changed at any time.
+
+        simulated: tells whether the clock is that of a simulation or a bag.
+        """
+        super().__init__(read)
+        self._simulated, self._steps_ns = simulated, deque[int](maxlen=STEPS)
+        self.max_age, self.max_lead, self.timeout = max_age, max_lead, timeout
+        self._timeline = Timeline()
+        self._accepted_ns, self.heard = self.now_ns, False
+
+    def reset(self) -> None:
+        """Forget the stamps: the next may be any; silence is counted from now on."""
+        self._timeline.reset()
+        self.look()
+        self._accepted_ns, self.heard = self.now_ns, False
+
+    def look(self) -> int:
+        """Return the time; where the clock has just started or was set, silence starts again."""
+        before_ns, now_ns = self.now_ns, super().look()
+        if self.was_set or before_ns == 0:
+            self._accepted_ns = now_ns
+            self._steps_ns.clear()
+        elif now_ns > before_ns:
+            self._steps_ns.append(now_ns - before_ns)
+        return now_ns
+
+    def require_recent(self, stamp_ns: int) -> None:
+        """Raise StampError where a stamp is too old, or ahead, at the last look."""
+        if self.max_age <= 0.0 or self.now_ns == 0:
+            return
+        age = 1e-9 * (self.now_ns - stamp_ns)
+        if 0.0 <= age <= self.max_age:
+            return
+        lead = self.clock_step + (self.max_age if self.max_lead is None else self.max_lead)
+        if not -lead <= age <= 0.0:
+            bound, side = (self.max_age, 'ago') if age > 0.0 else (lead, 'ahead')
+            raise StampError(
+                f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')
+
+    def follows(self, stamp_ns: int) -> bool:
+        """
+        Look at the clock and judge a stamp; return False where the stamps were set back.
+
+        Raises StampError where it is too old, too far ahead, or not after the one before.
+        """
+        self.look()
+        self.require_recent(stamp_ns)
+        return self._timeline.follows(stamp_ns)
+
+    def accept(self) -> None:
+        """Count silence from the last look on: input was accepted."""
+        self._accepted_ns, self.heard = self.now_ns, True
+
+    @property
+    def clock_step(self) -> float:
+        """
+        Return the step of simulated time, s: the least of those last seen, 0 by a real clock.
+
+        It is MAX_STEP at most, and that before the first step is seen.
+        """
+        if not self._simulated():
+            return 0.0
+        return min([MAX_STEP, *(1e-9 * step for step in self._steps_ns)])
+
+    @property
+    def silence(self) -> float:
+        """Return for how long (s) no input was accepted, at the last look."""
+        return 1e-9 * (self.now_ns - self._accepted_ns)
+
+    @property
+    def silent(self) -> bool:
+        """Return whether that is longer than the timeout."""
+        return 0.0 < self.timeout < self.silence

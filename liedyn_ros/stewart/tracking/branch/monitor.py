@@ -1,0 +1,117 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Tells from its motion which of two poses of the same lengths a platform is in.
+
+At a singularity two poses of the same lengths meet, with opposite signs of the determinant. A
+solver started from the previous pose can stay on its side when the platform passes through. It
+meets the lengths perfectly: neither a residual nor a jump of the pose shows the fault. The motion
+shows it: the solver's signed smallest singular value dips to zero and turns back sharply. That of
+the platform passes smoothly through zero.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.stewart.platform.state import PlatformState
+from liedyn_ros.stewart.tracking.branch.kernels import branch as kernels, passage
+
+# 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before. In a second the
+# acceleration changes by 0.03 to 300 1/s^2: from paths of half a minute to shakers.
+JERKS = 10.0 ** np.arange(-3.0, 6.0)
+BINS = 128  # that the passage of a singularity is kept in
+
+
+class Branch(NamedTuple):
+    """
+    What the motion tells of one sample.
+
+    expected_sign: of the determinant on the branch that the motion leads to. rate: of the signed
+    value, filtered, 1/s. prediction_gap: from where the motion leads to the given pose, along
+    the null twist, rad or characteristic lengths. unsure: whether noise leaves both branches
+    possible; it stays so until a reset where the motion beyond the singularity does not tell.
+    wrong: whether the given pose lies on the other branch than the motion leads to.
+    """
+
+    expected_sign: int
+    rate: float
+    prediction_gap: float
+    unsure: bool
+    wrong: bool
+
+
+class BranchMonitor:
+    """
+    Follows the signed singular value through zero and judges every pose by it.
+
+    The measurement is the square of a pose's value, which is the same on both branches. Length
+    noise moves it by 2 slope * noise however near the singularity is. It can fall below zero,
+    where no pose has the lengths. A bank of filters, one for each of JERKS, follows value, rate
+    and acceleration. Where noise hides the value the filters extrapolate the motion. Beyond, the
+    motion is traced back from there. The odds of the branch say whether its value, or the opposite
+    one, fits the filters before the singularity.
+    """
+
+    def __init__(self) -> None:
+        """Start without a pose."""
+        of_bank = (len(JERKS), passage.ROW)
+        self.words = kernels.MONITOR.pack(
+            bank=np.zeros(of_bank), gate=np.zeros(of_bank), jerks=JERKS, bins=np.zeros((BINS, 3)),
+            tally=np.zeros(passage.TALLY), work=np.zeros((2, passage.ROW)),
+            weights=np.zeros((len(JERKS), 3)), numbers=np.zeros(kernels.NUMBERS),
+            stamps=np.zeros(kernels.STAMPS, dtype=np.int64))
+        self._numbers = kernels.MONITOR.array(self.words, 'numbers')
+        kernels.judge(self.words, 0, 1.0, 0.0, 0.0, 0.0)  # needed alone in a singularity first,
+        kernels.coast(self.words, 0)  # as these are: no time to compile then
+        kernels.confirm(self.words, 1)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the motion: the next pose is believed."""
+        kernels.reset(self.words)
+
+    def confirm(self, state: PlatformState) -> None:
+        """Believe a pose: a redundant sensor has told which branch it is."""
+        kernels.confirm(self.words, state.determinant_sign)
+
+    @property
+    def expected_sign(self) -> int:
+        """Return the sign of the determinant on the branch that the motion leads to, 1 or -1."""
+        return 1 if self._numbers[kernels.VALUE] > 0.0 else -1
+
+    @property
+    def told_sign(self) -> int:
+        """
+        Return the expected sign to report, 0 before the first pose.
+
+        While noise hides the branch it changes at most once.
+        """
+        return int(self._numbers[kernels.TOLD])
+
+    def near(self, value: float) -> bool:
+        """Return whether the motion is expected within a signed value of the singularity."""
+        numbers = self._numbers
+        return bool(numbers[kernels.STARTED]) and bool(abs(numbers[kernels.VALUE]) < value)
+
+    def update(
+            self, stamp_ns: int, state: PlatformState, noise: float, shortfall: float = 0.0
+    ) -> Branch:
+        """
+        Return what the motion shows of the pose measured at a time (ns).
+
+        noise: standard deviation of a leg length. shortfall: norm of the error that a solve
+        left in the lengths. Both are in characteristic lengths.
+        """
+        return Branch(*kernels.judge(
+            self.words, stamp_ns, state.signed_value, state.slope, noise, shortfall))
+
+    def coast(self, stamp_ns: int) -> None:
+        """Go on to a time (ns) without a pose, as far as the motion before says anything."""
+        kernels.coast(self.words, stamp_ns)

@@ -1,0 +1,117 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Two poses of the same lengths, both followed through a singularity until one is ruled out."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels.state import COUNT
+from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+from liedyn_ros.stewart.solver.methods import Method
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver
+from liedyn_ros.stewart.tracking.branch.kernels.branch import EXACT
+from liedyn_ros.stewart.tracking.branch.monitor import Branch
+from liedyn_ros.stewart.tracking.sample_gate import Sample
+from liedyn_ros.stewart.tracking.tracker import PoseTracker, TrackedPose
+
+# Given two poses, tells by a redundant sensor whether the second fits better; None for neither.
+Preference = Callable[[Array, Array], bool | None]
+
+
+class Choice(NamedTuple):
+    """
+    Which of two poses of a sample is better.
+
+    tracked, branch: the better pose and its judgement. other: (4, 4), m, the other pose while
+    both are possible. switched: whether the better one is not the tracker's. confirmed: whether a
+    sensor decided.
+    """
+
+    tracked: TrackedPose
+    branch: Branch
+    other: Array | None = None
+    switched: bool = False
+    confirmed: bool = False
+
+
+class TwoBranchTracker:
+    """
+    Finds and follows the pose on the other branch while it is open which is true.
+
+    It is the tracker's pose reflected along the null twist and solved again; from then on it is
+    tracked on its own. The motion or a sensor decides.
+    """
+
+    def __init__(
+            self, geometry: StewartGeometry, home: ArrayLike, method: Method,
+            meter: PlatformMeter) -> None:
+        """Take what a PoseTracker takes."""
+        self._meter, self._solver = meter, PoseSolver(geometry, method)
+        self._other = PoseTracker(geometry, home, method, meter)
+
+    def drop(self) -> None:
+        """Stop following the other pose."""
+        self._other.reset()
+
+    def choose(
+            self, tracked: TrackedPose, sample: Sample, branch: Branch,
+            prefer: Preference | None) -> Choice:
+        """
+        Return the better of the tracker's pose of a sample and the one on the other branch.
+
+        branch: the judgement of the tracker's pose. prefer: a redundant sensor's answer.
+        """
+        if not (branch.unsure or branch.wrong):
+            self.drop()
+            return Choice(tracked, branch)
+        other = self._follow(tracked, sample)
+        if other is None:
+            return Choice(tracked, branch)
+        preferred = None if prefer is None else prefer(tracked.pose, other.pose)
+        switched = branch.wrong if preferred is None else preferred
+        if switched:
+            self._other.continue_from(tracked)
+            apart = other.state.signed_value - tracked.state.signed_value
+            branch = branch._replace(
+                wrong=False, prediction_gap=branch.prediction_gap
+                + apart / max(abs(tracked.state.slope), EXACT))
+            tracked, other = other, tracked
+        if preferred is None:
+            return Choice(tracked, branch, other.pose, switched)
+        self.drop()
+        return Choice(tracked, branch._replace(
+            expected_sign=tracked.state.determinant_sign, wrong=False, unsure=False),
+            None, switched, True)
+
+    def _follow(self, tracked: TrackedPose, sample: Sample) -> TrackedPose | None:
+        """Return the other pose of the same sample, or None where no other is found."""
+        sign = tracked.state.determinant_sign
+        if self._other.last is not None:
+            other = self._other.advance(sample, may_restart=lambda: False)
+            if other.converged and other.state.determinant_sign != sign:
+                return other
+            self.drop()
+        values = np.empty(COUNT)
+        solution = self._solver.solve(
+            sample.lengths, self._meter.reflected(tracked.state), values)
+        state = PlatformState(self._meter, solution.pose, values)
+        if not solution.converged or state.determinant_sign == sign:
+            return None
+        # Its twist comes with the next sample: the tracker's is that of the wrong branch.
+        other = replace(
+            tracked, pose=solution.pose, status=solution.status, iterations=solution.iterations,
+            residual=solution.residual, state=state, twist=None)
+        self._other.continue_from(other)
+        return other

@@ -1,0 +1,252 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Six drives with three derivatives, filtered for several sharpnesses of the motion (14.24).
+
+Lengths here are the positions of the drives' ends, m: of struts and rails the readings, of cranks
+their arcs. A member of the bank is a row. It has four numbers of each leg (m, m/s, m/s^2, m/s^3),
+then their common covariance (4, 4), row by row. The evidence for the member and its misfit follow.
+The misfit is the mean of its errors squared over their variance: 1 where the member fits its
+covariance.
+"""
+
+import math
+
+from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.decorators import kernel
+
+LEGS, COVARIANCE, EVIDENCE, MISFIT, ROW = 0, 24, 40, 41, 42
+SPECTRA = 11  # of the fourth derivative, each RATIO times the one before
+FIRST, RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
+MEMORY, MEMORY_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
+UNKNOWN = (1e2, 1e4, 1e6)  # variances of rate, acceleration and jerk before the first sample
+FIT = 4.0  # deviations of a mean misfit, beyond which a member does not fit
+MIN_WEIGHT = 1e-6  # of a member that counts in a mixture
+MIN_LOG_WEIGHT = -700.0  # whose exponential is still a normal number
+LEG, RATE, LENGTHS, RATES, MIXTURE = 0, 6, 12, 13, 15  # of a mixture: values; p11, p12, p22
+GAP = 0.5  # s without a sample, after which the motion is unknown
+MIN_NOISE = 1e-12  # m, of a drive's end: what rounding leaves
+
+FILTER = Bundle(
+    'MotionFilter',
+    bank=MATRIX, scales=VECTOR,  # (SPECTRA, ROW), (6,) m at the end of a drive by its reading
+    ends=VECTOR, mixture=VECTOR, work=VECTOR,  # (6,), (MIXTURE,), (ROW + SPECTRA,)
+    now=INTEGERS)  # (NOW,)
+filter_of = FILTER.view
+STAMP, COUNT, NOW = range(3)  # of the last sample, ns; of samples since the motion was unknown
+MOVED = 6 + SPECTRA * ROW  # numbers that `follow` writes: rates of the readings, and the bank
+
+
+@kernel
+def follow(words, stamp_ns, readings, noise, jitter, moved):
+    """
+    Take six readings at a time (ns); return the time (s) since the last, 0 for the first.
+
+    noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
+    """
+    motion = filter_of(words)
+    bank, ends, mixture, now = motion.bank, motion.ends, motion.mixture, motion.now
+    variance = max(noise, MIN_NOISE) ** 2
+    dt, now[STAMP] = 1e-9 * (stamp_ns - now[STAMP]), stamp_ns
+    for i in range(6):
+        ends[i] = readings[i] * motion.scales[i]
+    if now[COUNT] == 0 or not 0.0 < dt <= GAP:
+        start(bank, ends, variance)
+        now[COUNT] = 1
+        return 0.0
+    now[COUNT] += 1
+    take(bank, dt, ends, variance, jitter * jitter, now[COUNT])
+    mix(bank, dt, now[COUNT], 0.0, motion.work, mixture)
+    for i in range(6):
+        moved[i] = mixture[RATE + i] / motion.scales[i]
+    for m in range(SPECTRA):
+        for k in range(ROW):
+            moved[6 + m * ROW + k] = bank[m, k]
+    return dt
+
+
+@kernel
+def start(bank, lengths, variance):
+    """Start all members from six lengths (6,), m, of a variance (m^2)."""
+    for m in range(SPECTRA):
+        row = bank[m]
+        for k in range(ROW):
+            row[k] = 0.0
+        for i in range(6):
+            row[4 * i] = lengths[i]
+        row[COVARIANCE] = variance
+        for j in range(3):
+            row[COVARIANCE + 5 * (j + 1)] = UNKNOWN[j]
+
+
+@kernel
+def memory(dt):
+    """Return the time, s, over which evidence is kept of samples that come every dt (s)."""
+    return max(MEMORY, MEMORY_SAMPLES * dt)
+
+
+@kernel
+def samples_kept(dt, count):
+    """Return over how many samples a mean misfit is taken, of so many that came every dt (s)."""
+    return min(float(count), memory(dt) / dt)
+
+
+@kernel
+def take(bank, dt, lengths, variance, jitter, count):
+    """
+    Move all members on by a time (s) and correct them with six lengths (6,), m.
+
+    variance: m^2, of a length. jitter: s^2, of the stamps. count: samples with this one.
+    """
+    kept, samples = math.exp(-dt / memory(dt)), samples_kept(dt, count)
+    spectrum = FIRST
+    for m in range(SPECTRA):
+        row = bank[m]
+        predict(row, dt, spectrum)
+        correct(row, lengths, variance, jitter, kept, 1.0 / samples)
+        spectrum *= RATIO
+
+
+@kernel
+def predict(row, dt, spectrum):
+    """Move a member on by a time, s, or back (14.24)."""
+    h2, h3 = 0.5 * dt * dt, dt * dt * dt / 6.0
+    for k in range(0, 24, 4):
+        row[k] += dt * row[k + 1] + h2 * row[k + 2] + h3 * row[k + 3]
+        row[k + 1] += dt * row[k + 2] + h2 * row[k + 3]
+        row[k + 2] += dt * row[k + 3]
+    p = row[COVARIANCE:EVIDENCE]
+    for i in range(4):  # P F^T
+        k = 4 * i
+        p[k] += dt * p[k + 1] + h2 * p[k + 2] + h3 * p[k + 3]
+        p[k + 1] += dt * p[k + 2] + h2 * p[k + 3]
+        p[k + 2] += dt * p[k + 3]
+    for j in range(4):  # F (P F^T)
+        p[j] += dt * p[4 + j] + h2 * p[8 + j] + h3 * p[12 + j]
+        p[4 + j] += dt * p[8 + j] + h2 * p[12 + j]
+        p[8 + j] += dt * p[12 + j]
+    sign = 1.0 if dt >= 0.0 else -1.0
+    for i in range(4):
+        for j in range(4):
+            n = 7 - i - j
+            p[4 * i + j] += sign * spectrum * dt ** n / (
+                n * factorial(3 - i) * factorial(3 - j))
+
+
+@kernel
+def factorial(n):
+    """Return n! of n from 0 to 3."""
+    return 6.0 if n == 3 else 2.0 if n == 2 else 1.0
+
+
+@kernel
+def correct(row, lengths, variance, jitter, kept, share):
+    """Correct a member with six lengths; update its evidence (14.25)."""
+    p = row[COVARIANCE:EVIDENCE]
+    speed = 0.0
+    for i in range(6):
+        speed += row[4 * i + 1] ** 2 / 6.0
+    noise = variance + jitter * speed
+    total = p[0] + noise
+    g0, g1, g2, g3 = p[0] / total, p[4] / total, p[8] / total, p[12] / total
+    misfit = 0.0
+    for i in range(6):
+        k = 4 * i
+        error = lengths[i] - row[k]
+        misfit += error * error / total
+        row[k] += g0 * error
+        row[k + 1] += g1 * error
+        row[k + 2] += g2 * error
+        row[k + 3] += g3 * error
+    joseph(p, g0, g1, g2, g3, noise)
+    row[EVIDENCE] = kept * row[EVIDENCE] - 0.5 * (misfit + 6.0 * math.log(total))
+    row[MISFIT] += share * (misfit / 6.0 - row[MISFIT])
+
+
+@kernel
+def joseph(p, g0, g1, g2, g3, noise):
+    """Update the covariance: (1 - g e_1^T) P (1 - g e_1^T)^T + g g^T noise."""
+    gains = (g0, g1, g2, g3)
+    first = (p[0], p[1], p[2], p[3])
+    for i in range(4):
+        for j in range(4):
+            p[4 * i + j] -= gains[i] * first[j]
+    column = (p[0], p[4], p[8], p[12])
+    for i in range(4):
+        for j in range(4):
+            p[4 * i + j] += gains[j] * (gains[i] * noise - column[i])
+    for i in range(4):
+        for j in range(i):
+            p[4 * i + j] = p[4 * j + i] = 0.5 * (p[4 * i + j] + p[4 * j + i])
+
+
+@kernel
+def mix(bank, dt, count, seconds, work, out):
+    """
+    Write the mixture (MIXTURE,) of all members at a time (s) after the last sample (14.25).
+
+    dt: s, between samples, of which count came. work: (ROW + SPECTRA,). It holds lengths (6,),
+    rates (6,), and of each leg the variance of its length, its covariance with the rate, and the
+    variance of that. Where no member fits, the covariance of each is taken times its misfit: the
+    motion or the noise is beyond all of them.
+    """
+    row, weights = work[0:ROW], work[ROW:ROW + SPECTRA]
+    limit = 1.0 + FIT * (2.0 / (6.0 * samples_kept(dt, count))) ** 0.5
+    passing = False
+    for m in range(SPECTRA):
+        passing |= bank[m, MISFIT] <= limit
+    top = -math.inf
+    for m in range(SPECTRA):
+        if not passing or bank[m, MISFIT] <= limit:
+            top = max(top, bank[m, EVIDENCE])
+    total = 0.0
+    for m in range(SPECTRA):
+        weights[m] = 0.0
+        if not passing or bank[m, MISFIT] <= limit:
+            weights[m] = math.exp(max(bank[m, EVIDENCE] - top, MIN_LOG_WEIGHT))
+        total += weights[m]
+    for k in range(MIXTURE):
+        out[k] = 0.0
+    for turn in range(2):
+        spectrum = FIRST
+        for m in range(SPECTRA):
+            weight = weights[m] / total
+            if weight > MIN_WEIGHT:
+                for k in range(ROW):
+                    row[k] = bank[m, k]
+                if seconds != 0.0:
+                    predict(row, seconds, spectrum)
+                if turn == 0:
+                    add_means(row, weight, out)
+                else:
+                    add_spreads(row, weight, 1.0 if passing else row[MISFIT], out)
+            spectrum *= RATIO
+
+
+@kernel
+def add_means(row, weight, out):
+    """Add a member's lengths and rates to a mixture."""
+    for i in range(6):
+        out[LEG + i] += weight * row[4 * i]
+        out[RATE + i] += weight * row[4 * i + 1]
+
+
+@kernel
+def add_spreads(row, weight, scale, out):
+    """Add a member's covariance times a scale, and how far its means are from the mixture's."""
+    p = row[COVARIANCE:EVIDENCE]
+    p11, p12, p22 = scale * p[0], scale * p[1], scale * p[5]
+    for i in range(6):
+        length, rate = row[4 * i] - out[LEG + i], row[4 * i + 1] - out[RATE + i]
+        p11 += length * length / 6.0
+        p12 += length * rate / 6.0
+        p22 += rate * rate / 6.0
+    out[LENGTHS] += weight * p11
+    out[LENGTHS + 1] += weight * p12
+    out[LENGTHS + 2] += weight * p22

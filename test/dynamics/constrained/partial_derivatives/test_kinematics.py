@@ -1,0 +1,206 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Closed loops by placements, axes and pitches, of joints and of closures."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.linalg import expm, qr
+from support.machines.loop_states import EVERY, REDUNDANT, state
+from support.machines.model_variants import placed_turn, rebuilt, turned
+from support.witnesses.complex_loops import ComplexLoops
+from support.witnesses.complex_step import along, hat
+from support.witnesses.tangents import difference
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained import (
+    ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+    constrained_by_kinematics, constrained_hybrid_by_kinematics, constrained_inverse_by_kinematics,
+    kinematic_gaps)
+from liedyn_ros.model import JOINT_TYPES, Model
+
+TOLERANCE = 1e-9
+
+
+def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
+    """Compare with a tolerance of the largest entry, or of 1 where all are smaller."""
+    np.testing.assert_allclose(
+        got, wanted, rtol=0.0, atol=tolerance * max(1.0, np.abs(wanted).max(initial=0.0)))
+
+
+class Direction:
+    """A random change of every kinematic parameter of a model, and what it makes of others."""
+
+    def __init__(self, model: Model, rng) -> None:
+        """Draw it: (J, 6), (J,), (C, 6) twice, (C,) twice."""
+        joints, closures = len(model.joint_list), len(model.closures)
+        self.model, self.places = model, rng.normal(size=(joints, 6))
+        self.pitches, self.lengths = rng.normal(size=(2, closures))
+        self.frames = rng.normal(size=(2, closures, 6))
+
+    def product(self, by):
+        """Return the derivative of a quantity along all placements, frames and sizes."""
+        return (np.tensordot(by.by_placement, self.places, 2)
+                + np.tensordot(by.by_frame_a, self.frames[0], 2)
+                + np.tensordot(by.by_frame_b, self.frames[1], 2)
+                + by.by_closure_pitch @ self.pitches + by.by_length @ self.lengths)
+
+    def displace(self, there: ComplexLoops, s) -> None:
+        """Displace what there has, by s along the direction."""
+        table = self.model.link_table
+        for joint, x in zip(self.model.joint_list, self.places):
+            link = next(i for i in range(table.N)
+                        if joint.v_slice.start <= table.vi[i] < joint.v_slice.stop)
+            turn = np.eye(4)  # of the link's frame in the joint's: what the placement ends in
+            turn[:3, :3] = placed_turn(joint, link, self.model)
+            there.tree.placement[link] = there.start[link] @ turn.T @ (
+                np.eye(4) + hat(s * x)) @ turn
+        there.closures = [SimpleNamespace(
+            **{**vars(closure), 'frame_a': closure.frame_a @ (np.eye(4) + hat(s * a)),
+               'frame_b': closure.frame_b @ (np.eye(4) + hat(s * b)),
+               'pitch': closure.pitch + s * pitch, 'length': closure.length + s * length})
+            for closure, a, b, pitch, length in zip(
+                self.model.closures, *self.frames, self.pitches, self.lengths)]
+
+
+def displaced(dynamics, q, rng):
+    """Return a direction, and the witness with a function that displaces it."""
+    there, direction = ComplexLoops(dynamics.model, q), Direction(dynamics.model, rng)
+    there.start = there.tree.placement.copy()
+    return direction, there
+
+
+@pytest.mark.parametrize('name', EVERY)
+def test_placements_frames_and_sizes_beside_complex_steps(name: str) -> None:
+    """Forward, hybrid and both kinds of inverse dynamics, along a change of all at once."""
+    dynamics, q, v, tau, w, rng = state(EVERY[name])
+    n, m, (direction, there) = dynamics.model.nv, dynamics.m, displaced(dynamics, q, rng)
+    a = dynamics.forward(q, v, tau[0], external=w).a
+    known = np.zeros(n, dtype=bool)
+    known[np.argsort(np.linalg.norm(dynamics.jacobian(q), axis=0))[:(n - m) // 2]] = True
+
+    def hybrid(s, which):
+        direction.displace(there, s)
+        return np.concatenate(there.hybrid(v, which, np.where(which, a, tau[0]), w))
+
+    wanted = np.split(along(lambda s: hybrid(s, np.zeros(n, dtype=bool))), [n, 2 * n])
+    got = constrained_by_kinematics(dynamics, q, v, tau[0], w)
+    assert_same(direction.product(got.a), wanted[0])
+    assert_same(direction.product(got.multipliers), wanted[2])
+    wanted = np.split(along(lambda s: hybrid(s, known)), [n, 2 * n])
+    for by, change in zip(constrained_hybrid_by_kinematics(
+            dynamics, q, v, known, a, tau[0], w), wanted):
+        assert_same(direction.product(by), change)
+    order = qr(dynamics.jacobian(q), mode='r', pivoting=True)[1]
+    for passive, redundancy in ((1, LEAST_TORQUE), (2, LEAST_FORCE)):
+        driven = np.ones(n, dtype=bool)  # passive are joints that the loops move apart
+        driven[order[:min(passive, m)]] = False
+        weight = 0.5 + rng.random(m if redundancy == LEAST_FORCE else n)
+        least_torque = redundancy == LEAST_TORQUE and min(passive, m) < m
+        needed = weight if least_torque or redundancy == LEAST_FORCE else np.ones(m)
+
+        def inverse(s, driven=driven, needed=needed, least_torque=least_torque):
+            direction.displace(there, s)
+            return np.concatenate(there.inverse(v, a, driven, tau[0], needed, least_torque, w))
+
+        back = constrained_inverse_by_kinematics(
+            dynamics, q, v, a, tau=tau[0], actuated=driven, redundancy=redundancy,
+            weights=weight, external=w)
+        for by, change in zip(back, np.split(along(inverse), [n])):
+            assert_same(direction.product(by), change)
+
+
+@pytest.mark.parametrize('name', ('helical', 'floating'))
+def test_axes_and_pitches_beside_models_that_differ(name: str) -> None:
+    dynamics, q, v, tau, w, rng = state(EVERY[name])
+    model = dynamics.model
+    got = constrained_by_kinematics(dynamics, q, v, tau[0], w).a
+
+    def changed(joint, **options):
+        other = ConstrainedDynamics(replace(
+            rebuilt(model, joint.name, **options), closures=model.closures))
+        return other.forward(q, v, tau[0], external=w, closed=False).a
+
+    for j, joint in enumerate(model.joint_list):
+        spec, x = JOINT_TYPES[joint.type_name], rng.normal(size=3)
+        axes = {name: getattr(joint, name) for name, has in (
+            ('axis', spec.has_axis), ('second_axis', spec.has_second_axis)) if has}
+        if axes:
+            wanted = difference(lambda s, joint=joint, axes=axes, x=x: changed(joint, **{
+                name: turned(s * x, each) for name, each in axes.items()}), 1e-3)
+            assert_same(got.by_axis[:, j] @ x, wanted)
+        else:
+            assert not got.by_axis[:, j].any()
+        if joint.type_name == 'helical':
+            assert_same(got.by_pitch[:, j], difference(lambda s, joint=joint: changed(
+                joint, pitch=joint.pitch + s), 1e-3))
+        else:
+            assert not got.by_pitch[:, j].any()
+
+
+@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+def test_gaps_beside_models_that_differ(name: str) -> None:
+    dynamics, q, v, _, _, rng = state({**EVERY, **REDUNDANT}[name])
+    model, direction = dynamics.model, Direction(dynamics.model, rng)
+
+    def opened(s):
+        closures = tuple(replace(
+            closure, frame_a=closure.frame_a @ expm(hat(s * a)),
+            frame_b=closure.frame_b @ expm(hat(s * b)),
+            pitch=closure.pitch + s * pitch * bool(closure.pitch),
+            length=closure.length + s * length * bool(closure.length))
+            for closure, a, b, pitch, length in zip(
+                model.closures, *direction.frames, direction.pitches, direction.lengths))
+        other = ConstrainedDynamics(replace(model, closures=closures))
+        return other.residual(q)
+
+    gaps, still = kinematic_gaps(dynamics, q, v), np.zeros_like(direction.places)
+    direction.places = still
+    assert_same(direction.product(gaps.position), difference(opened))
+    if name in EVERY:  # their placements, and velocities
+        direction, there = displaced(dynamics, q, rng)
+
+        def speed(s):
+            direction.displace(there, s)
+            return there.rows(v)[0] @ v
+        assert_same(direction.product(gaps.velocity), along(speed))
+        j = model.joint_list.index(model.joint_list[-1])
+        moved = difference(lambda s: ConstrainedDynamics(replace(
+            rebuilt(model, model.joint_list[j].name,
+                    placement=model.joint_list[j].placement @ expm(hat(s * np.arange(6.0)))),
+            closures=model.closures, couplings=model.couplings)).residual(q))
+        assert_same(gaps.position.by_placement[:, j] @ np.arange(6.0), moved)
+
+
+def test_calibration_follows_an_assembly() -> None:
+    """The joints of a four bar linkage follow the length of its coupler (law of cosines)."""
+    dynamics, q, *_ = state(REDUNDANT['four bar'])
+    crank, coupler, rocker, span = 0.2, 0.5, 0.4, 0.45
+    gaps = kinematic_gaps(dynamics, q, np.zeros(3)).position
+    longer = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])  # of frame a, which ends the coupler
+    rows, free = dynamics.jacobian(q), np.array([False, True, True])
+    moved = np.linalg.lstsq(rows[:, free], -gaps.by_frame_a[:, 0] @ longer, rcond=None)[0]
+
+    def angle(length):  # of the rocker, the crank held
+        x, y = crank * np.cos(q[0]) - span, crank * np.sin(q[0])
+        reach = np.hypot(x, y)
+        bend = np.arccos((rocker**2 + reach**2 - length**2) / (2 * rocker * reach))
+        return np.arctan2(y, x) - np.copysign(bend, np.sin(np.arctan2(y, x) - q[2]))
+
+    assert np.cos(angle(coupler) - q[2]) == pytest.approx(1.0, abs=1e-12)
+    assert moved[1] == pytest.approx(difference(lambda s: angle(coupler + s)), rel=1e-9)
+
+
+def test_refusals() -> None:
+    dynamics, q, v, _, _, rng = state(EVERY['revolute'])
+    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+        kinematic_gaps(dynamics, dynamics.model.integrate(q, rng.normal(size=len(v))), v)

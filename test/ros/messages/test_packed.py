@@ -1,0 +1,119 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Messages as bytes: equal to what the middleware makes of the filled message, and read back."""
+
+from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
+from liedyn_interfaces.msg import StewartStatus
+import numpy as np
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.nodes.stewart.pose.outputs import POSE, STATUS
+from liedyn_ros.ros.messages.packed import JointStateReader, PackedJointState, PackedMessage, STAMP
+
+pytestmark = pytest.mark.ros
+NAMES = ['a', 'bcd', 'leg_3', '']
+
+
+def joint_state(names=NAMES, frame='base', velocities=True, efforts=0, stamp=(12, 345), seed=0):
+    rng = np.random.default_rng(seed)
+    message = JointState(name=names, position=rng.normal(size=len(names)).tolist())
+    message.header.stamp.sec, message.header.stamp.nanosec = stamp
+    message.header.frame_id = frame
+    if velocities:
+        message.velocity = rng.normal(size=len(names)).tolist()
+    message.effort = rng.normal(size=efforts).tolist()
+    return message
+
+
+@pytest.mark.parametrize('frame', ['', 'a', 'base_link', 'stewart_base'])
+def test_a_packed_pose_is_the_filled_one(frame):
+    message, numbers = PoseStamped(), [0.1, -2.0, 3e300, 0.5, -0.5, 0.5, 0.5]
+    message.header.frame_id = frame
+    packed = PackedMessage(message, (*STAMP, *POSE))
+    message.header.stamp.sec, message.header.stamp.nanosec = 1_700_000_000, 999_999_999
+    p, q = message.pose.position, message.pose.orientation
+    p.x, p.y, p.z, q.x, q.y, q.z, q.w = numbers
+    for _ in range(2):
+        raw = packed.pack((1_700_000_000, 999_999_999, *numbers))
+        assert deserialize_message(raw, PoseStamped) == message
+
+
+def test_integers_and_arrays_of_fixed_size_stand_where_they_belong():
+    packed = PackedMessage(StewartStatus(), (*STAMP, *STATUS))
+    lengths, bound = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 6e-6]
+    raw = packed.pack((3, 4, StewartStatus.START_HOME, 65535, 1e-9, 0.25, 2e-6, *lengths, 73729,
+                       -1, 1, 0.01, float('inf'), 1e-5, 0.1, *bound, -0.002, 4_000_000_000))
+    message = StewartStatus(
+        start=1, iterations=65535, residual=1e-9, smallest_singular_value=0.25, solve_time=2e-6,
+        length=lengths, flags=73729, determinant_sign=-1, expected_determinant_sign=1,
+        prediction_gap=0.01, time_to_singularity=float('inf'), error_radius=1e-5,
+        uniqueness_radius=0.1, error_bound=bound, age=-0.002, passed_over=4_000_000_000)
+    message.header.stamp.sec, message.header.stamp.nanosec = 3, 4
+    assert deserialize_message(raw, StewartStatus) == message
+
+
+def test_a_covariance_is_one_field():
+    packed = PackedMessage(PoseWithCovarianceStamped(), ('pose.covariance',))
+    covariance = np.arange(36.0)
+    message = deserialize_message(packed.pack(covariance.tolist()), PoseWithCovarianceStamped)
+    np.testing.assert_array_equal(message.pose.covariance, covariance)
+
+
+@pytest.mark.parametrize('parts', [('position',), ('position', 'velocity', 'effort')])
+def test_arrays_keep_their_size(parts):
+    message = joint_state(velocities='velocity' in parts, efforts=4 * ('effort' in parts))
+    packed, numbers = PackedMessage(message, (*STAMP, *parts)), np.arange(4.0 * len(parts))
+    read = deserialize_message(packed.pack((5, 6, *numbers)), JointState)
+    assert (read.header.stamp.sec, read.header.stamp.nanosec, read.name) == (5, 6, NAMES)
+    np.testing.assert_array_equal([*read.position, *read.velocity, *read.effort], numbers)
+
+
+def test_a_reader_reads_the_same_from_known_and_other_messages():
+    reader = JointStateReader(NAMES)
+    for seed in range(3):
+        for kind in ({}, {'velocities': False}, {'names': NAMES[:3]}, {'efforts': 4}):
+            message = joint_state(seed=seed, stamp=(seed, 8), **kind)
+            readings = reader.read(serialize_message(message))
+            assert readings.stamp_ns == seed * 1_000_000_000 + 8
+            assert list(readings.names) == message.name
+            for got, wanted in zip(readings[2:], (
+                    message.position, message.velocity, message.effort)):
+                np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize('velocities', [False, True])
+@pytest.mark.parametrize('efforts', [0, 4])
+@pytest.mark.parametrize('frame', ['', 'a', 'stewart_base'])
+def test_numbers_are_read_out_of_messages_of_a_known_kind(frame, velocities, efforts):
+    kind = {'frame': frame, 'velocities': velocities, 'efforts': efforts}
+    known = PackedJointState.of(serialize_message(joint_state(**kind)))
+    assert known.names == NAMES
+    for seed in (1, 2):
+        message = joint_state(stamp=(seed, 7), seed=seed, **kind)
+        readings = known.read(serialize_message(message))
+        assert readings.stamp_ns == seed * 1_000_000_000 + 7
+        np.testing.assert_array_equal(readings.positions, message.position)
+        np.testing.assert_array_equal(readings.velocities, message.velocity)
+        np.testing.assert_array_equal(readings.efforts, message.effort)
+
+
+@pytest.mark.parametrize('other', [
+    {'names': ['a', 'bcd', 'leg_4', '']}, {'names': NAMES[::-1]}, {'frame': 'bass'},
+    {'names': NAMES[:3]}, {'velocities': False}, {'efforts': 1}])
+def test_a_message_of_another_kind_is_not_read(other):
+    known = PackedJointState.of(serialize_message(joint_state()))
+    assert known.read(serialize_message(joint_state(**other))) is None
+
+
+@pytest.mark.parametrize('change', [
+    lambda raw: b'\0\0' + raw[2:], lambda raw: raw[:40], lambda raw: raw[:-16]])
+def test_what_is_not_plain_or_not_whole_is_not_learnt(change):
+    assert PackedJointState.of(change(serialize_message(joint_state()))) is None

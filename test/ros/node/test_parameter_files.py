@@ -1,0 +1,100 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Misspelt parameters, and files for other nodes, are told with what was meant."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from rclpy.logging import LoggingSeverity
+from support.bench.pose_bench import PoseBench
+
+from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
+from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
+from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
+from liedyn_ros.ros.node.parameter_files import files_of_others, unknown_parameters
+
+pytestmark = pytest.mark.ros
+EXAMPLE = 'geometry_file: expected the file of this platform, got none'
+
+
+def test_an_unknown_parameter_is_reported_with_the_nearest_name():
+    known = ['leg_noise', 'leg_rate_noise', 'rate']
+    given = ['leg_nosie', 'rate', 'use_sim_time', 'qos_overrides./pose.publisher.depth', 'xyz']
+    near, far = unknown_parameters(given, known)
+    assert near == ('parameter leg_nosie: expected a name that the node knows, got an unknown '
+                    'one; the nearest is leg_noise')
+    assert far.endswith('got an unknown one')
+
+
+def test_a_node_warns_of_a_misspelt_parameter(bench):
+    node = bench.start(StewartPoseNode, geometry_flie='mine.yaml')
+    bench.until_logged(node, 'the nearest is geometry_file', LoggingSeverity.WARN)
+    assert node.active
+
+
+@pytest.mark.parametrize(('text', 'fits'), [
+    ('/**: {ros__parameters: {}}', True),
+    ('/**/stewart_pose: {ros__parameters: {}}', True),
+    ('stewart_pose: {ros__parameters: {}}', False),
+    ('/left/stewart_pose: {ros__parameters: {}}', True),
+    ('left: {stewart_pose: {ros__parameters: {}}}', True),
+    ('/*/stewart_pose: {ros__parameters: {}}', True),
+    ('/right/stewart_pose: {ros__parameters: {}}', False),
+    ('/**/stewart_pos: {ros__parameters: {}}', False),
+    ('', False)])
+def test_a_file_is_for_a_node_or_not(tmp_path, text, fits):
+    path = tmp_path / 'parameters.yaml'
+    path.write_text(text)
+    found = files_of_others('/left/stewart_pose', ['--ros-args', '--params-file', str(path)])
+    assert (found == []) == fits
+    if not fits:
+        assert found[0].startswith(f'{path}: expected an entry for /left/stewart_pose')
+
+
+def test_a_pattern_of_any_namespace_fits_none_too(tmp_path):
+    path = tmp_path / 'parameters.yaml'
+    path.write_text('/**/stewart_pose: {ros__parameters: {}}')
+    assert files_of_others('/stewart_pose', ['--params-file', str(path)]) == []
+
+
+def test_a_process_warns_of_a_file_that_is_for_another_node(tmp_path, namespace):
+    path = tmp_path / 'parameters.yaml'
+    path.write_text('/**/stewart_pos: {ros__parameters: {leg_noise: 1.0e-5}}')
+    process = subprocess.Popen(
+        [sys.executable, '-m', StewartPoseNode.__module__, '--ros-args', '-r',
+         f'__ns:={namespace}', '--params-file', str(path)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        lines = []
+        for line in process.stderr:
+            lines.append(line)
+            if 'active' in line:
+                break
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert any(f'{path}: expected an entry for {namespace}/stewart_pose' in x for x in lines)
+
+
+def test_the_example_geometry_is_doubted_where_a_robot_publishes(bench):
+    node = PoseBench(bench).settle()
+    assert node.legs.get_subscription_count()
+    bench.until_logged(node.node, EXAMPLE, LoggingSeverity.WARN)
+
+
+@pytest.mark.parametrize('simulator_class', [StewartSimulatorNode, StewartDynamicsSimulatorNode])
+def test_the_example_geometry_is_the_simulators(bench, simulator_class):
+    node = bench.start(StewartPoseNode)
+    simulator = bench.start(simulator_class)
+    bench.until(lambda: not node._geometry_is_doubtful, 'a publisher')
+    assert simulator.active
+    assert not any(EXAMPLE in line for line in bench.logged(node, LoggingSeverity.WARN))

@@ -1,0 +1,87 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The end of a process in which nobody destroyed the nodes."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.ros
+
+
+def test_python_ends_after_the_threads_of_the_nodes(namespace):
+    """A thread that returns from C++ once Python has ended aborts the process, mostly."""
+    code = f"""
+import atexit
+import threading
+
+def tell():  # last, as it is registered first
+    print('left:', [each.name for each in threading.enumerate() if 'stream' in each.name])
+
+atexit.register(tell)
+import rclpy
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.streams.stream import Stream
+
+class Node(ManagedNode):
+    def configure(self):
+        Stream(self).start()
+
+rclpy.init(args=['--ros-args', '-r', '__ns:={namespace}'])
+node = Node('node', ())
+while not node.active:
+    rclpy.spin_once(node)
+"""
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, 'left: []\n'), result.stderr
+
+
+@pytest.mark.parametrize('where', ('callback', 'thread'))
+def test_an_error_while_the_context_ends_does_not_hold_the_process(namespace, where):
+    """Kilted's context destroys its nodes, so it waits for their threads, with a lock held."""
+    code = f"""
+import threading
+import rclpy
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.node.process import RCLError, until_shutdown
+from liedyn_ros.ros.streams.stream import Stream
+
+class Node(ManagedNode):
+    def configure(self):
+        self.ending, self.inside = threading.Event(), threading.Event()
+        if '{where}' == 'callback':
+            stream = Stream(self)
+            stream.open_timer(100.0, self.fail)
+            stream.start()
+        else:
+            thread = threading.Thread(target=self.run, daemon=True)
+            thread.start()
+            self.on_close(thread.join)
+        self.on_close(self.ending.set)
+
+    def run(self):
+        with until_shutdown(self.context):
+            self.fail()
+
+    def fail(self):
+        self.inside.set()
+        while self.context.handle.ok() and not self.ending.wait(0.001):
+            pass
+        raise RCLError('publisher is invalid')
+
+rclpy.init(args=['--ros-args', '-r', '__ns:={namespace}'])
+node = Node('node', ())
+while not node.active:
+    rclpy.spin_once(node)
+node.inside.wait()
+"""
+    result = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr

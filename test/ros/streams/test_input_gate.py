@@ -1,0 +1,160 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The gate of stamped input: age, lead, order, silence, and a clock that was set."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from liedyn_ros.common.errors import StampError
+from liedyn_ros.ros.streams.input_gate import ClockMonitor, InputGate
+
+S = 1_000_000_000  # ns
+
+
+@pytest.fixture
+def clock():
+    """Return a clock that the test sets, ns."""
+    return SimpleNamespace(now=100 * S)
+
+
+def gate_of(clock, **bounds):
+    return InputGate(lambda: clock.now, **bounds)
+
+
+@pytest.mark.parametrize(('stamp', 'reason'), [
+    (98.9, 'expected within 1 s of now, got 1.1 s ago'),
+    (100.06, 'expected within 0.05 s of now, got 0.06 s ahead')])
+def test_a_stamp_too_old_or_ahead_is_refused(clock, stamp, reason):
+    gate = gate_of(clock, max_age=1.0, max_lead=0.05)
+    with pytest.raises(StampError, match=reason):
+        gate.require_recent(round(stamp * S))
+
+
+@pytest.mark.parametrize('stamp', [99.0, 100.0, 100.05])
+def test_a_stamp_at_a_bound_passes(clock, stamp):
+    assert gate_of(clock, max_age=1.0, max_lead=0.05).follows(round(stamp * S))
+
+
+def test_the_lead_is_that_of_the_age_where_none_is_given(clock):
+    gate = gate_of(clock, max_age=0.5)
+    gate.require_recent(round(100.5 * S))
+    with pytest.raises(StampError, match=r'got 0\.6 s ahead'):
+        gate.require_recent(round(100.6 * S))
+
+
+def test_a_stamp_may_be_ahead_of_simulated_time_by_a_step_and_the_lead(clock):
+    """As of a bag whose /clock comes ten times a second, none too evenly, apart from samples."""
+    gate = gate_of(clock, max_age=1.0, max_lead=0.05, simulated=lambda: True)
+    gate.require_recent(round(101.04 * S))  # the step is not known yet
+    for step in (0.102, 0.098, 0.1):
+        clock.now += round(step * S)
+        gate.look()
+    gate.require_recent(clock.now + round(0.103 * S))  # before the clock of its time
+    with pytest.raises(StampError, match=r'within 0\.148 s of now, got 0\.16 s ahead'):
+        gate.require_recent(clock.now + round(0.16 * S))
+
+
+def test_a_sparse_input_sees_the_least_step_of_simulated_time(clock):
+    gate = gate_of(clock, max_age=9.0, max_lead=0.05, simulated=lambda: True)
+    for step in (3 * S, S // 4, 2 * S):
+        clock.now += step
+        gate.look()
+    assert gate.clock_step == 0.25
+
+
+def test_a_real_clock_has_no_step(clock):
+    gate = gate_of(clock)
+    clock.now += S
+    gate.look()
+    assert gate.clock_step == 0.0
+
+
+def test_without_a_greatest_age_any_stamp_passes(clock):
+    for stamp in (1, 1000 * S):
+        assert gate_of(clock, max_age=0.0, max_lead=0.05).follows(stamp)
+
+
+def test_a_clock_that_has_not_started_judges_nothing(clock):
+    clock.now = 0
+    assert gate_of(clock, max_age=1.0).follows(1000 * S)
+
+
+def test_bounds_may_change_at_any_time(clock):
+    gate = gate_of(clock)
+    gate.follows(50 * S)
+    gate.max_age = 1.0
+    with pytest.raises(StampError):
+        gate.follows(51 * S)
+
+
+def test_order_is_kept_and_stamps_set_back_are_followed(clock):
+    gate = gate_of(clock)
+    assert gate.follows(100 * S)
+    for late in (100 * S, 99 * S):
+        with pytest.raises(StampError, match='expected a time after'):
+            gate.follows(late)
+    assert not gate.follows(99 * S + 1)  # the second in a row: the clock of the stamps was set
+    assert gate.follows(99 * S + 2)
+
+
+def test_a_reset_takes_any_stamp(clock):
+    gate = gate_of(clock)
+    gate.follows(100 * S)
+    gate.reset()
+    assert gate.follows(1)
+
+
+def test_silence_is_counted_from_the_last_input_accepted(clock):
+    gate = gate_of(clock, timeout=0.5)
+    gate.accept()
+    for now, silent in ((100.5, False), (100.6, True)):
+        clock.now = round(now * S)
+        gate.look()
+        assert gate.silent == silent
+    assert gate.silence == pytest.approx(0.6)
+    gate.accept()
+    assert not gate.silent and gate.silence == 0.0
+
+
+def test_without_a_timeout_there_is_no_silence(clock):
+    gate = gate_of(clock)
+    clock.now += 1000 * S
+    gate.look()
+    assert not gate.silent and gate.silence > 999.0
+
+
+@pytest.mark.parametrize(('before', 'after'), [(0, 100 * S), (100 * S, 50 * S)])
+def test_silence_starts_again_where_the_clock_starts_or_is_set_back(clock, before, after):
+    clock.now = before
+    gate = gate_of(clock, timeout=0.5)
+    clock.now = after
+    gate.look()
+    assert not gate.silent
+    clock.now += S
+    gate.look()
+    assert gate.silent
+
+
+@pytest.mark.parametrize(('step', 'was_set'), [
+    (0.0, False), (5.0, False), (5.1, True), (-0.1, True)])
+def test_a_clock_that_was_set_is_reported(clock, step, was_set):
+    monitor = ClockMonitor(lambda: clock.now, 5.0)
+    clock.now += round(step * S)
+    assert monitor.look() == clock.now
+    assert monitor.was_set == was_set
+    monitor.look()
+    assert not monitor.was_set
+
+
+def test_without_a_greatest_step_a_clock_is_only_set_back(clock):
+    monitor = ClockMonitor(lambda: clock.now)
+    clock.now += 1000 * S
+    monitor.look()
+    assert not monitor.was_set

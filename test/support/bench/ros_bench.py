@@ -1,0 +1,171 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A ROS 2 in one process: the nodes under test, a partner that talks to them, one executor."""
+
+from collections.abc import Callable
+import os
+import time
+
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+import pytest
+from rcl_interfaces.msg import Log
+from rcl_interfaces.srv import SetParameters
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor, TimeoutException
+from rclpy.logging import LoggingSeverity
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+TIMEOUT = 240.0  # s; only a failing test waits that long, or one that compiles kernels
+WAIT = 0.01  # s, for the first callback between two looks
+MAX_CALLBACKS = 100  # between two looks, where callbacks never end
+REPLY_TIMEOUT = 5.0  # s; after which a request is sent again
+
+# This machine only, in one domain, which the processes that tests start inherit.
+os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+
+
+def open_context():
+    """Return a context, which is its own participant."""
+    context = Context()
+    rclpy.init(context=context)
+    return context
+
+
+class Bench:
+    """Nodes in their own namespace; the test spins them while it waits for something."""
+
+    def __init__(self, context, namespace):
+        """Make the partner; the nodes under test come with `start`."""
+        self._context, self.namespace = context, namespace
+        self._executor = SingleThreadedExecutor(context=context)
+        self._nodes = []
+        self._clients = {}
+        self.partner = self.adopt(Node('partner', context=context, namespace=namespace))
+        self._log = self.collect(Log, '/rosout', QoSProfile(
+            depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+
+    def close(self):
+        """Destroy everything."""
+        self._executor.shutdown()
+        for node in reversed(self._nodes):
+            node.destroy_node()
+
+    def start(self, node_class, cli_args=None, **parameters):
+        """Return a started node under test; parameters as a launch file would give them."""
+        node = self.add(node_class, cli_args, **parameters)
+        self.until(lambda: not node.starting, f'the start of {node.get_name()}')
+        return node
+
+    def add(self, node_class, cli_args=None, **parameters):
+        """Return a node under test that may still be compiling its kernels."""
+        return self.adopt(node_class(
+            context=self._context, namespace=self.namespace, cli_args=cli_args,
+            parameter_overrides=[Parameter(name, value=value)
+                                 for name, value in parameters.items()]))
+
+    def adopt(self, node):
+        """Return a node that is spun, and destroyed, with the others."""
+        self._nodes.append(node)
+        self._executor.add_node(node)
+        return node
+
+    def until(self, condition: Callable[[], object], what: str, act=lambda: None,
+              timeout=TIMEOUT):
+        """
+        Spin until a condition holds and return what it returned; act before every look.
+
+        Between two acts everything that is ready runs: on a busy machine, too, the nodes take
+        what was sent before more is sent.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            act()
+            if result := condition():
+                return result
+            if time.monotonic() > deadline:
+                pytest.fail(f'waited {timeout:g} s in vain: {what}', pytrace=False)
+            self._run_ready()
+
+    def _run_ready(self):
+        """Run what is ready, after a wait for the first of it."""
+        timeout = WAIT
+        for _ in range(MAX_CALLBACKS):
+            try:
+                handler, _, _ = self._executor.wait_for_ready_callbacks(timeout_sec=timeout)
+            except TimeoutException:
+                return
+            handler()
+            if handler.exception() is not None:
+                raise handler.exception()
+            timeout = 0.0
+
+    def collect(self, message_type, topic, qos=100):
+        """Return a list that every message of a topic is appended to."""
+        messages = []
+        self.partner.create_subscription(message_type, topic, messages.append, qos)
+        return messages
+
+    def publisher(self, message_type, topic, qos=100):
+        """Return a publisher of the partner's."""
+        return self.partner.create_publisher(message_type, topic, qos)
+
+    def call(self, service_type, name, **request):
+        """
+        Return the response of a service.
+
+        A client may see a service before the service sees the client. The reply is then lost, so a
+        request is sent again if none comes. A change of a node's state must be sent only once:
+        there an unknown transition is requested first.
+        """
+        new = name not in self._clients
+        if new:
+            self._clients[name] = self.partner.create_client(service_type, name)
+        client = self._clients[name]
+        self.until(client.service_is_ready, f'service {name}')
+        once = service_type is ChangeState
+        if once and new:
+            nothing = ChangeState.Request(transition=Transition(label='none'))
+            self._ask(client, nothing, REPLY_TIMEOUT)
+        return self._ask(
+            client, service_type.Request(**request), TIMEOUT if once else REPLY_TIMEOUT)
+
+    def _ask(self, client, request, timeout):
+        """Return the response to a request, which is sent again after a timeout."""
+        futures, due = [], [time.monotonic()]
+
+        def send():
+            if time.monotonic() >= due[-1]:
+                futures.append(client.call_async(request))
+                due.append(time.monotonic() + timeout)
+
+        return self.until(lambda: next((future for future in futures if future.done()), None),
+                          f'response of {client.srv_name}', act=send).result()
+
+    def set_parameters(self, node, **values):
+        """Return the results of the service that sets parameters, one for each."""
+        return self.call(
+            SetParameters, f'{node.get_name()}/set_parameters',
+            parameters=[Parameter(name, value=value).to_parameter_msg()
+                        for name, value in values.items()]).results
+
+    def logged(self, node, severity=LoggingSeverity.ERROR):
+        """Return what a node has logged at a severity, as anyone hears it on /rosout."""
+        name = node.get_logger().name
+        return [entry.msg for entry in self._log
+                if entry.name == name and entry.level == severity]
+
+    def until_logged(self, node, text, severity=LoggingSeverity.ERROR):
+        """Spin until a node has logged a text."""
+        self.until(lambda: any(text in line for line in self.logged(node, severity)),
+                   f'{text!r} in the log')

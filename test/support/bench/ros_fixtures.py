@@ -1,0 +1,54 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Fixtures of every test that runs nodes: one context for all tests, a namespace for each."""
+
+from itertools import count
+import os
+
+import pytest
+from support.bench.pose_bench import PoseBench
+from support.bench.ros_bench import Bench, open_context
+
+NUMBERS = count()
+
+
+@pytest.fixture(scope='session')
+def context():
+    """Return the context that all tests share."""
+    context = open_context()
+    yield context
+    context.try_shutdown()
+
+
+@pytest.fixture
+def other_context():
+    """Return a second context, for what one participant cannot do."""
+    context = open_context()
+    yield context
+    context.try_shutdown()
+
+
+@pytest.fixture
+def namespace():
+    """Return a namespace that no other test uses, of this run or of another in this domain."""
+    return f'/test_{os.getpid()}_{next(NUMBERS)}'
+
+
+@pytest.fixture
+def bench(context, namespace):
+    """Return an empty bench."""
+    bench = Bench(context, namespace)
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def tracking(bench):
+    """Return a function that starts a pose node with parameters and sees it track home."""
+    return lambda **parameters: PoseBench(bench, **parameters).settle()

@@ -1,0 +1,58 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Paths on which the determinant of the Stewart platform's Jacobian changes its sign."""
+
+import numpy as np
+from support.machines.stewart_cases import pose_of
+
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import leg_lengths, length_jacobian, ScrewMotion
+
+# Start pose, and displacement (rad, m): about the vertical, about a horizontal axis, a screw.
+CROSSINGS = {
+    'turn': (pose_of((0.02, 0.01, 0.5), (3.0, 2.0, 0.0)), (0.0, 0.0, 2.27, 0.0, 0.0, 0.0)),
+    'tilt': (pose_of((0.01, 0.02, 0.5), (20.0, 3.0, 5.0)), (1.22, 0.0, 0.0, 0.0, 0.0, 0.0)),
+    'screw': (pose_of((0.02, 0.01, 0.45), (10.0, 3.0, 5.0)), (1.1, 0.5, 0.4, 0.02, -0.01, 0.02)),
+}
+FIRST_NS = 1_000_000_000
+
+
+class Crossing:
+    """Samples of one path: stamps (ns), true poses, lengths with noise, and where it crosses."""
+
+    def __init__(self, geometry, name, duration, noise, seed=1, rate=1000):
+        """Compute them all."""
+        start, displacement = CROSSINGS[name]
+        count = round(duration * rate) + 1
+        times = np.arange(count) / rate
+        self.poses = ScrewMotion(start, displacement, duration).pose(times)
+        self.lengths = leg_lengths(geometry, self.poses)
+        self.lengths += noise * np.random.default_rng(seed).normal(size=self.lengths.shape)
+        self.stamps = FIRST_NS + np.arange(count) * (1_000_000_000 // rate)
+        signs = [np.sign(np.linalg.det(length_jacobian(geometry, pose))) for pose in self.poses]
+        changes = np.flatnonzero(np.diff(signs))
+        assert len(changes) == 1
+        self.index = int(changes[0]) + 1  # of the first sample beyond the singularity
+        self.arc = np.linalg.norm(se3.log(se3.compose(se3.inverse(start), self.poses)), axis=1)
+
+    def __len__(self):
+        """Return how many samples there are."""
+        return len(self.stamps)
+
+    def samples(self):
+        """Go through index, stamp and lengths."""
+        return zip(range(len(self)), self.stamps.tolist(), self.lengths)
+
+    def share_of_path(self, index):
+        """Return how far from the crossing a sample is, as a share of the path's length."""
+        return abs(self.arc[index] - self.arc[self.index]) / self.arc[-1]
+
+    def error(self, index, pose):
+        """Return the largest entry of the twist (rad, m) from the true pose to another."""
+        return np.abs(se3.log(se3.compose(se3.inverse(self.poses[index]), pose))).max()

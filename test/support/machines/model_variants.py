@@ -1,0 +1,57 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Models that differ from others by one joint, and where that joint is in the link table."""
+
+import numpy as np
+from scipy.linalg import expm
+from support.witnesses.complex_step import hat
+from support.witnesses.link_kinematics import body_poses, unpack
+
+from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
+
+
+def rebuilt(model: Model, changed: str, **options) -> Model:
+    """Return the model with a joint that differs."""
+    builder = ModelBuilder(model.name, gravity=model.gravity)
+    for body in model.body_list:
+        builder.add_body(body.name, body.inertia)
+    for joint in model.joint_list:
+        spec = JOINT_TYPES[joint.type_name]
+        given = {'placement': joint.placement, 'damping': joint.damping,
+                 'friction': joint.friction}
+        if spec.has_axis:
+            given['axis'] = joint.axis
+        if spec.has_second_axis:
+            given['second_axis'] = joint.second_axis
+        if joint.type_name == 'helical':
+            given['pitch'] = joint.pitch
+        builder.add_joint(joint.name, joint.type_name, joint.parent, joint.child,
+                          **{**given, **(options if joint.name == changed else {})})
+    return builder.build()
+
+
+def turned(w, axis):
+    """Return an axis turned by a rotation vector."""
+    return exp(np.concatenate([w, np.zeros(3)]))[:3, :3] @ axis
+
+
+def exp(x):
+    """Return the exponential of a twist by scipy."""
+    return expm(hat(x))
+
+
+def placed_turn(joint, link: int, model: Model):
+    """Return the rotation from a joint's frame to its first link's, by poses at zero."""
+    table, neutral = model.link_table, model.neutral()
+    poses = body_poses(table, neutral)
+    parent = np.eye(4) if joint.parent is None else poses[model.body_index(joint.parent)]
+    chain, at = np.eye(4), link
+    while at >= 0:
+        chain, at = unpack(table.placement[at]) @ chain, table.parent[at]
+    return (np.linalg.inv(parent @ joint.placement) @ chain)[:3, :3]

@@ -1,0 +1,28 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Derivatives along the tangents of the retraction, by differences."""
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.model import Model
+
+STENCIL = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central, of eighth order
+
+
+def tangent_derivatives(model: Model, q: Array, function, h: float = 2e-3) -> Array:
+    """Return E_i f (nv, ...): the derivative of a function of q along each tangent (13.1)."""
+    return np.array([
+        difference(lambda s, e=e: function(model.integrate(q, s * e)), h)
+        for e in np.eye(model.nv)])
+
+
+def difference(function, h: float = 2e-3) -> Array:
+    """Return the derivative at zero of a function of one number."""
+    return sum(w * (function(s * h) - function(-s * h)) for s, w in STENCIL.items()) / h
