@@ -112,7 +112,7 @@ def test_imports_point_one_way(part):
 
 
 def folders_imported() -> dict[Path, set[Path]]:
-    """Return the folders that the modules of each folder import; what exports alone is left out."""
+    """Return the folders that the modules of each folder import, those of exports left out."""
     found: dict[Path, set[Path]] = {}
     for path in PACKAGE.rglob('*.py'):
         if path.name == '__init__.py':
