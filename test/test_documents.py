@@ -24,13 +24,6 @@ TABLE = re.compile(r'^\|(?P<head>.*)\|\n\|[-| ]*\|\n(?P<rows>(\|.*\|\n)+)', re.M
 LINK = re.compile(r'\]\((?!https?:)(?P<path>[^)#]*)(?:#(?P<anchor>[^)]*))?\)')
 HEADING = re.compile(r'^#+ (.*)$', re.MULTILINE)
 
-TEXT = ('.md', '.rst', '.py', '.msg', '.srv', '.yaml', '.xml', '.rviz', '.sh', '.txt')
-# Bracketed, so that this file does not refuse itself.
-REFUSED = re.compile(
-    r'\b(ane[w]|nough[t]|(of|not) our[s]|speaks? (fo[r]|agains[t])|is to be sai[d]'
-    r'|there is none o[f])\b'
-    r'|\b(MOS[T]|FURTHES[T]|PATIENC[E])(_|\b)')
-
 PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'docs').rglob('*.md'))]
 WITH_SNIPPETS = [page for page in PAGES if SNIPPET.search(page.read_text())]
 
@@ -44,11 +37,6 @@ def anchors(page):
     """Return the anchors of a page's headings, as GitHub makes them."""
     headings = HEADING.findall(BLOCK.sub('', page.read_text()))
     return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
-
-
-def words(line):
-    """Return a line with the words of its identifiers apart."""
-    return line.replace('_', ' ')
 
 
 def test_pages_with_snippets_are_found():
@@ -123,21 +111,6 @@ def test_every_page_is_on_the_map():
               for link in LINK.finditer((ROOT / 'docs' / 'README.md').read_text())}
     assert {name(page) for page in (ROOT / 'docs').rglob('*.md')} - set(
         map(name, linked - {ROOT / 'CONTRIBUTING.md'})) == {'docs/README.md'}
-
-
-@pytest.mark.parametrize('folder', [
-    '.', 'benchmarks', 'config', 'docs', 'examples', 'launch', 'liedyn_interfaces', 'liedyn_ros',
-    'test', 'tools'])
-def test_english(folder):
-    """Words of a private vocabulary do not occur; CONTRIBUTING says how to write."""
-    paths = (ROOT / folder).glob('*') if folder == '.' else (ROOT / folder).rglob('*')
-    found = []
-    for path in paths:
-        if path.suffix in TEXT and '__pycache__' not in path.parts:
-            for number, line in enumerate(path.read_text().splitlines(), start=1):
-                found += [f'{name(path)}:{number}: {match[0]}' for text in (line, words(line))
-                          for match in REFUSED.finditer(text)]
-    assert found == []
 
 
 def test_versions_agree():
