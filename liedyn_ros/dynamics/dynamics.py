@@ -24,11 +24,12 @@ from liedyn_ros.dynamics.algorithms.kernels.centroidal import (
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS, coriolis_matrix
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
+from liedyn_ros.dynamics.tree.arguments import Arguments
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import borrowed, output, refuse
 from liedyn_ros.dynamics.tree.kernels.kinematics import jacobian, kinematics
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.model import Model
 from liedyn_ros.model.configuration import with_unit_quaternions
 
@@ -82,7 +83,8 @@ class Dynamics:
         tables = self.constants, self.data, BatchPool(partial(LaneTables, self.constants))
         self.inverse, self.hybrid = Inverse(*tables), Hybrid(*tables)
         self.forward = Forward(*tables, self.hybrid)
-        self._crba = BoundKernel(crba, self.constants.table, self.data.table)
+        self._crba = CheckedKernel(Arguments(model, 'q out', done=True), crba,
+                                   self.constants.table, self.data.table)
         self._q_shape, self._v_shape = (model.nq,), (model.nv,)
         self._zero = np.zeros(model.nv)
 
@@ -93,11 +95,7 @@ class Dynamics:
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
         matrix = output(out, 2 * self._v_shape)
-        if self._crba.attempt(q, matrix):
-            return matrix
-        q = self._position(q)
-        if not self._crba(q, matrix):
-            refuse(self.model, '', q)
+        self._crba(q, matrix)
         return matrix
 
     def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None,

@@ -11,7 +11,7 @@
 from collections.abc import Callable
 import functools
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
 from numba.core.errors import NumbaError
 
@@ -24,7 +24,7 @@ class BoundKernel:
 
     Numba looks at the types of all arguments at every call; to check them before takes as long as
     a small kernel runs. So `attempt` runs the kernel on arguments as they come. It returns None
-    where one is of another type, or where no call has compiled the kernel yet.
+    if one is of another type, or if no call has compiled the kernel yet.
     """
 
     __slots__ = ('_compiled', '_run', '_tables', 'attempt')
@@ -48,6 +48,56 @@ class BoundKernel:
             self._compiled.disable_compile()
         self.attempt = _attempt(self._run)
         return result
+
+
+class Check(Protocol):
+    """What a checked kernel knows of its arguments."""
+
+    @property
+    def done(self) -> int:
+        """Return the code of a kernel that has written its results."""
+
+    def prepare(self, *given: Any) -> tuple[Any, ...]:
+        """Return the arguments with the types of the kernel, or raise the error of a wrong one."""
+
+    def refuse(self, code: int, *arguments: Any) -> NoReturn:
+        """Raise the error of prepared arguments for which the kernel returned a code."""
+
+
+class CheckedKernel:
+    """
+    A bound kernel whose arguments are looked at only if it fails on them as they come.
+
+    The check sees every call on arguments of another type, of refused numbers, or before the
+    kernel is compiled. A TypeError or ValueError of the first attempt is no answer: it means
+    other types. A fault that is not in the types is raised again, by the second call.
+    """
+
+    __slots__ = ('_attempt', '_bound', '_check', '_done')
+
+    def __init__(self, check: Check, compiled: Any, *tables: Any) -> None:
+        """Take the check, a kernel and its first arguments."""
+        self._check, self._done = check, check.done
+        self._bound = BoundKernel(compiled, *tables)
+        self._attempt: Callable[..., Any] = _not_compiled
+
+    def __reduce__(self) -> Any:
+        """Copy, or pickle, as a checked kernel on the copied tables."""
+        return CheckedKernel, (self._check, *self._bound.__reduce__()[1])
+
+    def __call__(self, *given: Any) -> tuple[Any, ...]:
+        """Run the kernel, and return the arguments on which it ran; or raise what is wrong."""
+        try:
+            if self._attempt(*given) == self._done:
+                return given
+        except (TypeError, ValueError, NumbaError):
+            pass
+        arguments = self._check.prepare(*given)
+        code = self._bound(*arguments)
+        if code != self._done:
+            self._check.refuse(code, *arguments)
+        self._attempt = self._bound._run
+        return arguments
 
 
 def _not_compiled(*arguments: Any) -> None:

@@ -19,8 +19,6 @@ An algorithm is an object with one call for each form:
 A new algorithm is one module with one such class, and one attribute of Dynamics.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -30,7 +28,7 @@ from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import borrowed
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.model.configuration import with_unit_quaternions
 
 
@@ -49,51 +47,36 @@ class Algorithm:
         self._nq, self._nv, self._bodies = self.model.nq, self.model.nv, len(self.model.bodies)
         self._q_shape, self._v_shape = (self._nq,), (self._nv,)
         self._wrench_shape = (self._bodies, 6)
-        self._no_wrenches = np.empty((0, 6))
-        self._no_wrench_rows = np.empty((0, self._bodies, 6))
-        self._order, self._series_kernel = -1, BoundKernel(_unbound)
+        self._kernel = self._bind(data)
+        self._series = 0, self._bind_series(data, 0)  # one value, as threads replace it
 
-    def _tables(self, data: Data | None) -> tuple[Array, ...]:
-        """Return the first arguments of kernels at order zero."""
-        return self._constants.table, self._checked(data).table
+    def _bind(self, data: Data) -> CheckedKernel:
+        """Return the kernel of one state."""
+        raise NotImplementedError
 
-    def _checked(self, data: Data | None) -> Data:
-        if data is None:
-            return self._data
+    def _bind_series(self, data: Data, order: int) -> CheckedKernel:
+        """Return the kernel of time derivatives, with scratch buffers up to an order."""
+        raise NotImplementedError
+
+    def _with(self, data: Data | None) -> CheckedKernel:
+        """Return the kernel of one state that writes to data, or to the object's own."""
+        return self._kernel if data is None else self._bind(self._checked(data))
+
+    def _series_with(self, data: Data | None, order: int) -> CheckedKernel:
+        """Return the kernel of time derivatives that writes to data, or to the object's own."""
+        if data is not None:
+            return self._bind_series(self._checked(data), order)
+        most, kernel = self._series
+        if order > most:
+            kernel = self._bind_series(self._data, order)
+            self._series = order, kernel
+        return kernel
+
+    def _checked(self, data: Data) -> Data:
         if data.constants.model is not self.model:
             raise LiedynError(f'data: expected data of {self.model.name}, got data of another '
                               f'model, {data.constants.model.name}')
         return data
-
-    def _for_order(self, order: int, kernel: Any, with_data: bool, data: Data | None
-                   ) -> BoundKernel:
-        """Return a kernel bound to tables with room for an order."""
-        if data is None and order <= self._order:
-            return self._series_kernel
-        used = self._checked(data)
-        tables = (self._constants.table, *((used.table,) if with_data else ()), used.room(order))
-        bound = BoundKernel(kernel, *tables)
-        if data is None:
-            self._series_kernel, self._order = bound, order
-        return bound
-
-    def _position(self, q: ArrayLike) -> Array:
-        return with_unit_quaternions(self.model.link_table, borrowed('q', q, self._q_shape))
-
-    def _rate(self, name: str, value: ArrayLike) -> Array:
-        return borrowed(name, value, self._v_shape)
-
-    def _wrenches(self, external: ArrayLike | None) -> Array:
-        """Return wrenches (B, 6), or none (0, 6)."""
-        if external is None:
-            return self._no_wrenches
-        return borrowed('external', external, self._wrench_shape)
-
-    def _wrench_rows(self, external: ArrayLike | None, order: int) -> Array:
-        """Return wrenches (order + 1, B, 6), or none (0, B, 6)."""
-        if external is None:
-            return self._no_wrench_rows
-        return time_derivatives_of('external', external, (order + 1, *self._wrench_shape))
 
     def _states(self, q: ArrayLike) -> Array:
         """Return configurations (K, nq)."""
@@ -110,29 +93,6 @@ class Algorithm:
         return borrowed('external', external, (*axes, *self._wrench_shape))
 
 
-def _unbound() -> None:
-    """Stand where no kernel is bound yet."""
-
-
-def time_derivatives_of(
-        name: str, value: ArrayLike, shape: tuple[int, ...], take: Any = borrowed) -> Array:
-    """Return an array with a row for each order, or raise ShapeError or LiedynError."""
-    try:
-        return take(name, value, shape)
-    except ShapeError as error:
-        given = np.shape(value)
-        if len(given) == len(shape) and given[0] != shape[0] and given[1:] == shape[1:]:
-            raise ShapeError(
-                f'{name}: expected time derivatives 0 to {shape[0] - 1}, one a row, shape '
-                f'{shape}, got {given[0]} rows') from error
-        raise
-
-
 def of_state(wrenches: Array, state: int) -> dict[str, Array]:
     """Return the wrenches on one state of a batch, if there are any, by name."""
     return {'external': wrenches[state]} if len(wrenches) else {}
-
-
-def applied(wrenches: Array) -> dict[str, Array]:
-    """Return wrenches, if there are any, by name."""
-    return {'external': wrenches} if len(wrenches) else {}

@@ -15,18 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.algorithms.algorithm import Algorithm, applied
+from liedyn_ros.dynamics.algorithms.algorithm import Algorithm
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
-from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, forward
+from liedyn_ros.dynamics.algorithms.kernels.aba import forward
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardPartialDerivatives
 from liedyn_ros.dynamics.time_derivatives.errors import ForwardOrders, NO_DIGIT
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid as hybrid_series
+from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import output, require_own_memory, stop
+from liedyn_ros.dynamics.tree.inputs import output
 from liedyn_ros.dynamics.tree.orders import order_of_rows
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel
 
 
 class Forward(Algorithm):
@@ -38,9 +39,8 @@ class Forward(Algorithm):
     """
 
     def __init__(self, constants: Constants, data: Data, lanes: BatchPool, hybrid: Hybrid) -> None:
-        """Bind the kernel of one state; the other forms are those of hybrid dynamics."""
+        """Take hybrid dynamics too, of which batches are a case."""
         super().__init__(constants, data, lanes)
-        self._kernel = BoundKernel(forward, *self._tables(None))
         self._hybrid, self._none = hybrid, np.zeros(self._nv, dtype=bool)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -48,17 +48,8 @@ class Forward(Algorithm):
                  data: Data | None = None) -> Array:
         """Return a (nv,); external is (B, 6)."""
         a = np.empty(self._nv) if out is None else output(out, self._v_shape)
-        wrenches = self._no_wrenches if external is None else external
-        if data is None and self._kernel.attempt(q, v, tau, wrenches, a) == DONE:
-            return a
-        kernel = self._kernel if data is None else BoundKernel(forward, *self._tables(data))
-        q, v, tau = self._position(q), self._rate('v', v), self._rate('tau', tau)
-        wrenches = self._wrenches(external)
-        code = kernel(q, v, tau, wrenches, a)
-        if code != DONE:
-            inputs = {'v': v, 'tau': tau, **applied(wrenches)}
-            require_own_memory(out, q=q, **inputs)
-            stop(self.model, code, '', q, **inputs)
+        kernel = self._kernel if data is None else self._with(data)
+        kernel(q, v, tau, NO_WRENCHES if external is None else external, a)
         return a
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -70,18 +61,13 @@ class Forward(Algorithm):
         tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for r > 30, and for the first
         order whose estimated error exceeds max_error, as Hybrid.time_derivatives does.
         """
-        if type(tau) is not np.ndarray or tau.ndim != 2 or not 0 < len(tau) <= self._order + 1:
-            order = order_of_rows('tau', tau, 0)
-        else:
-            order = len(tau) - 1
+        order = order_of_rows('tau', tau, 0)
         shape = order + 1, self._nv
         a = np.empty(shape) if out is None else output(out, shape)
-        kernel = self._for_order(order, hybrid_series, True, data)
-        wrenches = self._no_wrench_rows if external is None else external
-        if kernel.attempt(q, v, self._none, a, tau, wrenches) != DONE:
-            q, v, tau, wrenches = self._hybrid.solve(
-                kernel, q, v, self._none, a, tau, external, out)
-        self._hybrid.require_digits(q, v, self._none, a, tau, wrenches, max_error)
+        taken = self._series_with(data, order)(
+            q, v, self._none, a, tau, NO_WRENCH_ROWS if external is None else external)
+        if order > 0 and max_error != math.inf:
+            self._hybrid.require_digits(taken, max_error)
         return a
 
     def estimate_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike,
@@ -121,3 +107,12 @@ class Forward(Algorithm):
         """Return a (K, r + 1, nv) of tau (K, r + 1, nv), external (K, r + 1, B, 6)."""
         return self._hybrid.batch_time_derivatives(
             q, v, self._none, tau, tau, external, max_error=max_error)[0]
+
+    def _bind(self, data: Data) -> CheckedKernel:
+        return CheckedKernel(Arguments(self.model, 'q v tau external out'),
+                             forward, self._constants.table, data.table)
+
+    def _bind_series(self, data: Data, order: int) -> CheckedKernel:
+        return CheckedKernel(
+            Arguments(self.model, 'q v prescribed out tau external', series=True),
+            hybrid_series, self._constants.table, data.table, data.room(order))

@@ -17,20 +17,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.algorithms.algorithm import (
-    Algorithm, applied, of_state, time_derivatives_of)
+from liedyn_ros.dynamics.algorithms.algorithm import Algorithm, of_state
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.partial_derivatives.hybrid import HybridPartialDerivatives
 from liedyn_ros.dynamics.time_derivatives.errors import HybridOrders, NO_DIGIT, with_error
 from liedyn_ros.dynamics.time_derivatives.estimate import ErrorEstimator
 from liedyn_ros.dynamics.time_derivatives.kernels import aba as aba_series
+from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed, copied, known, mask, require_own_memory, stop
+from liedyn_ros.dynamics.tree.inputs import (
+    borrowed, copied, known, mask, stop, time_derivatives_of)
 from liedyn_ros.dynamics.tree.names import Names
 from liedyn_ros.dynamics.tree.orders import order_of_rows
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
 
 Prescribed = NDArray[np.bool_] | Sequence[str]
 
@@ -46,9 +47,8 @@ class Hybrid(Algorithm):
     """
 
     def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:
-        """Bind the kernel of one state."""
+        """Take what every algorithm takes."""
         super().__init__(constants, data, lanes)
-        self._kernel = BoundKernel(aba.hybrid, *self._tables(None))
         self._names = Names(self.model)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
@@ -57,14 +57,8 @@ class Hybrid(Algorithm):
         """Return a and tau, each (nv,); external is (B, 6)."""
         which = self._mask(prescribed)
         a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
-        wrenches = self._no_wrenches if external is None else external
-        if data is None and self._kernel.attempt(q, v, which, a, tau, wrenches) == aba.DONE:
-            return a, tau
-        kernel = self._kernel if data is None else BoundKernel(aba.hybrid, *self._tables(data))
-        q, v, wrenches = self._position(q), self._rate('v', v), self._wrenches(external)
-        code = kernel(q, v, which, a, tau, wrenches)
-        if code != aba.DONE:
-            stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
+        kernel = self._kernel if data is None else self._with(data)
+        kernel(q, v, which, a, tau, NO_WRENCHES if external is None else external)
         return a, tau
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
@@ -83,11 +77,10 @@ class Hybrid(Algorithm):
         shape = order + 1, self._nv
         a = time_derivatives_of('a', a, shape, copied)
         tau = time_derivatives_of('tau', tau, shape, copied)
-        kernel = self._for_order(order, aba_series.hybrid, True, data)
-        wrenches = self._no_wrench_rows if external is None else external
-        if kernel.attempt(q, v, which, a, tau, wrenches) != aba.DONE:
-            q, v, tau, wrenches = self.solve(kernel, q, v, which, a, tau, external, None)
-        self.require_digits(q, v, which, a, tau, wrenches, max_error)
+        taken = self._series_with(data, order)(
+            q, v, which, a, tau, NO_WRENCH_ROWS if external is None else external)
+        if order > 0 and max_error != math.inf:
+            self.require_digits(taken, max_error)
         return a, tau
 
     def estimate_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
@@ -100,10 +93,9 @@ class Hybrid(Algorithm):
         itself. It takes twice as long as the orders.
         """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
-        shape = order + 1, self._nv
-        return self._estimator.error(
-            self._position(q), self._rate('v', v), which, time_derivatives_of('a', a, shape),
-            time_derivatives_of('tau', tau, shape), self._wrench_rows(external, order))
+        a = time_derivatives_of('a', a, (order + 1, self._nv))
+        return self._estimator.error(*self._rows.prepare(
+            q, v, which, a, tau, NO_WRENCH_ROWS if external is None else external))
 
     @cached_property
     def _estimator(self) -> ErrorEstimator:
@@ -122,9 +114,10 @@ class Hybrid(Algorithm):
         """
         which = self._mask(prescribed)
         found = self.time_derivatives(q, v, which, a, tau, external, max_error=math.inf)
-        wrenches = self._wrench_rows(external, len(found[0]) - 1)
-        return with_error(self._constants, self._position(q), self._rate('v', v), which, found,
-                          wrenches, extended, max_error)
+        taken = self._rows.prepare(
+            q, v, which, *found, NO_WRENCH_ROWS if external is None else external)
+        return with_error(self._constants, taken[0], taken[1], which, found, taken[-1], extended,
+                          max_error)
 
     @cached_property
     def partial_derivatives(self) -> HybridPartialDerivatives:
@@ -154,28 +147,21 @@ class Hybrid(Algorithm):
             self._estimator.require_batch_digits(q, v, which, a, tau, wrenches, max_error)
         return a, tau
 
-    def require_digits(self, q: Any, v: Any, which: NDArray[np.bool_], a: Array, tau: Any,
-                       wrenches: Any, max_error: float) -> None:
-        """Raise LimitError for the first order that is too wrong, of arrays that kernels took."""
-        if len(a) > 1 and max_error != math.inf:
-            self._estimator.require_digits(q, v, which, a, tau, wrenches, max_error)
+    def require_digits(self, taken: tuple[Any, ...], max_error: float) -> None:
+        """Raise LimitError for the first order whose estimated error exceeds max_error."""
+        self._estimator.require_digits(taken, max_error)
 
-    def solve(self, kernel: BoundKernel, q: ArrayLike, v: ArrayLike, which: NDArray[np.bool_],
-              a: Array, tau: ArrayLike, external: ArrayLike | None, out: Array | None
-              ) -> tuple[Array, Array, Array, Array]:
-        """
-        Complete a (r + 1, nv) and tau in their place, checked; forward dynamics runs it too.
+    def _bind(self, data: Data) -> CheckedKernel:
+        return CheckedKernel(Arguments(self.model, 'q v prescribed a tau external'),
+                             aba.hybrid, self._constants.table, data.table)
 
-        Return q, v, tau and wrenches as kernels take them.
-        """
-        q, v = self._position(q), self._rate('v', v)
-        tau = time_derivatives_of('tau', tau, a.shape)
-        wrenches = self._wrench_rows(external, len(a) - 1)
-        code = kernel(q, v, which, a, tau, wrenches)
-        if code != aba.DONE:
-            require_own_memory(out, q=q, v=v, tau=tau, **applied(wrenches))
-            stop(self.model, code, '', q, v=v, **known(which, a, tau), **applied(wrenches))
-        return q, v, tau, wrenches
+    def _bind_series(self, data: Data, order: int) -> CheckedKernel:
+        return CheckedKernel(self._rows, aba_series.hybrid, self._constants.table, data.table,
+                             data.room(order))
+
+    @cached_property
+    def _rows(self) -> Arguments:
+        return Arguments(self.model, 'q v prescribed a tau external', series=True)
 
     def _mask(self, prescribed: Prescribed) -> NDArray[np.bool_]:
         if isinstance(prescribed, (list, tuple)) and all(isinstance(x, str) for x in prescribed):
@@ -202,7 +188,7 @@ class Hybrid(Algorithm):
         kernel = BoundKernel(
             aba_series.hybrid, self._constants.table, data.table, data.room(a.shape[1] - 1))
         for s in range(len(q)):
-            external = wrenches[s] if len(wrenches) else self._no_wrench_rows
+            external = wrenches[s] if len(wrenches) else NO_WRENCH_ROWS
             code = kernel(q[s], v[s], which, a[s], tau[s], external)
             if code != aba.DONE:
                 return s, code

@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.algorithms.algorithm import Algorithm, applied, of_state
+from liedyn_ros.dynamics.algorithms.algorithm import Algorithm, of_state
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
-from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
+from liedyn_ros.dynamics.batch.pool import LaneTables
 from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea as rnea_series
-from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed, output, refuse, require_own_memory, stop
+from liedyn_ros.dynamics.tree.inputs import borrowed, output, stop
 from liedyn_ros.dynamics.tree.orders import order_of_rows
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel
 
 
 class Inverse(Algorithm):
@@ -35,26 +35,13 @@ class Inverse(Algorithm):
     shares memory with an input.
     """
 
-    def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:
-        """Bind the kernel of one state."""
-        super().__init__(constants, data, lanes)
-        self._kernel = BoundKernel(rnea, *self._tables(None))
-
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                  external: ArrayLike | None = None, out: Array | None = None,
                  data: Data | None = None) -> Array:
         """Return tau (nv,); external is (B, 6)."""
         tau = np.empty(self._nv) if out is None else output(out, self._v_shape)
-        wrenches = self._no_wrenches if external is None else external
-        if data is None and self._kernel.attempt(q, v, a, wrenches, tau):
-            return tau
-        kernel = self._kernel if data is None else BoundKernel(rnea, *self._tables(data))
-        q, v, a = self._position(q), self._rate('v', v), self._rate('a', a)
-        wrenches = self._wrenches(external)
-        if not kernel(q, v, a, wrenches, tau):
-            inputs = {'v': v, 'a': a, **applied(wrenches)}
-            require_own_memory(out, q=q, **inputs)
-            refuse(self.model, '', q, **inputs)
+        kernel = self._kernel if data is None else self._with(data)
+        kernel(q, v, a, NO_WRENCHES if external is None else external, tau)
         return tau
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -67,22 +54,11 @@ class Inverse(Algorithm):
         derivative is always that of the numbers in the array. Coulomb friction counts as
         constant: its jump where a rate turns has no derivative. Raises LimitError for r > 30.
         """
-        if type(a) is not np.ndarray or a.ndim != 2 or not 0 < len(a) <= self._order + 1:
-            order = order_of_rows('a', a, 0)
-        else:
-            order = len(a) - 1
+        order = order_of_rows('a', a, 0)
         shape = order + 1, self._nv
         tau = np.empty(shape) if out is None else output(out, shape)
-        kernel = self._for_order(order, rnea_series, False, data)
-        wrenches = self._no_wrench_rows if external is None else external
-        if kernel.attempt(q, v, a, wrenches, tau):
-            return tau
-        q, v, a = self._position(q), self._rate('v', v), borrowed('a', a, shape)
-        wrenches = self._wrench_rows(external, order)
-        if not kernel(q, v, a, wrenches, tau):
-            inputs = {'v': v, 'a': a, **applied(wrenches)}
-            require_own_memory(out, q=q, **inputs)
-            refuse(self.model, '', q, **inputs)
+        kernel = self._series_with(data, order)
+        kernel(q, v, a, NO_WRENCH_ROWS if external is None else external, tau)
         return tau
 
     @cached_property
@@ -105,6 +81,14 @@ class Inverse(Algorithm):
         v = borrowed('v', v, (len(q), self._nv))
         a = borrowed('a', a, (len(q), order + 1, self._nv))
         return self._run_batch(q, v, a, self._wrenches_of(external, len(q), order + 1))
+
+    def _bind(self, data: Data) -> CheckedKernel:
+        return CheckedKernel(Arguments(self.model, 'q v a external out', done=True),
+                             rnea, self._constants.table, data.table)
+
+    def _bind_series(self, data: Data, order: int) -> CheckedKernel:
+        return CheckedKernel(Arguments(self.model, 'q v a external out', done=True, series=True),
+                             rnea_series, self._constants.table, data.room(order))
 
     def _run_batch(self, q: Array, v: Array, a: Array, wrenches: Array) -> Array:
         tau = np.empty(a.shape)

@@ -16,6 +16,7 @@ cancel by chance.
 
 from functools import partial
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +55,9 @@ class ErrorEstimator:
         """
         return self._compare(q, v, prescribed, a, tau, external)[0]
 
-    def require_digits(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array,
-                       tau: Array, external: Array, max_error: float) -> None:
-        """Raise LimitError for the first order whose error exceeds a limit."""
-        error, largest = self._compare(q, v, prescribed, a, tau, external)
+    def require_digits(self, taken: tuple[Any, ...], max_error: float) -> None:
+        """Raise LimitError for the first order, of what `error` takes, that exceeds a limit."""
+        error, largest = self._compare(*taken)
         if not largest <= max_error:
             require_digits(error, max_error, ADVICE)
 

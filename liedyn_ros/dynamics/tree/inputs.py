@@ -8,7 +8,7 @@
 
 """What comes into and goes out of kernels, each of which is compiled for one type of array."""
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,20 @@ def borrowed(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
             and value.flags.carray):
         return value
     return np.array(as_array(name, value, shape))  # a copy: another layout is another type
+
+
+def time_derivatives_of(
+        name: str, value: ArrayLike, shape: tuple[int, ...], take: Any = borrowed) -> Array:
+    """Return an array with a row for each order, or raise ShapeError or LiedynError."""
+    try:
+        return take(name, value, shape)
+    except ShapeError as error:
+        given = np.shape(value)
+        if len(given) == len(shape) and given[0] != shape[0] and given[1:] == shape[1:]:
+            raise ShapeError(
+                f'{name}: expected time derivatives 0 to {shape[0] - 1}, one a row, shape '
+                f'{shape}, got {given[0]} rows') from error
+        raise
 
 
 def output(out: Array | None, shape: tuple[int, ...]) -> Array:

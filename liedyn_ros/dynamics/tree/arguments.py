@@ -1,0 +1,79 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The arguments of a kernel on one model: checked, converted, and named in errors."""
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
+from liedyn_ros.dynamics.tree.inputs import (
+    borrowed, known, output, require_own_memory, stop, time_derivatives_of)
+from liedyn_ros.model import Model
+from liedyn_ros.model.configuration import with_unit_quaternions
+
+NO_WRENCHES, NO_WRENCH_ROWS = np.empty((0, 6)), np.empty((0, 0, 6))
+_AS_IT_IS = 'out', 'prescribed', 'parameters'
+
+
+class Arguments:
+    """
+    The check of a CheckedKernel that works on a model.
+
+    names lists the arguments, separated by spaces; further arguments are new arrays. The kernel
+    writes those named 'out': of these shapes, or checked by the call. A call checks 'prescribed'
+    and 'parameters' too. With series, a, tau and external have a first axis of orders, as many as
+    the first 'out' has, or else a. done is the kernel's code of success.
+    """
+
+    def __init__(self, model: Model, names: str, *, done: int = DONE, series: bool = False,
+                 shapes: tuple[tuple[int, ...], ...] = ()) -> None:
+        """Take the names and shapes of a kernel's arguments."""
+        self.done, self._model, self._names = done, model, names.split()
+        self._series, self._shapes = series, shapes
+        self._outputs = [i for i, name in enumerate(self._names) if name == 'out']
+        self._rows_of = self._names.index('out' if self._outputs else 'a') if series else 0
+
+    def prepare(self, *given: Any) -> tuple[Any, ...]:
+        """Return arrays that the kernel can read, or raise LiedynError or ShapeError."""
+        rows = given[self._rows_of].shape[:1] if self._series else ()
+        taken = [self._taken(name, value, rows) for name, value in zip(self._names, given)]
+        outputs = [taken[i] for i in self._outputs]
+        for array, shape in zip(outputs, self._shapes):
+            output(array, shape)
+        for k, array in enumerate(outputs):
+            require_own_memory(array, **self._inputs(taken))
+            if any(np.may_share_memory(array, other) for other in outputs[:k]):
+                raise ShapeError(
+                    'out: expected arrays with their own memory, got two that share it')
+        return (*taken, *given[len(taken):])
+
+    def refuse(self, code: int, *arguments: Any) -> NoReturn:
+        """Raise the error of refused numbers, or of a coordinate that moves no inertia."""
+        inputs = self._inputs(arguments)
+        if 'prescribed' in inputs:
+            which, tau = inputs.pop('prescribed'), inputs['tau']
+            inputs |= known(which, inputs.get('a', tau), tau)
+        stop(self._model, code if self.done == DONE else REFUSED, '', **inputs)
+
+    def _inputs(self, arguments: Any) -> dict[str, Any]:
+        return {name: value for name, value in zip(self._names, arguments)
+                if name != 'out' and (name != 'external' or len(value))}
+
+    def _taken(self, name: str, value: Any, rows: tuple[int, ...]) -> Any:
+        model = self._model
+        if name in _AS_IT_IS or value is NO_WRENCHES or value is NO_WRENCH_ROWS:
+            return value
+        if name == 'q':
+            return with_unit_quaternions(model.link_table, borrowed('q', value, (model.nq,)))
+        core = (len(model.bodies), 6) if name == 'external' else (model.nv,)
+        if rows and name in ('a', 'tau', 'external'):
+            return time_derivatives_of(name, value, (*rows, *core))
+        return borrowed(name, value, core)
