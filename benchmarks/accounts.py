@@ -23,15 +23,15 @@ class Loss(NamedTuple):
 
 
 def account(sent: Sequence[int] | np.ndarray, answered: Sequence[int],
-            told: Sequence[tuple[int, int]], begin: int, end: int
+            reported: Sequence[tuple[int, int]], begin: int, end: int
             ) -> tuple[int, int, list[Loss]]:
     """
     Return how many samples of a time were sent and passed over, and where samples were lost.
 
-    sent and answered are stamps, told the stamps of statuses and how many each passed over since
-    the one before, begin and end times, all ns. What is missing between two answers and was not
-    told is lost. The last gap reaches to the first answer after the end, or to the end where
-    there is none.
+    sent and answered are stamps. reported has the stamp of each status and the number of samples
+    passed over since the one before. begin and end are times. All are in ns. A sample that is
+    missing between two answers and was not reported is lost. The last gap reaches to the first
+    answer after the end, or to the end where there is none.
     """
     stamps = np.sort(np.asarray(sent, np.int64))
     stamps = stamps[stamps >= begin]
@@ -41,7 +41,7 @@ def account(sent: Sequence[int] | np.ndarray, answered: Sequence[int],
     ends = answers[:inside + 1] if inside < len(answers) else np.append(answers, end)
     begins = np.append(begin, ends[:-1])
     missing = np.diff(np.searchsorted(stamps, ends), prepend=-1) - 1
-    at, over = np.array(sorted(told), np.int64).reshape(-1, 2).T
+    at, over = np.array(sorted(reported), np.int64).reshape(-1, 2).T
     total = np.append(0, np.cumsum(over))
     passed = total[np.searchsorted(at, ends, 'right')] - total[
         np.searchsorted(at, begins, 'right')]

@@ -48,11 +48,11 @@ PARTIAL = """
 
 The Jacobians beside those of Pinocchio {pinocchio}, products with a vector beside one call of the
 dynamics, in us. Then come checked calls, those of products beside checked calls of the dynamics.
-Jacobians are written into an earlier result, as Pinocchio writes them into its data; the next
+Jacobians are written into an earlier result, as Pinocchio writes them into its data. The next
 column is the ratio of calls that return new arrays. The last columns are CasADi's Jacobians, and
-their ratio to Pinocchio's. Of closed loops all are checked calls: the Jacobians of forward
-dynamics beside Pinocchio's `constraintDynamics` and its derivatives, those of inverse dynamics
-beside the dynamics, those to order 3 beside those of order 0.
+their ratio to Pinocchio's. All calls of closed loops are checked. The Jacobians of forward
+dynamics are compared with Pinocchio's `constraintDynamics` and its derivatives, those of inverse
+dynamics with the dynamics. Jacobians to order 3 are compared with order 0.
 """
 CONSTRAINED = """
 ## Closed loops
@@ -79,7 +79,7 @@ FRESHNESS = """
 Leg lengths sent at a rate, and poses recorded, by processes of {priority} priority ({middleware}).
 Ages are those of a pose when it arrives, ms; the gap is the longest time without one. The share of
 a processor is the node's. The echo is a plain node of rclpy that answers each message with its
-stamp, the floor one that takes and publishes what the pose node does. Neither solves anything.
+stamp. The floor is a node that takes and publishes as the pose node does. Neither solves anything.
 At 1 kHz on a quiet machine the nodes take turns, and rows are medians of them; losses are of all.
 """
 DISTURBED = """
@@ -176,13 +176,13 @@ def _freshness(data: dict[str, Any]) -> list[str]:
     rows = [(f'{row["rate"]:.0f}', row['scene'], row['node'], *(
         f'{row[x]:.0f}' if row[x] >= 100.0 else f'{row[x]:.3g}' for x in names))
             for row in data['rows'] if 'age median' in row]
-    told = [(row['node'], what, f'{value:.2g}') for row in data['rows']
+    lags = [(row['node'], what, f'{value:.2g}') for row in data['rows']
             if 'age median' not in row for what, value in row.items() if 'after' in what]
     raised = all(row['raised priority'] for row in data['rows'] if 'raised priority' in row)
     return [FRESHNESS.format(**data, priority='raised' if raised else 'usual'), _table((
         'Hz', 'beside', 'node', 'age, median', '99 %', 'greatest', 'gap', 'poses a second',
         'passed over, %', 'lost, %', 'CPU, %'), rows), DISTURBED, _table((
-            'node', 'what', 'ms'), told), _origin(data)]
+            'node', 'what', 'ms'), lags), _origin(data)]
 
 
 def _read(name: str) -> dict[str, Any]:

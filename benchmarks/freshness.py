@@ -18,10 +18,10 @@ loop_state_publisher on a leg linkage, and the echo answers with joint states.
 
 The first columns are the age of a pose when it arrives (ms; median, 99th percentile, greatest) and
 the longest time without a pose (ms). Poses a second follow, and samples passed over and lost (per
-cent). The last are the node's share of a processor, its processor time a sample (us), and the age
-at the median as its status tells it (ms; infinite without a status): where that is less, poses
-waited on their way out. After a disturbance: the time until a pose arrives that is younger than
-FRESH (ms). On a machine that others use, only ratios of one run mean something.
+cent). The last are the node's share of a processor, its processor time a sample (us), and the
+median age in its status (ms). Where the last is less than the age at arrival, poses waited on
+their way out. After a disturbance: the time until a pose arrives that is younger than FRESH (ms).
+On a machine that others use, only ratios of one run mean something.
 
     python -m benchmarks.freshness [--seconds S] [--rates HZ ...] [--node 'COMMAND']
                                    [--quick | --quiet] [--of pose|loops]

@@ -16,9 +16,10 @@ writes its data, the one that returns new arrays, and CasADi's function. Then pr
 vector from either side as multiples of one call of the dynamics, kernel beside kernel and checked
 call beside checked call.
 
-Of machines with closed loops, all are checked calls. The Jacobians of forward dynamics are beside
-Pinocchio's constraintDynamics and its derivatives, those of inverse dynamics beside the dynamics,
-those to order 3 beside those of order 0. Peers take turns in the same run, and must agree first.
+All calls of machines with closed loops are checked. The Jacobians of forward dynamics are compared
+with Pinocchio's constraintDynamics and its derivatives, those of inverse dynamics with the
+dynamics. Jacobians to order 3 are compared with order 0. Peers take turns in the same run, and
+must agree first.
 """
 
 from functools import partial

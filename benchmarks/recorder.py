@@ -65,7 +65,7 @@ class Record:
 def record_answers(answers: Sequence[tuple[Any, str]], newest: Any, asked: Any, stop: Any,
                    connection: Connection) -> None:
     """
-    Record the answers to a node's input until told to stop; hand over the record when asked.
+    Record the answers to a node's input until stop is set; hand the record over when asked.
 
     answers: types and topics, of which the first is timed and the second is kept as bytes.
     newest: where the newest stamp is written.
@@ -106,7 +106,7 @@ class Recorder:
     def __init__(self, stack: ExitStack, answers: Sequence[tuple[Any, str]]) -> None:
         """Start the process; the stack ends it."""
         context = get_context('spawn')
-        # Kept here: what is collected makes room, in the process too, for the next value.
+        # Kept here: a value that is collected frees its memory in the process too.
         self._newest, self._asked, self._stop = (context.Value(kind, 0) for kind in 'qbb')
         self._connection, other = context.Pipe()
         self._process = context.Process(target=record_answers, args=(

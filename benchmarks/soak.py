@@ -10,11 +10,11 @@ Soak: the pose node at 1 kHz for ten minutes, with its services called at 200 Hz
 
 Solve, predict and the parameters are asked for in turn. Printed each minute, and judged at the
 end: samples lost, and by how much the node's memory has grown since the first minute. Lost are
-samples of which the recorder has neither a pose nor the number passed over. Missed are those that
-the node counts itself, by gaps in what the middleware delivers. The rest was lost on the way to
+samples of which the recorder has neither a pose nor the number passed over. Missed are samples
+that the node counts itself, by gaps in the middleware's delivery. The rest was lost on the way to
 the recorder.
 
-What was lost while the machine itself stood still is told apart: see `benchmarks.stalls`. One
+Losses while the machine itself stood still are counted apart: see `benchmarks.stalls`. One
 more witness runs at the priority of the node. It wakes late where other processes had the
 processors too, which excuses nothing.
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 """
-When a machine stood still, so that what is lost then is told apart from what a node loses.
+When a machine stood still: losses of that time are not the node's.
 
 A witness on each processor, at raised priority, sleeps a millisecond at a time. Where it wakes
 late, the processor stood still for every process, as under a hypervisor that gives it to others.

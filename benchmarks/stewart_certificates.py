@@ -35,7 +35,7 @@ HOMES = {'geometry': 0.5, '6_3': 0.45, 'octahedron': 0.45, 'hexaglide': 0.55, 'c
 COUNT = 20_000  # poses of each platform
 BOUNDS = (1e-9, 1e-7, 1e-6, 1e-5, 1e-4)  # m or rad, of the values' errors, in turns
 GOOD = 0.1  # smallest singular value of the good workspace
-LEAST_RADII = 500  # poses of which the least possible radius is sought
+LEAST_RADII = 500  # poses whose least possible radius is computed
 CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=6)))
 MAX_MICROSECONDS = 2.0
 Figures = dict[str, Any]

@@ -12,7 +12,7 @@ Whether pose, twist and predictions are as wrong as their covariances say.
     python -m benchmarks.stewart_estimates
 
 The normalized estimation error squared (NEES) of six numbers is 6 on average where the covariance
-holds: 24 says that the deviations are half of what they should be.
+holds. At 24 the deviations are half as large as they should be.
 """
 
 import sys
@@ -41,31 +41,32 @@ def main() -> int:
 
 
 def estimates() -> list[Figures]:
-    """Return the mean NEES of pose, twist and predictions, with the noise told and not told."""
+    """Return the mean NEES of pose, twist and predictions, with the noise given and estimated."""
     print('normalized squared errors (NEES): 6 where the covariance holds; '
           f'{SAMPLES} samples a row')
     rows, figures = [], []
-    for told in (True, False):
+    for given in (True, False):
         for noise in NOISES:
             for rate in RATES:
-                row = {'told': told, 'noise': noise, 'rate': rate, **run(rate, noise, told)}
+                row = {'given': given, 'noise': noise, 'rate': rate, **run(rate, noise, given)}
                 figures.append(row)
-                rows.append(['told' if told else 'nothing set', f'{1e6 * noise:g}', rate, *(
+                rows.append(['given' if given else 'nothing set', f'{1e6 * noise:g}', rate, *(
                     f'{row[key]:.1f}' for key in ('pose', 'twist', *map(str, AHEAD)))])
-            print(f'  noise {1e6 * noise:g} um {"told" if told else "not told"} done', flush=True)
+            print(f'  noise {1e6 * noise:g} um {"given" if given else "estimated"} done',
+                  flush=True)
     print_table(['leg_noise', 'noise, um', 'Hz', 'pose', 'twist', *(
         f'predicted {1e3 * ahead:g} ms' for ahead in AHEAD)], rows)
     return figures
 
 
-def run(rate: int, noise: float, told: bool) -> dict[str, float]:
+def run(rate: int, noise: float, given: bool) -> dict[str, float]:
     """Return the mean NEES of each estimate along one motion."""
     motion, rng = good_motion(7), np.random.default_rng(3)
     times = 2.0 + np.arange(SAMPLES) / rate
     lengths = leg_lengths(GEOMETRY, motion.pose(times))
     lengths += noise * rng.normal(size=lengths.shape)
     tracker = MonitoredTracker(
-        GEOMETRY, HOME, config=MonitorConfig(leg_noise=noise if told else 0.0))
+        GEOMETRY, HOME, config=MonitorConfig(leg_noise=noise if given else 0.0))
     estimator = MotionEstimator(GEOMETRY)
     squares: dict[str, list[float]] = {key: [] for key in ('pose', 'twist', *map(str, AHEAD))}
     for k, (time, values) in enumerate(zip(times.tolist(), lengths)):

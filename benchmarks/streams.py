@@ -93,7 +93,7 @@ TRAFFIC = {'pose': platform_traffic, 'loops': loop_traffic}
 
 def feed(traffic: Traffic, rate: float, sent: Any, count: Any, raised: Any, stop: Any) -> None:
     """
-    Send joint states at a rate until told to stop; write down their stamps, ns.
+    Send joint states at a rate until the stop flag is set; write down their stamps, ns.
 
     As a sensor does, it leaves out what it could not send in time.
     """
@@ -162,7 +162,7 @@ class Floor(ManagedNode):
                 (PoseStamped, 'pose', (*STAMP, *outputs.POSE)),
                 (TwistStamped, 'twist', (*STAMP, *outputs.TWIST)),
                 (StewartStatus, 'status', (*STAMP, *outputs.STATUS)))]
-        # Two numbers of a status are six each; the last, told at each, is what was passed over.
+        # Two fields of a status have six numbers each; the last field counts samples passed over.
         sizes = len(outputs.POSE), len(outputs.TWIST), len(outputs.STATUS) + 10 - 1
         self._zeros = [(0,) * size for size in sizes]
         stream = Stream(self, self._publish)
@@ -206,12 +206,12 @@ class Bench:
         self._stack, self._command, self._context = stack, command, get_context('spawn')
         self._traffic = traffic or platform_traffic()
         self.losses: list[Loss] = []  # of the last time measured
-        self.told_age = np.inf  # ms, the median of what statuses told then; infinity without any
+        self.reported_age = np.inf  # ms, median of the statuses; infinity without any
         self._recorder = Recorder(stack, self._traffic.answers)
         self.start()
         stack.callback(lambda: self.end(signal.SIGINT))
         self._sent = self._context.Array('q', CAPACITY, lock=False)
-        # Kept here: what is collected makes room, in the feed's memory too, for the next value.
+        # Kept here: a value that is collected frees its memory in the feed too.
         self._count, self._raised = self._context.Value('q', 0), self._context.Value('b', 0)
         self._stop = self._context.Event()
         partners = [self._context.Process(
@@ -293,14 +293,15 @@ class Bench:
                 'lost %': 100.0 * sum(loss.samples for loss in self.losses) / max(sent, 1),
                 'out of order': record.out_of_order,
                 'CPU %': 100.0 * cpu / seconds, 'CPU us a sample': 1e6 * cpu / max(sent, 1),
-                'age told': self.told_age}
+                'age reported': self.reported_age}
 
     def _account(self, record: Record, begin: int, end: int
                  ) -> tuple[int, int, list[Loss]]:
         """Return how many samples were sent and passed over, and where some were lost."""
         kind = self._traffic.answers[1][0]
         statuses = [deserialize_message(raw, kind) for raw in record.statuses]
-        told = [(nanoseconds(status.header.stamp), status.passed_over) for status in statuses]
-        ages = [status.age for status, (stamp, _) in zip(statuses, told) if begin <= stamp < end]
-        self.told_age = 1e3 * float(np.median(ages or [np.inf]))
-        return account(np.frombuffer(self._sent, np.int64), record.stamps, told, begin, end)
+        reported = [(nanoseconds(status.header.stamp), status.passed_over) for status in statuses]
+        ages = [status.age for status, (stamp, _) in zip(statuses, reported)
+                if begin <= stamp < end]
+        self.reported_age = 1e3 * float(np.median(ages or [np.inf]))
+        return account(np.frombuffer(self._sent, np.int64), record.stamps, reported, begin, end)

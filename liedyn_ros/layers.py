@@ -1,16 +1,10 @@
 # Copyright 2026 The liedyn_ros authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
 """
 The one table of layers: which parts of the package each part may import.
@@ -22,8 +16,8 @@ refuses a kernel that reaches beyond it.
 
 from collections.abc import Iterable
 
-# Part: what it holds, and the parts that it may import besides those that every part may.
-EVERY = ('layers', 'common')
+EVERY = ('layers', 'common')  # every part may import them
+# Part: its content, and the further parts that it may import.
 LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'layers': ('this table', ()),
     'common': ('errors, checks, stamps, files: what serves all parts', ()),

@@ -48,8 +48,9 @@ def test_a_node_that_is_silent_loses_everything():
 
 
 def test_a_status_counts_where_its_pose_was_lost():
-    sent, told = [MS * k for k in range(1, 11)], [(MS * 6, 3), (MS * 7, 0)]
-    assert account(sent, [2 * MS, 7 * MS], told, 2 * MS, 7 * MS)[2] == [Loss(2 * MS, 7 * MS, 1)]
+    sent, reported = [MS * k for k in range(1, 11)], [(MS * 6, 3), (MS * 7, 0)]
+    losses = account(sent, [2 * MS, 7 * MS], reported, 2 * MS, 7 * MS)[2]
+    assert losses == [Loss(2 * MS, 7 * MS, 1)]
 
 
 def stalls(*pairs):

@@ -23,7 +23,10 @@ REFUSED = re.compile(
     r'|\b(MOS[T]|FURTHES[T]|PATIENC[E])(_|\b)')
 FOLDERS = ['.', 'benchmarks', 'config', 'docs', 'examples', 'launch', 'liedyn_interfaces',
            'liedyn_ros', 'test', 'tools']
-CLEAN = ['examples', 'launch', 'liedyn_ros/aerial', 'liedyn_ros/control', 'tools/english.py']
+CLEAN = ['benchmarks', 'config', 'docs/guides', 'docs/nodes', 'docs/theory', 'examples', 'launch',
+         'liedyn_interfaces', 'tools', *(f'liedyn_ros/{part}' for part in (
+             'aerial', 'control', 'demo', 'identification', 'layers.py', 'lie', 'model',
+             'studies'))]
 
 
 def words(line):

@@ -69,7 +69,7 @@ def plain(text: str) -> str:
 
 
 def blocks(text: str, first: int = 1) -> Iterator[tuple[int, str]]:
-    """Yield line and text of each paragraph, list item, heading and cell of Markdown or RST."""
+    """Yield line and text of paragraphs, list items, headings and parts of a table's cells."""
     lines: list[str] = []
     start = first
     for number, line in enumerate([*text.splitlines(), ''], start=first):
@@ -81,7 +81,7 @@ def blocks(text: str, first: int = 1) -> Iterator[tuple[int, str]]:
                 yield start, ' '.join(lines)
             lines = []
         if row:
-            for cell in bare.strip('|').split(' | '):
+            for cell in re.split(r' \| |; ', bare.strip('|')):
                 yield number, cell.strip()
         elif bare and not re.fullmatch(r'[-=~^|: ]+', bare):
             if not lines:

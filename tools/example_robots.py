@@ -24,7 +24,7 @@ FAULTS = {  # of a warning, and how the table puts them
     'mass: expected': 'inertia without mass',
     'positive definite': 'a principal moment of zero or less',
     'no principal moment above': 'a principal moment above the sum of the other two',
-    'it mimics': 'mimics a joint that is not there'}
+    'it mimics': 'mimics a missing joint'}
 COUPLED = 'they mimic others'  # which the table counts
 NAMES_SHOWN = 4
 

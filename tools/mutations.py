@@ -132,7 +132,7 @@ def source(suffix: str) -> str:
 
 
 def read_case(folder: Path, suffix: str, text: str) -> str:
-    """Return what a reader makes of a text: 'loads' or 'refused'; any other error passes."""
+    """Return whether a reader 'loads' or 'refused' a text; any other error passes."""
     with warnings.catch_warnings():
         warnings.simplefilter('error')  # of numpy, too: what overflows must be refused
         warnings.simplefilter('ignore', DescriptionWarning)

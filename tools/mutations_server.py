@@ -55,7 +55,7 @@ class Server:
 
     def read_case(self, suffix: str, text: str) -> str:
         """
-        Return what the server makes of a text: 'loads' or 'refused'.
+        Return whether the server 'loads' or 'refused' a text.
 
         Raises RuntimeError where it ends, has a fault, or does not serve what it should.
         """

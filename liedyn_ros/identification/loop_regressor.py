@@ -20,7 +20,7 @@ from liedyn_ros.identification.regressor import Regressor
 from liedyn_ros.model import Model
 
 RANK_TOLERANCE = 1e-8  # of the largest singular value, as mobility counts
-STARTS = 100  # random configurations from which an assembly is sought
+STARTS = 100  # random configurations from which assembly starts
 
 
 class LoopRegressor:

@@ -26,9 +26,9 @@ class Regressor:
     parameters are those of the model, names says which each is. Ten for each of model.bodies, in
     its frame about its origin: mass (kg), first moments (kg m) and moments of inertia (kg m^2),
     e.g. 'forearm/mass_x'. With dissipation follow damping and Coulomb friction of each velocity
-    coordinate, e.g. 'elbow/damping'; with rotor_inertia follows the inertia of the motor behind
-    each coordinate as the joint feels it, e.g. 'elbow/rotor_inertia'. A model has none, so that
-    these are zero in parameters.
+    coordinate, e.g. 'elbow/damping'. With rotor_inertia follows the inertia of the motor of each
+    coordinate, reduced to the joint, e.g. 'elbow/rotor_inertia'. A model has none, so these are
+    zero in parameters.
 
     External wrenches are not a part: with them tau = Y pi - E w, E being closed_form's external.
     All methods raise ShapeError, NotFiniteError, NotInGroupError or LimitError as those of
@@ -82,7 +82,7 @@ class Regressor:
         Return da/dpi (nv, P), the derivative of forward dynamics by the parameters, -M^-1 Y.
 
         tau (nv,) are the joint forces, external wrenches (B, 6) on bodies, as Dynamics takes
-        them; without dissipation the joints feel neither damping nor friction. Raises what
+        them; without dissipation the joints have neither damping nor friction. Raises what
         Dynamics.forward raises besides.
         """
         at = self._full.forward.partial_derivatives(q, v, tau, external)

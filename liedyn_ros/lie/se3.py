@@ -13,7 +13,7 @@ A pose is a (..., 4, 4) matrix [R p; 0 1] with p in metres. An element of the al
 numbers (..., 6), angular part first. It is exponential coordinates xi = (w, v) in rad and m, or a
 twist in rad/s and m/s. A dual acts on wrenches (m, f), moment first, in N m and N. Leading axes
 are a batch; those of two inputs broadcast. All functions refuse wrong shapes (ShapeError) and
-numbers that are not finite (NotFiniteError); those that take a pose refuse any other matrix
+numbers that are not finite (NotFiniteError). Functions of a pose refuse any other matrix
 (NotInGroupError, see require_pose).
 """
 

@@ -11,8 +11,8 @@ SO(3), the rotations of space, on arrays.
 
 A rotation is a (..., 3, 3) matrix, an element of the algebra a rotation vector w (..., 3) in
 radians or its matrix [w] (..., 3, 3). Leading axes are a batch; those of two inputs broadcast.
-All functions refuse wrong shapes (ShapeError) and numbers that are not finite (NotFiniteError);
-those that take a rotation refuse any other matrix (NotInGroupError, see require_rotation).
+All functions refuse wrong shapes (ShapeError) and numbers that are not finite (NotFiniteError).
+Functions of a rotation refuse any other matrix (NotInGroupError, see require_rotation).
 """
 
 import warnings

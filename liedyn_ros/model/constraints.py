@@ -107,7 +107,7 @@ def make_closure(name: str, type_name: str, body_a: str | None, body_b: str | No
                  placement_a: ArrayLike | None, placement_b: ArrayLike | None,
                  axis: ArrayLike | None, second_axis: ArrayLike | None, pitch: float,
                  length: float) -> Closure:
-    """Return a closure of what ModelBuilder.add_closure takes, or raise what that raises."""
+    """Return the closure of ModelBuilder.add_closure, with its arguments and errors."""
     where = f'closure {name}'
     if type_name not in CLOSURE_TYPES:
         raise ModelError(f'{where}: expected a type of {list(CLOSURE_TYPES)}, got {type_name!r}')

@@ -42,8 +42,8 @@ TIME = (
               least=0.0, most=3600.0, run_time=True),
     Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
     Parameter('max_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
-              'beyond which simulated time waits for a newer command; 0 to wait for none, else '
-              'at least the time between two states; only with publish_clock', 's', least=0.0,
+              'beyond which simulated time waits for a newer command. 0 waits for none; else it '
+              'is at least the time between two states. Only with publish_clock', 's', least=0.0,
               most=10.0),
     Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '
               'with publish_clock', least=0.01, most=10.0),

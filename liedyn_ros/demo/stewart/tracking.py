@@ -23,13 +23,13 @@ class Tracking:
     """
     A recording, row by row in time.
 
-    times: (n,), s from the first sample. truth, estimate: (n, 4, 4), m, of the samples that have
-    a pose. latencies: (n,), s, from the sample's stamp to the pose's arrival. iterations,
-    solve_times, ages (s): of every status of a solve; an age is that of the sample when its
-    pose was published. sampled, solved, failed, refused: numbers of true poses, of poses, of
-    solves that did not converge, and of samples that were not solved, such as stale ones, from
-    the first sample that reached the pose node. passed_over: number of samples for which a newer
-    one was published, or refused. connecting: number of samples before the first, while the
+    times: (n,), s from the first sample. truth, estimate: (n, 4, 4), m, of the samples that have a
+    pose. latencies: (n,), s, from the sample's stamp to the pose's arrival. iterations,
+    solve_times, ages (s): of every status of a solve; an age is that of the sample when its pose
+    was published. sampled, solved, failed: numbers of true poses, of poses, and of solves without
+    convergence. refused: number of samples that were not solved, such as stale ones. All count
+    from the first sample that reached the pose node. passed_over: number of samples for which a
+    newer one was published, or refused. connecting: number of samples before the first, while the
     middleware was still connecting the two.
     """
 
@@ -79,7 +79,7 @@ class Tracking:
 
     @property
     def lost(self) -> int:
-        """Return how many samples no status tells of: neither as solved nor as left out."""
+        """Return how many samples no status mentions: neither as solved nor as left out."""
         return max(0, self.sampled - self.solved - self.failed - self.refused - self.passed_over)
 
 

@@ -8,5 +8,5 @@
 
 """How far an input may be from its group or algebra."""
 
-# Room for single precision, none for numbers printed with five digits.
+# Accepts numbers in single precision, refuses numbers printed with five digits.
 TOLERANCE = 1e-6

@@ -42,7 +42,7 @@ MODEL = (
               run_time=True),
 )
 DYNAMICS_SERVER = MODEL + (
-    Parameter('dissipation', True, 'let the joints feel the damping and the friction of the model',
+    Parameter('dissipation', True, 'apply the damping and the friction of the model to its joints',
               run_time=True),
     Parameter('hold_couplings', False, 'hold the mimic joints and gears of a model without closed '
               'loops too; with closed loops they are held always', run_time=True),

@@ -25,8 +25,8 @@ LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in
               least=1e-9, most=10.0),
     Parameter('frame_prefix', '', 'put before the frame ids of TF, which are the names of bodies, '
               'as robot_state_publisher does by the parameter of this name'),
-    Parameter('singularity_warning', 0.02, 'quality below which the state is near a singularity',
-              least=0.0, most=1.0, run_time=True),
+    Parameter('singularity_warning', 0.02, 'inverse condition number below which the state is '
+              'near a singularity', least=0.0, most=1.0, run_time=True),
     Parameter('singularity_warning_time', 0.5, 'time to a singularity, at the present rate, '
               'below which the node warns', 's', least=0.0, most=60.0, run_time=True),
     Parameter('max_age', 0.5, 'age of a sample, by its stamp, above which it is refused; 0 for '

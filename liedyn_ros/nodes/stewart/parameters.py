@@ -82,9 +82,9 @@ POSE = PLATFORM + (
               most=10.0),
     Parameter('covariance_rate', 100.0, 'rate of `pose_with_covariance` and '
               '`twist_with_covariance` at most; 0 for every sample', 'Hz', least=0.0, most=5000.0),
-    Parameter('leg_acceleration', 0.0, 'greatest acceleration of a leg; a reading that no such '
-              'motion explains is an outlier; 0 for 25, or twice what is measured where that is '
-              'more', 'm/s^2', least=0.0, most=1000.0),
+    Parameter('leg_acceleration', 0.0, 'greatest acceleration of a leg; a reading beyond any such '
+              'motion is an outlier; 0 for 25, or twice the measured one if greater', 'm/s^2',
+              least=0.0, most=1000.0),
     Parameter('replace_outliers', True, "solve with an outlier's predicted length in its place, "
               'where the noise is known'),
     Parameter('frozen_time', 0.05, 'time for which a reading repeats exactly, while other legs '

@@ -47,7 +47,7 @@ def draw(study: Study, cells: Cells, folder: Path) -> None:
 
 def states(study: Study) -> Figure:
     """Return Figure 4: the true state and the five initial ones."""
-    layout = ConstrainedLayoutEngine(rect=(0.0, 0.03, 1.0, 0.97))  # room for ticks in space
+    layout = ConstrainedLayoutEngine(rect=(0.0, 0.03, 1.0, 0.97))  # space for ticks of 3D axes
     figure = Figure(figsize=(11, 7.5), layout=layout)
     poses = [study.true_pose, *(pose_of(*state) for state in STATES)]
     titles = ['true state', *(f'state {k + 1}' for k in range(len(STATES)))]

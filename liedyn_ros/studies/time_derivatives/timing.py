@@ -60,12 +60,12 @@ class Timing(NamedTuple):
 
     @property
     def linear(self) -> dict[str, Fit]:
-        """Return what O(N) makes of the times of this package."""
+        """Return the fits of O(N) to the times of this package."""
         return {name: fit('N', self.by_bodies[name], 1) for name in OWN}
 
     @property
     def quadratic(self) -> dict[str, Fit]:
-        """Return what O(r^2) makes of the times of this package."""
+        """Return the fits of O(r^2) to the times of this package."""
         return {name: fit('r', self.by_order[name], 2) for name in OWN}
 
 
