@@ -62,7 +62,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import room_of
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
-from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.model import Model
 from liedyn_ros.stewart import StewartGeometry
 
@@ -85,7 +85,7 @@ class State:
         self.tau = self.dynamics.inverse(self.q, self.v, self.a)
         self.x, self.out = rng.normal(size=(3, n)), np.empty((4, n))
         self.matrices, self.gravity = np.empty((3, n, n)), np.empty((n, 3))
-        self.tables, self.none = PartialTables(self.dynamics.constants), np.empty((0, 6))
+        self.tables, self.none = ScratchBuffers(self.dynamics.constants), np.empty((0, 6))
         self.theirs = self.peer.model, self.peer.data
 
     def jacobians(self) -> dict[str, list[Call]]:

@@ -21,16 +21,17 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDeriva
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
-from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import KinematicJacobians
+from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
+    kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
     ForwardRateJacobians, ForwardRateTables)
-from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
-from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
+from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import borrowed, stop
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.dynamics.tree.inputs import stop
+from liedyn_ros.jit.bound_kernel import CheckedKernel
 
 
 class ForwardJacobians(NamedTuple):
@@ -67,20 +68,24 @@ class ForwardPartialDerivatives:
     """
 
     def __init__(self, constants: Constants, solve: Callable[..., Array]) -> None:
-        """Make room; solve is the time derivatives of forward dynamics."""
+        """Bind the kernels to scratch buffers; solve: forward.time_derivatives."""
         self._solve = solve
         self._constants, self._model, self._nv = constants, constants.model, constants.model.nv
-        self._bodies, self._no_wrenches = len(constants.model.bodies), np.empty((0, 6))
-        own, n = PartialTables(constants), self._nv
+        scratch, n, state = ScratchBuffers(constants), self._nv, 'q v tau external'
         self._shapes, self._rates = ((n,), (n, n), (n, n), (n, n), (n, 3)), ((n,),) * 4
-        tables = constants.table, own.data
-        self._jacobians = BoundKernel(
-            forward_jacobians, *tables, own.links, own.columns, own.before, own.factors,
-            own.sides)
-        self._product = BoundKernel(forward_product, *tables, own.products)
-        self._transposed = BoundKernel(forward_product_transposed, *tables, own.products)
+        tables = constants.table, scratch.data
+        self._jacobians = CheckedKernel(
+            Arguments(self._model, f'{state} out out out out out', shapes=self._shapes),
+            forward_jacobians, *tables, scratch.links, scratch.columns, scratch.before,
+            scratch.factors, scratch.sides)
+        self._product = CheckedKernel(
+            Arguments(self._model, f'{state} dq dv dtau'), forward_product, *tables,
+            scratch.products)
+        self._gradient = CheckedKernel(
+            Arguments(self._model, f'{state} y'), forward_product_transposed, *tables,
+            scratch.products)
         self._inverse, self._series = InversePartialDerivatives(constants), ForwardRateTables(
-            own.before)
+            scratch.before)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, out: ForwardJacobians | None = None
@@ -90,61 +95,43 @@ class ForwardPartialDerivatives:
 
         out is an earlier result, to be written again, as for inverse.partial_derivatives.
         """
-        result = room(ForwardJacobians, self._shapes, out)
-        wrenches = self._no_wrenches if external is None else external
-        if self._jacobians.attempt(q, v, tau, wrenches, *result) == DONE:
-            return result
-        q, v, tau, wrenches = self._inputs(q, v, tau, external)
-        require_room(ForwardJacobians, self._shapes, out, q=q, v=v, tau=tau, external=wrenches)
-        code = self._jacobians(q, v, tau, wrenches, *result)
-        if code != DONE:
-            stop(self._model, code, '', q, v=v, tau=tau, external=wrenches)
+        result = results(ForwardJacobians, self._shapes, out)
+        self._jacobians(q, v, tau, NO_WRENCHES if external is None else external, *result)
         return result
 
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 dtau: ArrayLike, external: ArrayLike | None = None, *,
                 parameters: Parameters | None = None) -> Array:
         """
-        Return by_q dq + by_v dv + by_tau dtau (nv,) in O(n).
+        Return the JVP by_q dq + by_v dv + by_tau dtau (nv,) in O(n).
 
         parameters are changes of all that the model and external say, and count as well.
         """
-        if parameters is not None:
-            return self._by_parameters.forward_product(
-                q, v, tau, external, (dq, dv, dtau), parameters)
-        a, out = np.empty(self._nv), np.empty(self._nv)
-        wrenches = self._no_wrenches if external is None else external
-        if self._product.attempt(q, v, tau, wrenches, dq, dv, dtau, a, out) == DONE:
+        wrenches = NO_WRENCHES if external is None else external
+        if parameters is None:
+            a, out = np.empty(self._nv), np.empty(self._nv)
+            self._product(q, v, tau, wrenches, dq, dv, dtau, a, out)
             return out
-        q, v, tau, wrenches = self._inputs(q, v, tau, external)
-        dq, dv, dtau = self._rate('dq', dq), self._rate('dv', dv), self._rate('dtau', dtau)
-        code = self._product(q, v, tau, wrenches, dq, dv, dtau, a, out)
-        if code != DONE:
-            stop(self._model, code, '', q, v=v, tau=tau, dq=dq, dv=dv, dtau=dtau,
-                 external=wrenches)
-        return out
+        both = np.empty((2, self._nv))
+        self._by_parameters.product(parameters, both, q, v, tau, wrenches, dq, dv, dtau)
+        return both[1]
 
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None, *, parameters: Parameters | None = None
                  ) -> ForwardGradient:
         """
-        Return a, y^T by_q, y^T by_v and y^T by_tau in O(n): the gradient of y . a.
+        Return a and the VJP y^T by_q, y^T by_v and y^T by_tau in O(n): the gradient of y . a.
 
-        That by parameters is written into parameters.
+        The gradient by parameters is written into parameters.
         """
-        if parameters is not None:
-            return tuple.__new__(ForwardGradient, self._by_parameters.forward_gradient(
-                q, v, tau, external, y, parameters))
-        result = room(ForwardGradient, self._rates)
-        wrenches = self._no_wrenches if external is None else external
-        if self._transposed.attempt(q, v, tau, wrenches, y, *result) == DONE:
+        wrenches = NO_WRENCHES if external is None else external
+        if parameters is None:
+            result = results(ForwardGradient, self._rates)
+            self._gradient(q, v, tau, wrenches, y, *result)
             return result
-        q, v, tau, wrenches = self._inputs(q, v, tau, external)
-        y = self._rate('y', y)
-        code = self._transposed(q, v, tau, wrenches, y, *result)
-        if code != DONE:
-            stop(self._model, code, '', q, v=v, tau=tau, y=y, external=wrenches)
-        return result
+        by = np.empty((4, self._nv))
+        self._by_parameters.gradient(parameters, by, q, v, tau, wrenches, y)
+        return tuple.__new__(ForwardGradient, by)
 
     def gradient_product(
             self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, dq: ArrayLike,
@@ -196,22 +183,10 @@ class ForwardPartialDerivatives:
 
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> KinematicJacobians:
-        """Return the derivatives of a by placements, axes and pitches of joints."""
-        at = self(q, v, tau, external)
-        forces = self._inverse.by_kinematics(q, v, at.a, external)
-        return KinematicJacobians(*(
-            -np.einsum('ij,j...->i...', at.by_tau, each) for each in forces))
+        """Return the derivatives of a by placements, axes and pitches of joints, in O(n^2)."""
+        return kinematic_jacobians(self._model, lambda y, parameters: self.gradient(
+            q, v, tau, y, external, parameters=parameters))
 
     @cached_property
     def _by_parameters(self) -> ParameterProducts:
-        return ParameterProducts(self._constants)
-
-    def _inputs(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None
-                ) -> tuple[Array, Array, Array, Array]:
-        wrenches = self._no_wrenches if external is None else borrowed(
-            'external', external, (self._bodies, 6))
-        return (borrowed('q', q, (self._model.nq,)), self._rate('v', v), self._rate('tau', tau),
-                wrenches)
-
-    def _rate(self, name: str, value: ArrayLike) -> Array:
-        return borrowed(name, value, (self._nv,))
+        return ParameterProducts(self._constants, 'forward')

@@ -21,6 +21,7 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import (
     InverseJacobians, InversePartialDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import copied
 
@@ -99,43 +100,49 @@ class HybridPartialDerivatives:
                 external: ArrayLike | None = None, *, parameters: Parameters | None = None
                 ) -> HybridProduct:
         """
-        Return by_q dq + by_v dv + by_given given of a and of tau in O(n).
+        Return the JVP by_q dq + by_v dv + by_given given of a and of tau in O(n).
 
         given (nv,) is the change of the acceleration where it is prescribed, of the force
         elsewhere. parameters are changes of all that the model and external say, and count as
         well.
         """
-        return HybridProduct(*self._products.hybrid_product(
-            q, v, self._mask(prescribed), self._copied(a), tau, external, (dq, dv, given),
-            self._nothing if parameters is None else parameters))
+        out = np.empty((2, self._model.nv))
+        self._by_parameters.product(
+            self._nothing if parameters is None else parameters, out, q, v,
+            self._mask(prescribed), self._copied('a', a), self._copied('tau', tau),
+            NO_WRENCHES if external is None else external, dq, dv, given)
+        return HybridProduct(*out)
 
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
                  y: ArrayLike, external: ArrayLike | None = None, *,
                  parameters: Parameters | None = None) -> HybridGradient:
         """
-        Return a, tau and the gradient of y . x in O(n), x being tau where a is prescribed, else a.
+        Return a, tau and the VJP in O(n): the gradient of y . x.
 
-        That by parameters is written into parameters.
+        x is tau where a is prescribed, and a elsewhere. The gradient by parameters is written into
+        parameters.
         """
-        return HybridGradient(*self._products.hybrid_gradient(
-            q, v, self._mask(prescribed), self._copied(a), tau, external, y,
-            Parameters(self._model) if parameters is None else parameters))
+        a, tau, by = self._copied('a', a), self._copied('tau', tau), np.empty((5, self._model.nv))
+        self._by_parameters.gradient(
+            Parameters(self._model) if parameters is None else parameters, by, q, v,
+            self._mask(prescribed), a, tau, NO_WRENCHES if external is None else external, y)
+        return HybridGradient(a, tau, *by[:3])
 
     @cached_property
     def _inverse(self) -> InversePartialDerivatives:
         return InversePartialDerivatives(self._constants)
 
     @cached_property
-    def _products(self) -> ParameterProducts:
-        return ParameterProducts(self._constants)
+    def _by_parameters(self) -> ParameterProducts:
+        return ParameterProducts(self._constants, 'hybrid')
 
     @cached_property
     def _nothing(self) -> Parameters:
         """Return changes of parameters that are zero."""
         return Parameters(self._model)
 
-    def _copied(self, a: ArrayLike) -> Array:
-        return copied('a', a, (self._model.nv,))
+    def _copied(self, name: str, value: ArrayLike) -> Array:
+        return copied(name, value, (self._model.nv,))
 
 
 def push(prescribed: NDArray[np.bool_], by_given: Array, forces: Array) -> Array:

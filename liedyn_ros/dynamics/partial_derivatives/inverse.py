@@ -20,17 +20,19 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import inverse_second
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
-    held_wrench_jacobian, inverse_kinematic_jacobians, KinematicJacobians)
+    kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians, RateTables
-from liedyn_ros.dynamics.partial_derivatives.results import require_room, room
-from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
+from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import borrowed, refuse
 from liedyn_ros.dynamics.tree.kernels.kinematics import jacobian
 from liedyn_ros.dynamics.tree.orders import order_of_rows
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.dynamics.tree.taylor import dual_bracket
+from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.lie import so3
 
 
 class InverseJacobians(NamedTuple):
@@ -65,19 +67,26 @@ class InversePartialDerivatives:
     """
 
     def __init__(self, constants: Constants) -> None:
-        """Make room."""
-        self._model, self._constants = constants.model, constants
-        self._nv, self._bodies = constants.model.nv, len(constants.model.bodies)
-        self._room = tables = PartialTables(constants)
-        frames, bodies = (constants.table, tables.links, tables.columns), (
-            constants.table, tables.data, tables.products)
-        self._jacobians = BoundKernel(inverse_jacobians, *frames)
-        self._product = BoundKernel(inverse_product, *bodies)
-        self._transposed = BoundKernel(inverse_product_transposed, *bodies)
-        self._second = BoundKernel(inverse_second, *frames, tables.variations)
-        self._series = RateTables(constants)
-        self._no_wrenches, n = np.empty((0, 6)), self._nv
+        """Bind the kernels to scratch buffers."""
+        self._constants, self._model = constants, constants.model
+        model, n = self._model, self._model.nv
+        self._nv, self._bodies = n, len(model.bodies)
+        self._scratch = scratch = ScratchBuffers(constants)
         self._shapes, self._rates = ((n, n), (n, n), (n, n), (n, 3)), ((n,), (n,), (n,))
+        frames = constants.table, scratch.links, scratch.columns
+        bodies = constants.table, scratch.data, scratch.products
+        state = 'q v a external'
+        self._jacobians = CheckedKernel(
+            Arguments(model, f'{state} out out out out', done=True, shapes=self._shapes),
+            inverse_jacobians, *frames)
+        self._product = CheckedKernel(
+            Arguments(model, f'{state} dq dv da', done=True), inverse_product, *bodies)
+        self._gradient = CheckedKernel(
+            Arguments(model, f'{state} y', done=True), inverse_product_transposed, *bodies)
+        self._second = CheckedKernel(
+            Arguments(model, f'{state} y dq dv da', done=True), inverse_second, *frames,
+            scratch.variations)
+        self._series = RateTables(constants)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                  external: ArrayLike | None = None, out: InverseJacobians | None = None
@@ -88,56 +97,41 @@ class InversePartialDerivatives:
         out is an earlier result, to be written again. Raises LiedynError for a result of another
         kind, ShapeError for one of another model, or that shares memory with an input.
         """
-        result = room(InverseJacobians, self._shapes, out)
-        wrenches = self._no_wrenches if external is None else external
-        if self._jacobians.attempt(q, v, a, wrenches, *result):
-            return result
-        q, v, a, wrenches = self._inputs(q, v, a, external)
-        require_room(InverseJacobians, self._shapes, out, q=q, v=v, a=a, external=wrenches)
-        if not self._jacobians(q, v, a, wrenches, *result):
-            refuse(self._model, '', q, v=v, a=a, external=wrenches)
+        result = results(InverseJacobians, self._shapes, out)
+        self._jacobians(q, v, a, NO_WRENCHES if external is None else external, *result)
         return result
 
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 da: ArrayLike, external: ArrayLike | None = None, *,
                 parameters: Parameters | None = None) -> Array:
         """
-        Return by_q dq + by_v dv + by_a da (nv,) in O(n): the derivative in one direction.
+        Return the JVP by_q dq + by_v dv + by_a da (nv,) in O(n).
 
         parameters are changes of all that the model and external say, and count as well.
         """
-        if parameters is not None:
-            return self._by_parameters.inverse_product(
-                q, v, a, external, (dq, dv, da), parameters)
-        out, wrenches = np.empty(self._nv), self._no_wrenches if external is None else external
-        if self._product.attempt(q, v, a, wrenches, dq, dv, da, out):
-            return out
-        q, v, a, wrenches = self._inputs(q, v, a, external)
-        dq, dv, da = self._rate('dq', dq), self._rate('dv', dv), self._rate('da', da)
-        if not self._product(q, v, a, wrenches, dq, dv, da, out):
-            refuse(self._model, '', q, v=v, a=a, dq=dq, dv=dv, da=da, external=wrenches)
+        out, wrenches = np.empty(self._nv), NO_WRENCHES if external is None else external
+        if parameters is None:
+            self._product(q, v, a, wrenches, dq, dv, da, out)
+        else:
+            self._by_parameters.product(parameters, out, q, v, a, wrenches, dq, dv, da)
         return out
 
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None, *, parameters: Parameters | None = None
                  ) -> InverseGradient:
         """
-        Return y^T by_q, y^T by_v and y^T by_a in O(n): the gradient of y . tau.
+        Return the VJP y^T by_q, y^T by_v and y^T by_a in O(n): the gradient of y . tau.
 
-        That by parameters is written into parameters.
+        The gradient by parameters is written into parameters.
         """
-        if parameters is not None:
-            return tuple.__new__(InverseGradient, self._by_parameters.inverse_gradient(
-                q, v, a, external, y, parameters))
-        result = room(InverseGradient, self._rates)
-        wrenches = self._no_wrenches if external is None else external
-        if self._transposed.attempt(q, v, a, wrenches, y, *result):
+        wrenches = NO_WRENCHES if external is None else external
+        if parameters is None:
+            result = results(InverseGradient, self._rates)
+            self._gradient(q, v, a, wrenches, y, *result)
             return result
-        q, v, a, wrenches = self._inputs(q, v, a, external)
-        y = self._rate('y', y)
-        if not self._transposed(q, v, a, wrenches, y, *result):
-            refuse(self._model, '', q, v=v, a=a, y=y, external=wrenches)
-        return result
+        by = np.empty((3, self._nv))
+        self._by_parameters.gradient(parameters, by, q, v, a, wrenches, y)
+        return tuple.__new__(InverseGradient, by)
 
     def gradient_product(
             self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, dq: ArrayLike,
@@ -149,11 +143,9 @@ class InversePartialDerivatives:
         symmetric between two coordinates of one spherical or free joint (13.5): the direction
         differentiates last.
         """
-        q, v, a, wrenches = self._inputs(q, v, a, external)
-        y, result = self._rate('y', y), InverseGradient(*np.empty((3, self._nv)))
-        dq, dv, da = self._rate('dq', dq), self._rate('dv', dv), self._rate('da', da)
-        if not self._second(q, v, a, wrenches, y, dq, dv, da, *result):
-            refuse(self._model, '', q, v=v, a=a, y=y, dq=dq, dv=dv, da=da, external=wrenches)
+        result = results(InverseGradient, self._rates)
+        self._second(q, v, a, NO_WRENCHES if external is None else external, y, dq, dv, da,
+                     *result)
         return result
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -188,30 +180,32 @@ class InversePartialDerivatives:
 
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                       external: ArrayLike | None = None) -> KinematicJacobians:
-        """Return the derivatives of tau by placements, axes and pitches of joints, O(n J)."""
-        q, v = self._model.check_configuration(q), as_array('v', v, (self._nv,))
-        a = as_array('a', a, (self._nv,))
-        if external is not None:
-            external = as_array('external', external, (self._bodies, 6))
-        return inverse_kinematic_jacobians(self._model, q, v, a, external)
+        """Return the derivatives of tau by placements, axes and pitches of joints, in O(n^2)."""
+        return kinematic_jacobians(self._model, lambda y, parameters: self.gradient(
+            q, v, a, y, external, parameters=parameters))
 
     def _body_jacobians(self, q: ArrayLike) -> Array:
         q, result = borrowed('q', q, (self._model.nq,)), np.empty((self._bodies, 6, self._nv))
         for b, matrix in enumerate(result):
-            if not jacobian(self._constants.table, self._room.data, b, False, q, matrix):
+            if not jacobian(self._constants.table, self._scratch.data, b, False, q, matrix):
                 refuse(self._model, '', q)
         return result
 
     @cached_property
     def _by_parameters(self) -> ParameterProducts:
-        return ParameterProducts(self._constants)
+        return ParameterProducts(self._constants, 'inverse')
 
-    def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None
-                ) -> tuple[Array, Array, Array, Array]:
-        wrenches = self._no_wrenches if external is None else borrowed(
-            'external', external, (self._bodies, 6))
-        return (borrowed('q', q, (self._model.nq,)), self._rate('v', v), self._rate('a', a),
-                wrenches)
 
-    def _rate(self, name: str, value: ArrayLike) -> Array:
-        return borrowed(name, value, (self._nv,))
+def held_wrench_jacobian(jacobians: Array, external: Array, at_body: bool) -> Array:
+    """
+    Return what dtau/dq (nv, nv) gains where wrenches keep still while their bodies move (13.14).
+
+    jacobians (B, 6, nv) are those of the bodies, external (B, 6) their wrenches in their frames.
+    A wrench that is constant in the ground, about its origin, varies by N(W) g with a displacement
+    g of its body. With at_body it keeps its directions and its point on the body.
+    """
+    held = dual_bracket(external)
+    if at_body:
+        held[:, :3, 3:], held[:, 3:, 3:] = 0.0, 0.0
+        held[:, 3:, :3] = so3.hat(external[:, 3:])
+    return -np.einsum('bai,bac,bcj->ij', jacobians, held, jacobians)

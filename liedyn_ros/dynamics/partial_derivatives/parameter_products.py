@@ -8,166 +8,64 @@
 
 """Products by parameters of trees: the kernels, bound to the tables of one model."""
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import Any
 
-from liedyn_ros.common.checks import Array, require_finite
+import numpy as np
+
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
     hybrid_products, parameter_products, parameters as kernels)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, shapes_of, vector_of
-from liedyn_ros.dynamics.partial_derivatives.tables import PartialTables
+from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
+from liedyn_ros.dynamics.tree.arguments import Arguments
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import borrowed, copied, known, refuse, stop
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 from liedyn_ros.model.inertia import stacked_parameters
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
 
-Rates = tuple[ArrayLike, ArrayLike, ArrayLike]  # dq, dv and what is given besides
-Mask = NDArray[np.bool_]
+_KERNELS = {  # the state, the direction, the code of success, product and gradient
+    'inverse': ('q v a external', 'dq dv da', True, parameter_products.inverse_product,
+                parameter_products.inverse_product_transposed),
+    'forward': ('q v tau external', 'dq dv dtau', DONE, parameter_products.forward_product,
+                parameter_products.forward_product_transposed),
+    'hybrid': ('q v prescribed a tau external', 'dq dv given', DONE,
+               hybrid_products.hybrid_product, hybrid_products.hybrid_product_transposed)}
 
 
 class ParameterProducts:
     """
-    Products of inverse, forward and hybrid dynamics with changes of parameters.
+    The JVP and the VJP of inverse, forward or hybrid dynamics by all parameters as well.
 
-    Arrays are those of the calls; errors too, and LiedynError or ShapeError for parameters of
-    another kind or model.
+    Both take the arguments of the kernel, and raise the errors of the dynamics, and LiedynError or
+    ShapeError for parameters of another kind or model.
     """
 
-    def __init__(self, constants: Constants) -> None:
-        """Make room."""
-        self._model, self._nv = constants.model, constants.model.nv
-        self._shapes, self._no_wrenches = shapes_of(self._model), np.empty((0, 6))
+    def __init__(self, constants: Constants, dynamics: str) -> None:
+        """Bind the kernels of 'inverse', 'forward' or 'hybrid' to scratch buffers."""
+        self._model, self._shapes = constants.model, shapes_of(constants.model)
+        state, direction, done, product, gradient = _KERNELS[dynamics]
         tables = constants.table, room_of(constants)
-        self._inverse = BoundKernel(parameter_products.inverse_product, *tables)
-        self._inverse_transposed = BoundKernel(
-            parameter_products.inverse_product_transposed, *tables)
-        self._forward = BoundKernel(parameter_products.forward_product, *tables)
-        self._forward_transposed = BoundKernel(
-            parameter_products.forward_product_transposed, *tables)
-        self._hybrid = BoundKernel(hybrid_products.hybrid_product, *tables)
-        self._hybrid_transposed = BoundKernel(hybrid_products.hybrid_product_transposed, *tables)
+        self._product = CheckedKernel(
+            Arguments(self._model, f'{state} {direction} parameters', done=done), product, *tables)
+        self._gradient = CheckedKernel(
+            Arguments(self._model, f'{state} y', done=done), gradient, *tables)
 
-    def inverse_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                        external: ArrayLike | None, direction: Rates, change: Parameters) -> Array:
-        """Return how tau varies along dq, dv, da and changes of parameters."""
-        vector = vector_of(change, self._model, self._shapes)
-        out, wrenches = np.empty(self._nv), self._no_wrenches if external is None else external
-        if self._inverse.attempt(q, v, a, wrenches, *direction, vector, out):
-            return out
-        q, v, a, wrenches = self._state(q, v, a, external)
-        rates = self._rates(('dq', 'dv', 'da'), direction)
-        if not self._inverse(q, v, a, wrenches, *rates.values(), vector, out):
-            require_finite('parameters', vector)
-            refuse(self._model, '', q, v=v, a=a, **rates, external=wrenches)
-        return out
+    def product(self, change: Parameters, out: Array, *given: Any) -> None:
+        """Write the derivative along a direction and a change of the parameters."""
+        self._product(*given, vector_of(change, self._model, self._shapes), out)
 
-    def inverse_gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                         external: ArrayLike | None, y: ArrayLike, gradient: Parameters
-                         ) -> tuple[Array, Array, Array]:
-        """Return the gradient of y . tau by q, v and a, and write that by parameters."""
-        vector = vector_of(gradient, self._model, self._shapes)
-        by = np.empty((3, self._nv))
-        wrenches = self._no_wrenches if external is None else external
-        if self._inverse_transposed.attempt(q, v, a, wrenches, y, by, vector):
-            return by[0], by[1], by[2]  # in half the time of an iteration
-        q, v, a, wrenches = self._state(q, v, a, external)
-        y = borrowed('y', y, (self._nv,))
-        if not self._inverse_transposed(q, v, a, wrenches, y, by, vector):
-            refuse(self._model, '', q, v=v, a=a, y=y, external=wrenches)
-        return by[0], by[1], by[2]
-
-    def forward_product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                        external: ArrayLike | None, direction: Rates, change: Parameters) -> Array:
-        """Return how a varies along dq, dv, dtau and changes of parameters."""
-        vector = vector_of(change, self._model, self._shapes)
-        out = np.empty((2, self._nv))
-        wrenches = self._no_wrenches if external is None else external
-        if self._forward.attempt(
-                q, v, tau, wrenches, *direction, vector, out) == DONE:
-            return out[1]
-        q, v, tau, wrenches = self._state(q, v, tau, external, 'tau')
-        rates = self._rates(('dq', 'dv', 'dtau'), direction)
-        code = self._forward(q, v, tau, wrenches, *rates.values(), vector, out)
-        if code != DONE:
-            require_finite('parameters', vector)
-            stop(self._model, code, '', q, v=v, tau=tau, **rates, external=wrenches)
-        return out[1]
-
-    def forward_gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                         external: ArrayLike | None, y: ArrayLike, gradient: Parameters
-                         ) -> tuple[Array, Array, Array, Array]:
-        """Return a and the gradient by q, v and tau, and write that by parameters."""
-        vector = vector_of(gradient, self._model, self._shapes)
-        by = np.empty((4, self._nv))
-        wrenches = self._no_wrenches if external is None else external
-        if self._forward_transposed.attempt(
-                q, v, tau, wrenches, y, by, vector) == DONE:
-            return by[0], by[1], by[2], by[3]
-        q, v, tau, wrenches = self._state(q, v, tau, external, 'tau')
-        y = borrowed('y', y, (self._nv,))
-        code = self._forward_transposed(q, v, tau, wrenches, y, by, vector)
-        if code != DONE:
-            stop(self._model, code, '', q, v=v, tau=tau, y=y, external=wrenches)
-        return by[0], by[1], by[2], by[3]
-
-    def hybrid_product(self, q: ArrayLike, v: ArrayLike, prescribed: Mask, a: Array,
-                       tau: ArrayLike, external: ArrayLike | None, direction: Rates,
-                       change: Parameters) -> tuple[Array, Array]:
-        """Complete a, and return how a and tau vary along dq, dv and what is given besides."""
-        vector = vector_of(change, self._model, self._shapes)
-        tau, out = copied('tau', tau, (self._nv,)), np.empty((2, self._nv))
-        wrenches = self._no_wrenches if external is None else external
-        if self._hybrid.attempt(q, v, prescribed, a, tau, wrenches, *direction, vector,
-                                out) == DONE:
-            return out[0], out[1]
-        q, v, a, wrenches = self._state(q, v, a, external)
-        rates = self._rates(('dq', 'dv', 'given'), direction)
-        code = self._hybrid(q, v, prescribed, a, tau, wrenches, *rates.values(), vector,
-                            out)
-        if code != DONE:
-            require_finite('parameters', vector)
-            stop(self._model, code, '', q, v=v, **known(prescribed, a, tau), **rates,
-                 external=wrenches)
-        return out[0], out[1]
-
-    def hybrid_gradient(self, q: ArrayLike, v: ArrayLike, prescribed: Mask, a: Array,
-                        tau: ArrayLike, external: ArrayLike | None, y: ArrayLike,
-                        gradient: Parameters) -> tuple[Array, Array, Array, Array, Array]:
-        """Return a, tau and the gradient by q, v and what is given; write that by parameters."""
-        vector = vector_of(gradient, self._model, self._shapes)
-        tau, by = copied('tau', tau, (self._nv,)), np.empty((5, self._nv))
-        wrenches = self._no_wrenches if external is None else external
-        if self._hybrid_transposed.attempt(
-                q, v, prescribed, a, tau, wrenches, y, by, vector) == DONE:
-            return a, tau, by[0], by[1], by[2]
-        q, v, a, wrenches = self._state(q, v, a, external)
-        y = borrowed('y', y, (self._nv,))
-        code = self._hybrid_transposed(
-            q, v, prescribed, a, tau, wrenches, y, by, vector)
-        if code != DONE:
-            stop(self._model, code, '', q, v=v, **known(prescribed, a, tau), y=y,
-                 external=wrenches)
-        return a, tau, by[0], by[1], by[2]
-
-    def _state(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None,
-               name: str = 'a') -> tuple[Array, Array, Array, Array]:
-        wrenches = self._no_wrenches if external is None else borrowed(
-            'external', external, (len(self._model.bodies), 6))
-        return (borrowed('q', q, (self._model.nq,)), borrowed('v', v, (self._nv,)),
-                borrowed(name, a, (self._nv,)), wrenches)
-
-    def _rates(self, names: tuple[str, str, str], direction: Rates) -> dict[str, Array]:
-        return {name: borrowed(name, x, (self._nv,)) for name, x in zip(names, direction)}
+    def gradient(self, gradient: Parameters, by: Array, *given: Any) -> None:
+        """Write the gradient by the state into rows, and that by parameters into gradient."""
+        self._gradient(*given, by, vector_of(gradient, self._model, self._shapes))
 
 
 def room_of(constants: Constants) -> Array:
     """Return the tables that the kernels of kernels.parameter_products work on, one by one."""
-    tables, bodies = PartialTables(constants), table_of_bodies(constants.model)
+    tables, bodies = ScratchBuffers(constants), table_of_bodies(constants.model)
     parts = bodies, tables.products, tables.data, np.array([float(constants.dissipation)])
     ends = np.cumsum([part.size for part in parts])
     room = on_lines(ends[-1])

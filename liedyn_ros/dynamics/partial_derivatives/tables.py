@@ -6,10 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tables on which the kernels of partial derivatives work, besides those of the dynamics."""
+"""The arrays of partial derivatives: scratch buffers of the kernels, and results."""
+
+from typing import TypeVar
 
 import numpy as np
 
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.partial_derivatives.kernels import table
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
@@ -19,9 +23,13 @@ from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model.kernels import kinds
 
 
-class PartialTables:
+Shapes = tuple[tuple[int, ...], ...]
+Result = TypeVar('Result', bound=tuple[Array, ...])
+
+
+class ScratchBuffers:
     """
-    Room of one model: its content belongs to nobody after a call.
+    Scratch buffers of one model; undefined between calls.
 
     data is that of the dynamics. links, columns, products, variations and factors are as in
     kernels.table, kernels.products, kernels.second and kernels.factorization. sides holds 2 nv + 3
@@ -30,7 +38,7 @@ class PartialTables:
     """
 
     def __init__(self, constants: Constants) -> None:
-        """Make room."""
+        """Allocate the buffers."""
         links = constants.model.link_table
         self.data = Data(constants).table
         self.links = np.zeros((constants.links, table.LINK_WIDTH))
@@ -45,3 +53,12 @@ class PartialTables:
             parent = links.parent[i]
             self.before[links.vi[i]] = -1 if parent < 0 else (
                 links.vi[parent] + kinds.NV[links.kind[parent]] - 1)
+
+
+def results(kind: type[Result], shapes: Shapes, out: Result | None = None) -> Result:
+    """Return out, or a named tuple of new arrays; raise LiedynError for an out of another kind."""
+    if out is None:
+        return tuple.__new__(kind, map(np.empty, shapes))  # half the time of the type's own call
+    if type(out) is not kind:
+        raise LiedynError(f'out: expected {kind.__name__}, got {type(out).__name__}')
+    return out

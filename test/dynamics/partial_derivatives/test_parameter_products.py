@@ -16,6 +16,7 @@ import pytest
 from support.machines.dynamics_cases import make_case, TREES
 from support.machines.model_variants import placed_turn
 from support.witnesses.complex_step import along, ComplexTree, hat
+from support.witnesses.kinematic_parameters import inverse_kinematic_jacobians
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, ShapeError, SingularError)
@@ -52,7 +53,7 @@ def change(damped) -> Parameters:
 def forces(damped, change) -> dict:
     """Return what each part of the change adds to tau (nv,), by the full Jacobians."""
     partial, state = damped.dynamics.inverse.partial_derivatives, (damped.q, damped.v, damped.a)
-    kinematic = partial.by_kinematics(*state, damped.external)
+    kinematic = inverse_kinematic_jacobians(damped.model, *state, damped.external)
     regressor = Regressor(damped.model, dissipation=True, rotor_inertia=True)
     inertial = np.concatenate([change.inertia.ravel(), change.damping, change.friction,
                                change.rotor_inertia])

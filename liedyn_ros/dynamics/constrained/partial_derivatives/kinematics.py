@@ -23,12 +23,12 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.partial_derivatives import hybrid
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_rates import InverseSystem
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_machine import (
+    Displacement, inverse_kinematic_jacobians, KinematicMachine)
 from liedyn_ros.dynamics.constrained.partial_derivatives.row_jets import (
     Changes, Jet, row_wrench, Side)
 from liedyn_ros.dynamics.constrained.partial_derivatives.systems import (
     ForwardSystem, least_multipliers, regular_forward)
-from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
-    Displacement, inverse_kinematic_jacobians, KinematicMachine)
 from liedyn_ros.dynamics.tree.inputs import mask
 from liedyn_ros.dynamics.tree.screw_tree import LinkMotion, unpacked
 from liedyn_ros.dynamics.tree.taylor import bracket

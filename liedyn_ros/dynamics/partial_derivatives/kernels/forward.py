@@ -24,8 +24,8 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
     """
     Write a, da/dq, da/dv, da/dtau = M^-1 and da/d(gravity).
 
-    factors (nv, nv) and sides (nv, width), as in PartialTables, are room. Returns what forward
-    returns, and REFUSED for results of another shape, or that share memory with the input.
+    factors (nv, nv) and sides (nv, width) are scratch buffers. Returns the code of forward, and
+    REFUSED for results of another shape, or that share memory with the input.
     """
     n = len(v)
     if not (len(a) == n and square(by_q, n) and square(by_v, n) and square(by_tau, n)
