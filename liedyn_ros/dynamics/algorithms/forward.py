@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
 from liedyn_ros.dynamics.algorithms.kernels.aba import forward
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardPartialDerivatives
-from liedyn_ros.dynamics.time_derivatives.errors import ForwardOrders, NO_DIGIT
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid as hybrid_series
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
@@ -72,24 +72,8 @@ class Forward(Algorithm):
 
     def estimate_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike,
                        external: ArrayLike | None = None) -> Array:
-        """Return about how wrong each order (r + 1,) of a is, as Hybrid.estimate_error does."""
+        """Estimate the relative error of each order of a (r + 1,), as Hybrid.estimate_error."""
         return self._hybrid.estimate_error(q, v, self._none, a, tau, external)
-
-    def with_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                   external: ArrayLike | None = None, *, extended: bool = False,
-                   max_error: float = math.inf) -> ForwardOrders:
-        """
-        Return what time_derivatives returns, and the error of each order (r + 1,).
-
-        An error is relative to the largest entry of an order. With extended, the recursion runs
-        in as many digits as all orders need, and a is right to rounding. Raises LimitError for
-        the first order whose error exceeds max_error. It takes thousands of times as long as
-        time_derivatives: 0.06 s for seven bodies to order 5.
-        """
-        unknown = np.zeros((order_of_rows('tau', tau, 0) + 1, self._nv))
-        orders = self._hybrid.with_error(q, v, self._none, unknown, tau, external,
-                                         extended=extended, max_error=max_error)
-        return ForwardOrders(orders.a, orders.error)
 
     @cached_property
     def partial_derivatives(self) -> ForwardPartialDerivatives:

@@ -21,8 +21,7 @@ from liedyn_ros.dynamics.algorithms.algorithm import Algorithm, of_state
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.partial_derivatives.hybrid import HybridPartialDerivatives
-from liedyn_ros.dynamics.time_derivatives.errors import HybridOrders, NO_DIGIT, with_error
-from liedyn_ros.dynamics.time_derivatives.estimate import ErrorEstimator
+from liedyn_ros.dynamics.time_derivatives.estimate import ErrorEstimator, NO_DIGIT
 from liedyn_ros.dynamics.time_derivatives.kernels import aba as aba_series
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
@@ -86,11 +85,11 @@ class Hybrid(Algorithm):
     def estimate_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
                        tau: ArrayLike, external: ArrayLike | None = None) -> Array:
         """
-        Return about how wrong each order (r + 1,) of what time_derivatives returned is.
+        Estimate the relative error (r + 1,) of each order of a and tau from time_derivatives.
 
         An error is relative to the largest entry of a or of tau in an order. The estimate is 0.2
-        to 10 times the error, or more where errors cancel by chance; with_error finds the error
-        itself. It takes twice as long as the orders.
+        to 10 times the error, or more if errors cancel by chance. It takes twice as long as the
+        orders.
         """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
         a = time_derivatives_of('a', a, (order + 1, self._nv))
@@ -100,24 +99,6 @@ class Hybrid(Algorithm):
     @cached_property
     def _estimator(self) -> ErrorEstimator:
         return ErrorEstimator(self._constants)
-
-    def with_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
-                   tau: ArrayLike, external: ArrayLike | None = None, *, extended: bool = False,
-                   max_error: float = math.inf) -> HybridOrders:
-        """
-        Return what time_derivatives returns, and the error of each order (r + 1,).
-
-        An error is relative to the largest entry of a or of tau in an order. With extended, the
-        recursion runs in as many digits as all orders need, and a and tau are right to rounding.
-        Raises LimitError for the first order whose error exceeds max_error. It takes thousands of
-        times as long as time_derivatives: 0.06 s for seven bodies to order 5.
-        """
-        which = self._mask(prescribed)
-        found = self.time_derivatives(q, v, which, a, tau, external, max_error=math.inf)
-        taken = self._rows.prepare(
-            q, v, which, *found, NO_WRENCH_ROWS if external is None else external)
-        return with_error(self._constants, taken[0], taken[1], which, found, taken[-1], extended,
-                          max_error)
 
     @cached_property
     def partial_derivatives(self) -> HybridPartialDerivatives:

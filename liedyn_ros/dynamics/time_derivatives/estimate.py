@@ -6,12 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 """
-An estimate of what rounding leaves of each order of forward and hybrid dynamics.
+The estimated rounding error of each order of forward and hybrid dynamics.
 
-Masses, forces and wrenches in another unit describe the same motion, but every number that
-depends on them is rounded differently. So what two units make of an order differs by about as
-much as either is wrong. The estimate is 0.2 to 10 times the error, or more where rounding errors
-cancel by chance.
+Masses, forces and wrenches in another unit describe the same motion, but all numbers that depend
+on them are rounded differently. So the orders in two units differ by about their rounding error.
+The estimate is 0.2 to 10 times the error, or more if rounding errors cancel by chance.
 """
 
 from functools import partial
@@ -22,24 +21,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
-from liedyn_ros.dynamics.time_derivatives.errors import require_digits
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid
 from liedyn_ros.dynamics.time_derivatives.kernels.estimate import compare, SMALL
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
+NO_DIGIT = 0.1  # of the largest entry: an order with that error has no digit left
 UNITS = 3.0, 5.0  # kg; no powers of two, which round as 1 does
-ADVICE = ', ask for with_error(..., extended=True), or set max_error'
+ADVICE = ', or set max_error'
 
 
 class ErrorEstimator:
     """Solves the equations of one model in other units of mass; threads may share it."""
 
     def __init__(self, constants: Constants) -> None:
-        """Lay out a table for each unit."""
+        """Lay out the constants in each unit."""
         self._constants = [
             Constants(constants.model, constants.dissipation, unit) for unit in UNITS]
         self._data, self._order = Data(constants), -1
@@ -49,9 +49,9 @@ class ErrorEstimator:
     def error(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array, tau: Array,
               external: Array) -> Array:
         """
-        Return how wrong each order of a and tau (r + 1, nv) is, the larger of both (r + 1,).
+        Return the error of each order of a and tau (r + 1, nv), the larger of both (r + 1,).
 
-        It is relative to the largest entry; inf where another unit finds no solution.
+        It is relative to the largest entry; inf if there is no solution in another unit.
         """
         return self._compare(q, v, prescribed, a, tau, external)[0]
 
@@ -74,7 +74,7 @@ class ErrorEstimator:
         return error, largest
 
     def _for_order(self, order: int) -> list[BoundKernel]:
-        """Return the kernel bound to the tables of each unit, with room for an order."""
+        """Return the kernel of each unit, with scratch buffers up to an order."""
         if order > self._order:
             self._kernels = [
                 BoundKernel(hybrid, other.table, self._data.table, self._data.room(order))
@@ -100,6 +100,15 @@ class ErrorEstimator:
         lost = np.flatnonzero(~(error <= max_error).all(axis=1))
         if len(lost):
             require_digits(error[lost[0]], max_error, ADVICE, f'[{lost[0]}], ')
+
+
+def require_digits(error: Array, max_error: float, advice: str = '', state: str = '') -> None:
+    """Raise LimitError for the first order whose relative error exceeds a limit."""
+    lost = np.flatnonzero(~(error <= max_error))
+    if len(lost):
+        raise LimitError(
+            f'{state}order {lost[0]}: expected a relative error of {max_error:g} at most, got '
+            f'{error[lost[0]]:.2g}; lower the order{advice}')
 
 
 def _difference(x: Array, y: Array) -> Array:

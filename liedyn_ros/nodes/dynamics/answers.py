@@ -24,7 +24,7 @@ from liedyn_ros.common.checks import Array, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
 from liedyn_ros.dynamics.constrained import ConstraintStatus, LEAST_FORCE, LEAST_TORQUE
-from liedyn_ros.dynamics.time_derivatives.errors import NO_DIGIT, require_digits
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT, require_digits
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 from liedyn_ros.model.io.loading import xacro_package
 from liedyn_ros.nodes.dynamics.linear_models import answer_linearize
