@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.dynamics.tree.screw_tree import LinkMotion, ScrewTree
+from liedyn_ros.dynamics.tree.screw_tree import ScrewTree
 from liedyn_ros.dynamics.tree.taylor import dual_bracket
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
@@ -111,7 +111,7 @@ def levi_civita_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """
     tree, v = ScrewTree(model, q), as_array('v', v, (model.nv,))
     columns = tree.screws.T
-    rates = LinkMotion(tree, v, np.zeros_like(v)).rates.T
+    rates = tree.series(v[None])[0][1].T
     result = np.zeros((model.nv, model.nv))
     for moves, inertia in zip(tree.moves, tree.inertias):
         jacobian, rate = columns * moves, rates * moves

@@ -47,16 +47,12 @@ def body_jacobian_rates(model: Model, q: ArrayLike, motion: ArrayLike, body: str
     if link < 0:
         return np.zeros((order + 1, 6, model.nv))
     scale = np.array([factorial(k) for k in range(order + 1)], dtype=float)
-    v = motion / scale[:-1, None]
-    screws = np.zeros((order + 1, model.nv, 6))
+    screws, twists = tree.series(motion / scale[:-1, None])
     to_body = np.zeros((order + 1, 6, 6))
-    screws[0], to_body[0] = tree.screws, se3.adjoint(se3.inverse(_pose(tree, index)))
-    twists = np.zeros((order, len(tree.poses), 6))
-    for m in range(order):
-        twists[m] = tree.moves @ sum(v[i][:, None] * screws[m - i] for i in range(m + 1))
-        for i in range(m + 1):  # s' = ad_V s (7.2), (Ad_{T^-1})' = -Ad_{T^-1} ad_V (0.13)
-            screws[m + 1] += bracket(twists[i, tree.link], screws[m - i]) / (m + 1)
-            to_body[m + 1] -= to_body[m - i] @ se3.ad(twists[i, link]) / (m + 1)
+    to_body[0] = se3.adjoint(se3.inverse(_pose(tree, index)))
+    for m in range(order):  # (Ad_{T^-1})' = -Ad_{T^-1} ad_V (0.13)
+        to_body[m + 1] = -sum(to_body[m - i] @ se3.ad(twists[i, link])
+                              for i in range(m + 1)) / (m + 1)
     series = convolve(to_body, np.swapaxes(screws, 1, 2), np.matmul)
     return series * tree.moves[link] * scale[:, None, None]
 

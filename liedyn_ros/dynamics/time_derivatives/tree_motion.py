@@ -25,7 +25,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 from liedyn_ros.dynamics.tree.screw_tree import ScrewTree, unpacked
-from liedyn_ros.dynamics.tree.taylor import apply, bracket, convolve, descendants, outer
+from liedyn_ros.dynamics.tree.taylor import apply, convolve, outer
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import SPATIAL, Twists
 from liedyn_ros.model import Model
@@ -66,7 +66,7 @@ class TreeMotion:
                 f'motion: expected 1 to {MAX_ORDER + 1} rows, v and its derivatives, '
                 f'got {len(rates)}')
         self._scale = np.array([float(factorial(k)) for k in range(len(rates) + 1)])
-        self._set_series(rates / self._scale[:-1, None])
+        self._s, self._twist = self._tree.series(rates / self._scale[:-1, None])
         links, table = list(model.link_table.body_link), model.link_table
         ground = np.concatenate([self._twist, np.zeros((len(rates), 1, 6))], axis=1)  # link -1
         self.twists = ground[:, links] * self._scale[:-1, None, None]
@@ -74,18 +74,6 @@ class TreeMotion:
         carriers = np.concatenate([self._tree.poses, np.eye(4)[None]])
         self.poses = np.array([carriers[link] @ unpacked(row) for link, row in zip(
             links, table.body_placement)]).reshape(-1, 4, 4)
-
-    def _set_series(self, v: Array) -> None:
-        """Write the Taylor coefficients of spatial screws and twists (7.2), (7.3)."""
-        tree, rows = self._tree, len(v)
-        self._s = np.zeros((rows + 1, *tree.screws.shape))
-        self._twist = np.zeros((rows, len(tree.poses), 6))
-        self._s[0] = tree.screws
-        for k in range(rows):
-            own = sum(v[j][:, None] * self._s[k - j] for j in range(k + 1))
-            self._twist[k] = tree.moves @ own
-            self._s[k + 1] = sum(bracket(self._twist[j, tree.link], self._s[k - j])
-                                 for j in range(k + 1)) / (k + 1)
 
     def body(self, name: str) -> Twists:
         """
@@ -131,6 +119,5 @@ class TreeMotion:
             inertia[k + 1] = -sum(inertia[k - j] @ ad[j] + dual[j] @ inertia[k - j]
                                   for j in range(k + 1)) / (k + 1)
         both: Sequence[Array] = (inertia, convolve(dual, inertia, np.matmul))
-        carries = descendants(self._tree)
-        composite, pushed = (np.einsum('kl,mlab->mkab', carries, x) for x in both)
+        composite, pushed = (np.einsum('kl,mlab->mkab', self._tree.carries, x) for x in both)
         return composite, pushed

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.tree.taylor import bracket
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels import kinds
@@ -68,10 +69,16 @@ class ScrewTree:
     @cached_property
     def composites(self) -> Array:
         """Return the inertia (N, 6, 6) of each link and of all that it carries, in the ground."""
-        result = self.inertias.copy()
-        for i in reversed(range(len(result))):
-            if self.model.link_table.parent[i] >= 0:
-                result[self.model.link_table.parent[i]] += result[i]
+        return np.einsum('kl,lab->kab', self.carries, self.inertias)
+
+    @cached_property
+    def carries(self) -> Array:
+        """Return (N, N): 1 if the first link carries the second, or is it."""
+        parent = self.model.link_table.parent
+        result = np.eye(len(parent))
+        for i in reversed(range(len(parent))):
+            if parent[i] >= 0:
+                result[parent[i]] += result[i]
         return result
 
     @cached_property
@@ -101,6 +108,22 @@ class ScrewTree:
         pushed = np.einsum('jab,jb->ja', self.composites[self.link], self.screws)
         upper = (self.screws @ pushed.T) * (self.before | self.together)
         return np.where(self.before.T, upper.T, upper)
+
+    def series(self, v: Array) -> tuple[Array, Array]:
+        """
+        Return the Taylor series of the spatial screws and of the twists of the links along v.
+
+        v (r, nv) are coefficients, too. Screws are (r + 1, nv, 6), twists (r, N, 6).
+        """
+        screws = np.zeros((len(v) + 1, *self.screws.shape))
+        twists = np.zeros((len(v), len(self.poses), 6))
+        screws[0] = self.screws
+        for k in range(len(v)):
+            own = sum(v[j][:, None] * screws[k - j] for j in range(k + 1))
+            twists[k] = self.moves @ own  # (7.3)
+            screws[k + 1] = sum(bracket(twists[j, self.link], screws[k - j])
+                                for j in range(k + 1)) / (k + 1)  # (7.2)
+        return screws, twists
 
     def path(self, i: int) -> NDArray[np.int64]:
         """Return the coordinates that move link i, its own last."""

@@ -13,7 +13,6 @@ from collections.abc import Callable
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.tree.screw_tree import ScrewTree
 from liedyn_ros.lie import so3
 
 Product = Callable[[Array, Array], Array]
@@ -46,14 +45,4 @@ def dual_bracket(wrench: Array) -> Array:
     result = np.zeros((*wrench.shape, 6))
     result[..., :3, :3] = so3.hat(wrench[..., :3])
     result[..., :3, 3:] = result[..., 3:, :3] = so3.hat(wrench[..., 3:])
-    return result
-
-
-def descendants(tree: ScrewTree) -> Array:
-    """Return (N, N): 1 where the first link carries the second, or is it."""
-    parent = tree.model.link_table.parent
-    result = np.eye(len(parent))
-    for i in reversed(range(len(parent))):
-        if parent[i] >= 0:
-            result[parent[i]] += result[i]
     return result

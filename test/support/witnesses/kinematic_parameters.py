@@ -21,7 +21,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import KinematicJacobians
-from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, LinkMotion, ScrewTree, unpacked
+from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, ScrewTree, unpacked
 from liedyn_ros.dynamics.tree.taylor import dual_bracket
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
@@ -51,9 +51,11 @@ class KinematicMachine:
     def __init__(self, model: Model, q: Array, v: Array, a: Array, external: Array | None
                  ) -> None:
         self.model, self.tree, self.v, self.a = model, ScrewTree(model, q), v, a
-        table, motion = model.link_table, LinkMotion(self.tree, v, a)
+        table, twists = model.link_table, self.tree.series(np.stack([v, a]))[1]
         lift = np.concatenate([np.zeros(3), -model.gravity])
-        self.twist, self.acceleration = motion.twist, motion.acceleration + lift
+        # The last rows, index -1, are those of the ground.
+        self.twist = np.vstack([twists[0], np.zeros(6)])
+        self.acceleration = np.vstack([twists[1], np.zeros(6)]) + lift
         self.pose = np.concatenate([self.tree.poses.reshape(-1, 4, 4), np.eye(4)[None]])
         self.link_of: dict[str | None, int] = {None: -1}
         self.placed: dict[str | None, Array] = {None: np.eye(4)}
