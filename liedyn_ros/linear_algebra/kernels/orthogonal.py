@@ -7,9 +7,9 @@
 # language governing permissions and limitations under the License.
 
 """
-Column-pivoted QR of a matrix that is held by its columns, as rows of a table (Golub, 5.4.2).
+Column-pivoted QR of a matrix stored by columns (Golub and Van Loan, 5.4.2).
 
-rows (m, n) holds m columns of n numbers. After `triangularise`, row s is column order[s] of the
+rows (m, n) holds m columns of n numbers. After `factor_qr`, row s is column order[s] of the
 matrix: its first entries, to s, are column s of R. Those after s are the tail of a reflection
 1 - beta v v^T whose first number, v_s, is head[s].
 """
@@ -21,7 +21,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 
 @inlined
 def dot(x, y):
-    """Return the product of two vectors, in four sums that do not wait for one another."""
+    """Return the product of two vectors, by four sums that run in parallel."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     quarters = len(x) // 4
     for i in range(quarters):
@@ -36,12 +36,12 @@ def dot(x, y):
 
 
 @kernel
-def triangularise(rows, order, head, beta, norm, count, size, tolerance):
+def factor_qr(rows, order, head, beta, norm, count, size, tolerance):
     """
     Factor in place, and return the numerical rank and its smallest pivot over its largest.
 
-    count columns of size numbers; a column counts as dependent where what the columns before
-    leave of it is below tolerance times the largest.
+    There are count columns of size numbers. A column counts as dependent where its part
+    orthogonal to the columns before is below tolerance times the largest column.
     """
     for t in range(count):
         order[t] = t
@@ -88,21 +88,21 @@ def reflect(rows, head, beta, s, size, x):
 
 
 @kernel
-def apply_transposed(rows, head, beta, rank, size, x):
+def apply_q_transposed(rows, head, beta, rank, size, x):
     """Replace x by Q^T x."""
     for s in range(rank):
         reflect(rows, head, beta, s, size, x)
 
 
 @kernel
-def apply(rows, head, beta, rank, size, x):
+def apply_q(rows, head, beta, rank, size, x):
     """Replace x by Q x."""
     for s in range(rank - 1, -1, -1):
         reflect(rows, head, beta, s, size, x)
 
 
 @kernel
-def solve_transposed(rows, rank, x):
+def solve_r_transposed(rows, rank, x):
     """Replace the first numbers of x by R^-T x."""
     for s in range(rank):
         total = x[s]
@@ -112,7 +112,7 @@ def solve_transposed(rows, rank, x):
 
 
 @kernel
-def solve(rows, rank, x):
+def solve_r(rows, rank, x):
     """Replace the first numbers of x by R^-1 x."""
     for s in range(rank - 1, -1, -1):
         total = x[s]

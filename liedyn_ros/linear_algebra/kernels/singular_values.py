@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Singular values of a matrix that is held by its columns, as rows of a table (Golub, 8.6.3).
+Singular values of a matrix stored by columns, as rows of a table (Golub and Van Loan, 8.6.3).
 
 One-sided Jacobi: pairs of columns are rotated until all are orthogonal. Their lengths are the
 singular values; the rotations, gathered in `mix`, are the right singular vectors. Starting from
@@ -20,31 +20,31 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels.orthogonal import dot
 
 SWEEPS = 40
-ROUNDING = 1e-15  # of the product of two columns, over their lengths
+ORTHOGONAL = 1e-15  # cosine of the angle between columns that count as orthogonal
 
 
 @kernel
-def decompose(columns, mix, size):
-    """Make the rows (k, m) of columns orthogonal by rotations, mix (k, k) by the same ones."""
+def orthogonalize_columns(columns, mix, size):
+    """Rotate the rows (k, m) of columns until they are orthogonal, and mix (k, k) alike."""
     for _ in range(SWEEPS):
-        turned = False
+        rotated = False
         for p in range(len(columns)):
             for s in range(p + 1, len(columns)):
                 x, y = dot(columns[p], columns[p]), dot(columns[s], columns[s])
                 z = dot(columns[p], columns[s])
-                if abs(z) > ROUNDING * math.sqrt(x * y):
+                if abs(z) > ORTHOGONAL * math.sqrt(x * y):
                     zeta = 0.5 * (y - x) / z
                     t = math.copysign(1.0, zeta) / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
-                    turn(columns, mix, p, s, t)
-                    turned = True
-        if not turned:
+                    rotate_pair(columns, mix, p, s, t)
+                    rotated = True
+        if not rotated:
             break
     for p in range(len(columns)):
         size[p] = math.sqrt(dot(columns[p], columns[p]))
 
 
 @kernel
-def turn(columns, mix, p, s, t):
+def rotate_pair(columns, mix, p, s, t):
     """Rotate rows p and s of both tables by the angle whose tangent is t."""
     cos = 1.0 / math.sqrt(1.0 + t * t)
     sin = t * cos
@@ -55,7 +55,7 @@ def turn(columns, mix, p, s, t):
 
 
 @kernel
-def set_identity(mix):
+def write_identity(mix):
     """Write the identity."""
     for p in range(len(mix)):
         for j in range(len(mix)):
@@ -63,8 +63,8 @@ def set_identity(mix):
 
 
 @kernel
-def make_orthonormal(mix):
-    """Remove the rounding errors of many rotations from rows that are all but orthonormal."""
+def orthonormalize_rows(mix):
+    """Remove the rounding errors of many rotations from nearly orthonormal rows."""
     for p in range(len(mix)):
         for s in range(p):
             z = dot(mix[p], mix[s])

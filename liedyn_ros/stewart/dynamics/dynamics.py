@@ -52,9 +52,9 @@ class StewartDynamics:
         self._constants = _constants(geometry.masses, geometry.characteristic_length)
         self._legs = np.array([_leg(masses, base, tip) for masses, base, tip in zip(
             geometry.masses.legs, geometry.base_joints, geometry.platform_joints)])
-        self._matrix, self._pivots = np.zeros((6, 6)), np.zeros(12)
+        self._matrix, self._buffer = np.zeros(36), np.zeros(42)
         self._nothing = np.zeros((0, 6))
-        self._make_room(0)
+        self._allocate(0)
 
     def inverse(self, pose_base_platform: ArrayLike, twist: ArrayLike, acceleration: ArrayLike, *,
                 external: ArrayLike | None = None) -> StewartMotion:
@@ -73,7 +73,7 @@ class StewartDynamics:
         if self._loops is not None:
             return self._loops.mass_matrix(pose_base_platform)
         self._examine(pose_base_platform, np.zeros(6))
-        return self._matrix.copy()
+        return self._matrix.reshape(6, 6).copy()
 
     def energy(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
         """Return the energy; its rate is F . Ldot + F_ext . V (12.44)."""
@@ -103,9 +103,9 @@ class StewartDynamics:
 
     def _run(self, task: int, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array,
              forces: Array, stretch: Array, external: ArrayLike | None) -> None:
-        pressed = self._nothing if external is None else self._wrenches(external, a)
+        wrenches = self._nothing if external is None else self._wrenches(external, a)
         code = self._kernel.attempt(
-            task, pose_base_platform, twist, a, forces, pressed, stretch)
+            task, pose_base_platform, twist, a, forces, wrenches, stretch)
         if code == platform.DONE:
             return
         # Of another type, or refused: what is wrong is found here, not at every call.
@@ -113,9 +113,9 @@ class StewartDynamics:
             'pose_base_platform', pose_base_platform, (4, 4))))
         given = forces if task == platform.FORWARD else a
         require_finite('forces' if task == platform.FORWARD else 'acceleration', given)
-        require_finite('external', pressed)
+        require_finite('external', wrenches)
         code = self._kernel(task, pose, np.array(as_array('twist', twist, (6,))), a, forces,
-                            pressed, stretch)
+                            wrenches, stretch)
         if code == platform.SINGULAR:
             what = ('a platform and legs with mass' if task == platform.FORWARD
                     else 'legs that hold the platform in all directions')
@@ -135,7 +135,7 @@ class StewartDynamics:
         return np.array(array.reshape(a.shape))
 
     def _check_orders(self, name: str, shape: tuple[int, ...]) -> None:
-        """Refuse another shape than that of motions or forces, and have room for its orders."""
+        """Refuse other shapes than (6,) and (orders, 6); allocate the series of these orders."""
         if shape == (6,):
             return
         if len(shape) != 2 or shape[1] != 6 or not shape[0]:
@@ -144,12 +144,13 @@ class StewartDynamics:
         if shape[0] > MAX_ORDER + 1:
             raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {shape[0] - 1}')
         if shape[0] > self._series.shape[1] - 1:
-            self._make_room(shape[0] - 1)
+            self._allocate(shape[0] - 1)
 
-    def _make_room(self, order: int) -> None:
+    def _allocate(self, order: int) -> None:
         self._series = np.zeros((platform.ROWS, order + 2))
         self._kernel = BoundKernel(
-            platform.solve, self._constants, self._legs, self._series, self._matrix, self._pivots)
+            platform.solve_platform, self._constants, self._legs, self._series, self._matrix,
+            self._buffer)
 
 
 def _constants(masses: PlatformMasses, size: float) -> Array:

@@ -15,7 +15,7 @@ from support.machines.looped_machines import four_bar, planar_linkage, random_lo
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tables import MACHINE, WORKSPACE
-from liedyn_ros.linear_algebra.kernels.cholesky import WELL_CONDITIONED
+from liedyn_ros.linear_algebra.kernels.gram_cholesky import WELL_CONDITIONED
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
 

@@ -47,7 +47,7 @@ print(*sorted(left), sep='\\n')
 # ratios, dynamics and simulations.
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
-        'dynamics.kernels.platform.solve', 'platform.kernels.forms.ratio',
+        'dynamics.kernels.platform.solve_platform', 'platform.kernels.forms.ratio',
         'platform.kernels.forms.values_batch', 'platform.kernels.inverse_rates.covariance',
         'platform.kernels.limits.margins_batch', 'platform.kernels.state.signed_values',
         'solver.kernels.solve.solve_batch', 'solver.kernels.solve.solve_seven',

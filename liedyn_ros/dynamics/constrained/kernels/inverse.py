@@ -40,7 +40,7 @@ def prepare(motion, room, passive, weight):
         room.scale[s] = 1.0 / math.sqrt(total) if total > 0.0 else 0.0
         for r in range(size):
             room.rows[s, r] *= room.scale[s]
-    rank, quality = orthogonal.triangularise(
+    rank, quality = orthogonal.factor_qr(
         room.rows, room.order, room.head, room.beta, room.norm, count, size, RANK_TOLERANCE)
     room.report[RANK], room.report[QUALITY] = rank, quality
     return rank == count
@@ -58,7 +58,7 @@ def solve(machine, motion, room, none_free, passive, weight, k):
     for s in range(count):
         j = passive[room.order[s]]
         z[s] = room.scale[room.order[s]] * (need[j] - motion.effort[j, k])
-    orthogonal.solve_transposed(room.rows, count, z)
+    orthogonal.solve_r_transposed(room.rows, count, z)
     for r in range(size):
         x[r] = 0.0
     if k > 0 and size > count:
@@ -68,11 +68,11 @@ def solve(machine, motion, room, none_free, passive, weight, k):
                 for s in range(count):
                     j = passive[s]
                     x[r] += weight[r] * motion.jacobian[h, r, j] * motion.potential[j, k - h]
-        orthogonal.apply_transposed(room.rows, room.head, room.beta, count, size, x)
+        orthogonal.apply_q_transposed(room.rows, room.head, room.beta, count, size, x)
     for s in range(count):
         x[s], z[s] = z[s], z[s] - x[s]
-    orthogonal.apply(room.rows, room.head, room.beta, count, size, x)
-    orthogonal.solve(room.rows, count, z)
+    orthogonal.apply_q(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.solve_r(room.rows, count, z)
     for s in range(count):
         motion.potential[passive[room.order[s]], k] = room.scale[room.order[s]] * z[s]
     for r in range(size):

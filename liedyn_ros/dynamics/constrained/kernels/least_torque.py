@@ -30,7 +30,7 @@ def begin(machine, room, space, all_free, rank):
         for j in range(size):
             x[j] = 0.0
         x[rank + i] = 1.0
-        orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+        orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
         inertia.solve(machine, all_free, room, x)
 
 
@@ -44,7 +44,7 @@ def prepare(space, active, weight, freedom):
     for i in range(freedom):
         for s in range(len(active)):
             space.rows[i, s] = math.sqrt(weight[active[s]]) * space.basis[0, i, active[s]]
-    rank, _ = orthogonal.triangularise(
+    rank, _ = orthogonal.factor_qr(
         space.rows, space.order, space.head, space.beta, space.norm, freedom, len(active),
         RANK_TOLERANCE)
     return rank == freedom
@@ -76,8 +76,8 @@ def solve(machine, motion, room, space, all_free, active, weight, rank, k):
     for n in range(freedom):
         for j in active:
             s[n] -= space.basis[0, space.order[n], j] * motion.effort[j, k]
-    orthogonal.solve_transposed(space.rows, freedom, s)
-    orthogonal.solve(space.rows, freedom, s)
+    orthogonal.solve_r_transposed(space.rows, freedom, s)
+    orthogonal.solve_r(space.rows, freedom, s)
     for n in range(freedom):
         i = space.order[n]
         space.size[i, k] = s[n]
@@ -97,11 +97,11 @@ def move_basis(machine, motion, room, space, all_free, rank, k):
                 for j in range(size):
                     total -= motion.jacobian[h, r, j] * space.basis[k - h, i, j]
             z[t] = room.scale[r] * total
-        orthogonal.solve_transposed(room.rows, rank, z)
+        orthogonal.solve_r_transposed(room.rows, rank, z)
         x = space.basis[k, i]
         for j in range(size):
             x[j] = z[j] if j < rank else 0.0
-        orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+        orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
         inertia.solve(machine, all_free, room, x)
 
 
@@ -115,8 +115,8 @@ def write_multipliers(machine, motion, room, space, all_free, rank, k):
             for r in range(len(room.rows)):
                 x[j] -= motion.jacobian[h, r, j] * motion.multiplier[r, k - h]
     inertia.solve_transposed(machine, all_free, room, x)
-    orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
-    orthogonal.solve(room.rows, rank, x)
+    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
+    orthogonal.solve_r(room.rows, rank, x)
     for t in range(len(room.rows)):
         r = room.order[t]
         motion.multiplier[r, k] = room.scale[r] * x[t] if t < rank else 0.0

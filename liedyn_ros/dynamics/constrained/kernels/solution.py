@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.linear_algebra.kernels import cholesky, orthogonal
+from liedyn_ros.linear_algebra.kernels import gram_cholesky, orthogonal
 from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
 
 RANK_TOLERANCE = 1e-8  # a row whose independent part is smaller depends on the others
@@ -48,7 +48,7 @@ def prepare(machine, motion, room, free, orthogonally):
     write_response(machine, motion, room, free)
     room.report[CHOLESKY] = 0.0
     if not orthogonally:
-        quality = cholesky.factor(machine, room)
+        quality = gram_cholesky.factor_gram(machine, room)
         if quality > 0.0:
             room.report[RANK], room.report[QUALITY] = count, quality
             room.report[CHOLESKY] = 1.0
@@ -56,7 +56,7 @@ def prepare(machine, motion, room, free, orthogonally):
     for r in range(count):
         for j in range(len(free)):
             room.rows[r, j] = get(room.response, j, r)
-    rank, quality = orthogonal.triangularise(
+    rank, quality = orthogonal.factor_qr(
         room.rows, room.order, room.head, room.beta, room.norm, count, len(free),
         RANK_TOLERANCE)
     room.report[RANK], room.report[QUALITY] = rank, quality
@@ -119,7 +119,7 @@ def write_basis(room, rank):
             r = room.order[t]
             known = s <= t and room.scale[r] > 0.0
             room.basis[s, r] = room.rows[t, s] / room.scale[r] if known else 0.0
-    orthogonal.triangularise(room.basis, room.basis_order, room.basis_head, room.basis_beta,
+    orthogonal.factor_qr(room.basis, room.basis_order, room.basis_head, room.basis_beta,
                              room.norm, rank, count, 0.0)
 
 
@@ -132,14 +132,14 @@ def respond(machine, room, free, rank, x, gamma, multiplier):
         respond_regularly(machine, room, x, gamma, multiplier)
         inertia.solve(machine, free, room, x)
         return
-    orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
+    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
     z, largest = room.z, 0.0
     for s in range(count):
         z[s] = -room.scale[room.order[s]] * gamma[room.order[s]]
         largest = max(largest, abs(z[s]))
     for j in range(size):
         largest = max(largest, abs(x[j]), FLOOR * room.y[j])
-    orthogonal.solve_transposed(room.rows, rank, z)
+    orthogonal.solve_r_transposed(room.rows, rank, z)
     for t in range(rank, count):  # (12.27)
         open_part = z[t]
         for s in range(rank):
@@ -147,11 +147,11 @@ def respond(machine, room, free, rank, x, gamma, multiplier):
         room.report[DEFECT] = max(room.report[DEFECT], abs(open_part) / largest)
     for s in range(rank):
         z[s], x[s] = z[s] - x[s], z[s]
-    orthogonal.solve(room.rows, rank, z)
+    orthogonal.solve_r(room.rows, rank, z)
     for t in range(count):
         r = room.order[t]
         multiplier[r] = room.scale[r] * z[t] if t < rank else 0.0
-    orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+    orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
     inertia.solve(machine, free, room, x)
 
 
@@ -172,7 +172,7 @@ def respond_regularly(machine, room, x, gamma, multiplier):
             j = machine.reached[end - 1]
             first = first - x[j] * get_lanes(table, j, c)
         put_lanes(line, 0, c, first + second)
-    cholesky.solve(machine, room)
+    gram_cholesky.solve_gram(machine, room)
     for r in range(len(gamma)):
         multiplier[r] = room.scale[r] * get(line, 0, r)
     for j in range(len(x)):
@@ -186,10 +186,10 @@ def respond_regularly(machine, room, x, gamma, multiplier):
 def project_multipliers(room, rank, x):
     """Replace x (m,) by its part in the range of A."""
     count = len(x)
-    orthogonal.apply_transposed(room.basis, room.basis_head, room.basis_beta, rank, count, x)
+    orthogonal.apply_q_transposed(room.basis, room.basis_head, room.basis_beta, rank, count, x)
     for t in range(rank, count):
         x[t] = 0.0
-    orthogonal.apply(room.basis, room.basis_head, room.basis_beta, rank, count, x)
+    orthogonal.apply_q(room.basis, room.basis_head, room.basis_beta, rank, count, x)
 
 
 @kernel
@@ -208,11 +208,11 @@ def take_least_norm(machine, motion, room, free, rank, k):
         motion.multiplier[r, k] += z[r]
     for t in range(count):
         room.z[t] = room.scale[room.order[t]] * z[room.order[t]]
-    orthogonal.solve_transposed(room.rows, rank, room.z)
+    orthogonal.solve_r_transposed(room.rows, rank, room.z)
     x = room.x
     for j in range(size):
         x[j] = room.z[j] if j < rank else 0.0
-    orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+    orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
     inertia.solve(machine, free, room, x)
     for j in range(size):
         motion.potential[j, k] = x[j] if free[j] else 0.0

@@ -104,7 +104,7 @@ MOTION = Bundle(
     # what the solution of an order adds to them.
     twist_row=MATRIX, wrench_row=MATRIX, twist_change=MATRIX, wrench_change=MATRIX)
 
-# Room for one solution with m constraints; factors as in inertia.py, cholesky.py and
+# Room for one solution with m constraints; factors as in inertia.py, gram_cholesky.py and
 # orthogonal.py. What is factored has `count` rows of `size`: A^T (m, nv), or A_p (nv, m). Rows of
 # the tables up to line are filled up to multiples of LANES; so are reach and span.
 ROOM = Bundle(

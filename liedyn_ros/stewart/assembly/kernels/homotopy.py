@@ -23,6 +23,7 @@ of the five differences and the sixth leg.
 from typing import Any, NamedTuple
 
 from liedyn_ros.jit.decorators import kernel, long_kernel
+from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 
 UNKNOWNS = 9
 LEGS = 6
@@ -151,35 +152,6 @@ def normalize(x):
 
 
 @kernel
-def solve(a, b):
-    """Write A^-1 b over b, by elimination with row pivots; A is overwritten."""
-    n = UNKNOWNS
-    for k in range(n):
-        pivot, most = k, -1.0
-        for i in range(k, n):
-            entry = a[n * i + k]
-            size = entry.real * entry.real + entry.imag * entry.imag
-            if size > most:
-                pivot, most = i, size
-        if pivot != k:
-            b[k], b[pivot] = b[pivot], b[k]
-            for j in range(k, n):
-                a[n * k + j], a[n * pivot + j] = a[n * pivot + j], a[n * k + j]
-        inverse = a[n * k + k].conjugate() * (1.0 / most)  # of zero NaN, which nothing accepts
-        a[n * k + k] = inverse
-        for i in range(k + 1, n):
-            factor = a[n * i + k] * inverse
-            b[i] -= factor * b[k]
-            for j in range(k + 1, n):
-                a[n * i + j] -= factor * a[n * k + j]
-    for i in range(n - 1, -1, -1):
-        total = b[i]
-        for j in range(i + 1, n):
-            total -= a[n * i + j] * b[j]
-        b[i] = total * a[n * i + i]
-
-
-@kernel
 def predict(homotopy, x, t, dt, work):
     """Write x(t - dt) into the trial by the classical fourth-order Runge-Kutta rule."""
     jacobian, value, rate, slope, mean, trial = views(work)
@@ -191,7 +163,7 @@ def predict(homotopy, x, t, dt, work):
         for i in range(UNKNOWNS):
             trial[i] = x[i] - part * slope[i]
         evaluate(homotopy, trial, t - part, jacobian, value, rate)
-        solve(jacobian, rate)
+        solve_by_elimination(jacobian, rate)
         for i in range(UNKNOWNS):
             slope[i] = -rate[i]
             mean[i] += weight * slope[i]
@@ -210,7 +182,7 @@ def correct(homotopy, t, near, most, work):
     jacobian, value, rate, _, _, trial = views(work)
     for _ in range(most):
         evaluate(homotopy, trial, t, jacobian, value, rate)
-        solve(jacobian, value)
+        solve_by_elimination(jacobian, value)
         step = square_norm(value, 0, UNKNOWNS) ** 0.5
         if not step < near:
             return False

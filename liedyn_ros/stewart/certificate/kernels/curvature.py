@@ -17,8 +17,8 @@ symmetric part of w with w, three of w with v, one of v with v.
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.stewart.platform.kernels import legs
-from liedyn_ros.stewart.platform.kernels.inverse import invert
 
 ROUNDING = 2.0 ** -53
 
@@ -51,7 +51,7 @@ def examine(table, r, p, squared, work):
         part[BASE + i] = vec3.dot(a, a) ** 0.5
         part[PLATFORM + i], part[CENTRE + i] = vec3.dot(b, b) ** 0.5, vec3.dot(c, c) ** 0.5
         write_curvature(b, c, inverse, work[H + i:LEG])
-    _, regular = invert(work[DG:A], work[A:H])
+    _, regular = invert_6x6(work[DG:A], work[A:H])
     for i in range(6):
         total = 0.0
         for j in range(6):

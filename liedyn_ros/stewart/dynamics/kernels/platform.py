@@ -9,8 +9,8 @@
 """
 Leg forces of a platform's motion and the motion under leg forces, to any order (12.42), (12.43).
 
-Virtual work: J^T F is what the platform needs alone and the wrenches of the forces at the tips
-that move the legs. At every order the same matrix is solved with: J^T, or the mass matrix M_x.
+Virtual work: J^T F is the wrench of the platform alone plus the wrenches of the forces that move
+the legs, at their tips. One matrix serves all orders: J^-T, or the factor of the mass matrix M_x.
 """
 
 import math
@@ -20,38 +20,41 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
+from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.stewart.dynamics.kernels import leg as legs
 from liedyn_ros.stewart.dynamics.kernels.leg import GRAVITY, V, W
 from liedyn_ros.stewart.dynamics.kernels.series import cross, get, product, put
 
 INVERSE, FORWARD, MASS_MATRIX = range(3)
 DONE, SINGULAR, REFUSED = range(3)
-MIN_PIVOT = 1e-10  # of a factor over the largest entry
+MIN_PIVOT = 1e-10  # least pivot of M_x over its largest entry, and least 1 / |J^-T|, without units
+SIX = (0,) * 6  # order of the matrices, see factor_cholesky
 
 # Constants: mass, m c and inertia (9) about the origin of the platform, its size, gravity.
-MASS, HEAVY, ROUND, SIZE, WEIGHT, CONSTANTS = 0, 1, 4, 13, 14, 17
-# Rows of the series: what legs share; acceleration of the origin, its change with the place
-# (3, 3): [w'] + [w]^2; I w; leg forces; wrench from outside. Then those of each leg.
-A, CHANGE, ROLL, FORCE, EXTERNAL, FIRST = (np.int64(k) for k in (9, 12, 21, 24, 30, 36))
+MASS, FIRST_MOMENT, ROTATIONAL_INERTIA, SIZE, WEIGHT, CONSTANTS = 0, 1, 4, 13, 14, 17
+# Rows of the series: those that all legs share; acceleration of the origin; its gradient (3, 3)
+# [w'] + [w]^2; angular momentum I w; leg forces; external wrench. Then those of each leg.
+A, GRADIENT, MOMENTUM, FORCE, EXTERNAL, FIRST = (np.int64(k) for k in (9, 12, 21, 24, 30, 36))
 ROWS = int(FIRST) + 6 * legs.WIDTH
 
 
 @kernel
-def solve(constants, table, series, matrix, order, task, pose, twist, a, forces, external,
-          stretch):
+def solve_platform(constants, table, series, matrix, buffer, task, pose, twist, a, forces,
+                   external, length_rates):
     """
-    Write forces (orders, 6) of accelerations of the body twist, or the other way; or M_x.
+    INVERSE: write forces (orders, 6) from a, the derivatives of the body twist; FORWARD: a.
 
     constants are the platform's, table (6, LEG) the legs'. external (orders, 6), in the platform
-    frame, has no rows where there is none. stretch (orders, 6) takes the second derivatives of the
-    leg lengths and what follows. matrix (6, 6) and order (12,) are room for factors; MASS_MATRIX
-    writes M_x there and the kinetic and potential energy into forces. Returns DONE, SINGULAR or
-    REFUSED, for numbers that are not finite.
+    frame, has no rows where there is none. length_rates (orders, 6) takes the derivatives of the
+    leg lengths from the second on. MASS_MATRIX writes M_x into matrix (36,) and the kinetic and
+    potential energy into forces. matrix and buffer (42,) are scratch otherwise. Returns DONE,
+    SINGULAR, or REFUSED for numbers that are not finite.
     """
-    if pose.shape != (4, 4) or twist.shape != (6,) or not acceptable(pose):
+    if pose.shape != (4, 4) or twist.shape != (6,) or not is_pose(pose):
         return REFUSED
     r, p = motion.split(pose)
-    begin(constants, table, series, r, p)
+    begin_platform(constants, table, series, r, p)
     scale = 1.0
     for c in range(6):
         series[W + c, 0] = twist[c]
@@ -63,51 +66,53 @@ def solve(constants, table, series, matrix, order, task, pose, twist, a, forces,
             series[EXTERNAL + c, k] = scale * external[k, c] if len(external) > 0 else 0.0
     scale = 1.0
     for k in range(len(a)):
-        advance(constants, table, series, k)
-        if k == 0 and not prepare(constants, table, series, matrix, order, task):
+        advance_platform(constants, table, series, k)
+        if k == 0 and not factor_platform(
+                constants, table, series, matrix, buffer, task):
             return SINGULAR
         if task == MASS_MATRIX:
             write_energy(constants, table, series, matrix, mat3.apply_t(r, p), forces)
             return DONE
         scale *= max(k, 1)
-        moment, force = need(constants, table, series, k)
+        moment, force = required_wrench(constants, table, series, k)
         if task == INVERSE:
-            pull(constants, series, matrix, order, moment, force, k)
+            solve_forces(constants, series, buffer, moment, force, k)
             for c in range(6):
                 forces[k, c] = scale * series[FORCE + c, k]
                 if not math.isfinite(forces[k, c]):
                     return REFUSED
         else:
-            accelerate(series, matrix, moment, force, k)
+            solve_acceleration(constants, series, buffer, moment, force, k)
             for c in range(6):
                 a[k, c] = scale * (k + 1.0) * series[W + c, k + 1]
                 if not math.isfinite(a[k, c]):
                     return REFUSED
             if k + 1 < len(a):
-                advance(constants, table, series, k)
-        write_stretch(table, series, task == FORWARD and k + 1 == len(a), scale, k, stretch)
+                advance_platform(constants, table, series, k)
+        write_length_rates(
+            table, series, task == FORWARD and k + 1 == len(a), scale, k, length_rates)
     return DONE
 
 
 @kernel
-def write_stretch(table, series, still, scale, k, stretch):
+def write_length_rates(table, series, incomplete, scale, k, length_rates):
     """
     Write coefficient k of the second derivatives of the leg lengths.
 
-    still says that the series were computed without the acceleration of order k.
+    incomplete says that the series were computed without the acceleration of order k.
     """
     dw, dv = get(series, W, k + 1), get(series, V, k + 1)
     for i in range(6):
         o = FIRST + legs.WIDTH * i
         along = series[o + legs.U_A, k] + product(series, o + legs.NEAR, o + legs.ACROSS2, k)
-        if still:
+        if incomplete:
             tip = vec3.add(dv, vec3.cross(dw, vec3.load(table[i], legs.TIP)))
             along += (k + 1.0) * vec3.dot(get(series, o + legs.U, 0), tip)
-        stretch[k, i] = scale * along
+        length_rates[k, i] = scale * along
 
 
 @kernel
-def acceptable(pose):
+def is_pose(pose):
     """Return whether a matrix is a pose, within the tolerance of all input."""
     r, p = motion.split(pose)
     square = mat3.mul(mat3.transpose(r), r)
@@ -119,8 +124,8 @@ def acceptable(pose):
 
 
 @kernel
-def begin(constants, table, series, r, p):
-    """Write what the pose alone decides."""
+def begin_platform(constants, table, series, r, p):
+    """Write coefficient 0 of gravity, leg vectors and first joint axes, in the platform frame."""
     put(series, GRAVITY, 0, mat3.apply_t(r, vec3.load(constants, WEIGHT)))
     for i in range(6):
         o, leg = FIRST + legs.WIDTH * i, table[i]
@@ -130,8 +135,8 @@ def begin(constants, table, series, r, p):
 
 
 @kernel
-def advance(constants, table, series, k):
-    """Write coefficient k of all that the twist to order k + 1 decides."""
+def advance_platform(constants, table, series, k):
+    """Write coefficient k of accelerations, momentum and legs from the twist to order k + 1."""
     w, v, scale = get(series, W, k), get(series, V, k), k + 1.0
     dw, dv = vec3.scale(scale, get(series, W, k + 1)), vec3.scale(scale, get(series, V, k + 1))
     put(series, A, k, vec3.add(dv, cross(series, W, V, k)))
@@ -139,10 +144,10 @@ def advance(constants, table, series, k):
                   product(series, W + 2, W + 2, k))
     xy, xz, yz = (product(series, W, W + 1, k), product(series, W, W + 2, k),
                   product(series, W + 1, W + 2, k))
-    put(series, CHANGE, k, (-yy - zz, xy - dw[2], xz + dw[1]))
-    put(series, CHANGE + 3, k, (xy + dw[2], -xx - zz, yz - dw[0]))
-    put(series, CHANGE + 6, k, (xz - dw[1], yz + dw[0], -xx - yy))
-    put(series, ROLL, k, mat3.apply(mat3.load(constants, ROUND), w))
+    put(series, GRADIENT, k, (-yy - zz, xy - dw[2], xz + dw[1]))
+    put(series, GRADIENT + 3, k, (xy + dw[2], -xx - zz, yz - dw[0]))
+    put(series, GRADIENT + 6, k, (xz - dw[1], yz + dw[0], -xx - yy))
+    put(series, MOMENTUM, k, mat3.apply(mat3.load(constants, ROTATIONAL_INERTIA), w))
     if k > 0:
         put(series, GRAVITY, k, vec3.scale(-1.0 / k, cross(series, W, GRAVITY, k - 1)))
     for i in range(6):
@@ -152,32 +157,33 @@ def advance(constants, table, series, k):
             put(series, o + legs.D, k, vec3.scale(1.0 / k, vec3.sub(
                 get(series, o + legs.TIP_V, k - 1), cross(series, W, o + legs.D, k - 1))))
         put(series, o + legs.TIP_V, k, vec3.add(v, vec3.cross(w, tip)))
-        put(series, o + legs.TIP_A, k, vec3.add(get(series, A, k), change_at(series, tip, k)))
+        put(series, o + legs.TIP_A, k, vec3.add(
+            get(series, A, k), relative_acceleration(series, tip, k)))
         legs.follow(leg, series, o, k)
         if leg[legs.AXIAL] > 0.0:
             legs.turn(series, o, k)
 
 
 @kernel
-def change_at(series, x, k):
+def relative_acceleration(series, x, k):
     """Return coefficient k of ([w'] + [w]^2) x."""
-    return (vec3.dot(get(series, CHANGE, k), x), vec3.dot(get(series, CHANGE + 3, k), x),
-            vec3.dot(get(series, CHANGE + 6, k), x))
+    return (vec3.dot(get(series, GRADIENT, k), x), vec3.dot(get(series, GRADIENT + 3, k), x),
+            vec3.dot(get(series, GRADIENT + 6, k), x))
 
 
 @kernel
-def need(constants, table, series, k):
+def required_wrench(constants, table, series, k):
     """
-    Return coefficient k of the wrench that platform and legs need of J_0^T F_k alone.
+    Return coefficient k of the wrench that J_0^T F_k must supply to platform and legs (12.42).
 
-    F_k counts as it stands: the wrench is what is left to add.
+    Subtracts the wrench of the leg forces F_h that the series hold already, F_k included.
     """
-    heavy = vec3.load(constants, HEAVY)
-    pull_away = vec3.sub(get(series, A, k), get(series, GRAVITY, k))
-    force = vec3.axpy(constants[MASS], pull_away, change_at(series, heavy, k))
+    first_moment = vec3.load(constants, FIRST_MOMENT)
+    a = vec3.sub(get(series, A, k), get(series, GRAVITY, k))
+    force = vec3.axpy(constants[MASS], a, relative_acceleration(series, first_moment, k))
     dw = vec3.scale(k + 1.0, get(series, W, k + 1))
-    moment = vec3.add(mat3.apply(mat3.load(constants, ROUND), dw), vec3.add(
-        cross(series, W, ROLL, k), vec3.cross(heavy, pull_away)))
+    moment = vec3.add(mat3.apply(mat3.load(constants, ROTATIONAL_INERTIA), dw), vec3.add(
+        cross(series, W, MOMENTUM, k), vec3.cross(first_moment, a)))
     moment = vec3.sub(moment, get(series, EXTERNAL, k))
     force = vec3.sub(force, get(series, EXTERNAL + 3, k))
     for i in range(6):
@@ -191,64 +197,39 @@ def need(constants, table, series, k):
 
 
 @kernel
-def prepare(constants, table, series, matrix, order, task):
-    """Factor J^T or M_x, or write M_x; return whether the factor is regular."""
+def factor_platform(constants, table, series, matrix, buffer, task):
+    """Write J^-T or the factor of M_x to buffer, or M_x to matrix; return if it is regular."""
     if task == INVERSE:
         for i in range(6):
             u = get(series, FIRST + legs.WIDTH * i + legs.U, 0)
             m = vec3.cross(vec3.load(table[i], legs.TIP), u)
             for c in range(3):
-                matrix[c, i], matrix[3 + c, i] = m[c] / constants[SIZE], u[c]
-        return factor(matrix, order)
-    write_mass(constants, table, series, matrix)
-    return task == MASS_MATRIX or cholesky(matrix, constants[SIZE])
+                matrix[6 * c + i], matrix[18 + 6 * c + i] = m[c] / constants[SIZE], u[c]
+        _, regular = invert_6x6(matrix, buffer[:36])
+        largest = 0.0
+        for i in range(36):
+            largest = max(largest, abs(buffer[i]))
+        return regular and MIN_PIVOT * largest < 1.0
+    write_mass_matrix(constants, table, series, matrix)
+    return task == MASS_MATRIX or factor_mass_matrix(matrix, constants[SIZE], buffer)
 
 
 @kernel
-def pull(constants, series, matrix, order, moment, force, k):
-    """Solve J^T F = (moment, force) for coefficient k of the leg forces."""
-    x = order[6:]
-    for c in range(3):
-        x[c], x[3 + c] = moment[c] / constants[SIZE], force[c]
+def solve_forces(constants, series, inverse, moment, force, k):
+    """Solve J^T F = (moment, force) for coefficient k of the leg forces (12.42)."""
+    m = vec3.scale(1.0 / constants[SIZE], moment)
     for i in range(6):
-        at = int(order[i])
-        x[i], x[at] = x[at], x[i]
-        for j in range(i):
-            x[i] -= matrix[i, j] * x[j]
-    for i in range(5, -1, -1):
-        for j in range(i + 1, 6):
-            x[i] -= matrix[i, j] * x[j]
-        x[i] /= matrix[i, i]
-        series[FORCE + i, k] = x[i]
+        series[FORCE + i, k] = vec3.dot(vec3.load(inverse, 6 * i), m) + vec3.dot(
+            vec3.load(inverse, 6 * i + 3), force)
 
 
 @kernel
-def factor(matrix, order):
-    """Factor P M = L U in place; return whether the pivots are above the rounding."""
-    for s in range(6):
-        best = s
-        for i in range(s + 1, 6):
-            if abs(matrix[i, s]) > abs(matrix[best, s]):
-                best = i
-        order[s] = best
-        if not abs(matrix[best, s]) > MIN_PIVOT:
-            return False
-        for j in range(6):
-            matrix[s, j], matrix[best, j] = matrix[best, j], matrix[s, j]
-        for i in range(s + 1, 6):
-            matrix[i, s] /= matrix[s, s]
-            for j in range(s + 1, 6):
-                matrix[i, j] -= matrix[i, s] * matrix[s, j]
-    return True
-
-
-@kernel
-def write_mass(constants, table, series, matrix):
+def write_mass_matrix(constants, table, series, matrix):
     """Write M_x (6, 6): the platform's inertia and that of its legs (12.40)."""
-    for i in range(6):
-        for j in range(6):
-            matrix[i, j] = 0.0
-    add_inertia(matrix, mat3.load(constants, ROUND), mat3.hat(vec3.load(constants, HEAVY)),
+    for i in range(36):
+        matrix[i] = 0.0
+    add_inertia(matrix, mat3.load(constants, ROTATIONAL_INERTIA),
+                mat3.hat(vec3.load(constants, FIRST_MOMENT)),
                 mat3.scale(constants[MASS], mat3.IDENTITY))
     for i in range(6):
         o, leg = FIRST + legs.WIDTH * i, table[i]
@@ -270,46 +251,33 @@ def add_inertia(matrix, first, second, third):
     """Add [[first, second], [second^T, third]]."""
     for i in range(3):
         for j in range(3):
-            matrix[i, j] += first[3 * i + j]
-            matrix[i, 3 + j] += second[3 * i + j]
-            matrix[3 + j, i] += second[3 * i + j]
-            matrix[3 + i, 3 + j] += third[3 * i + j]
+            matrix[6 * i + j] += first[3 * i + j]
+            matrix[6 * i + 3 + j] += second[3 * i + j]
+            matrix[18 + 6 * j + i] += second[3 * i + j]
+            matrix[21 + 6 * i + j] += third[3 * i + j]
 
 
 @kernel
-def cholesky(matrix, size):
-    """Factor M = L L^T in place; return whether the pivots are above the rounding."""
+def factor_mass_matrix(matrix, size, factor):
+    """Factor M_x over lengths in units of size; return whether it is positive definite."""
     largest = 0.0
     for i in range(6):
-        largest = max(largest, matrix[i, i] / (size * size if i < 3 else 1.0))
-    for s in range(6):
-        for j in range(s):
-            matrix[s, s] -= matrix[s, j] * matrix[s, j]
-        if not matrix[s, s] > MIN_PIVOT * largest * (size * size if s < 3 else 1.0):
-            return False
-        matrix[s, s] = math.sqrt(matrix[s, s])
-        for i in range(s + 1, 6):
-            for j in range(s):
-                matrix[i, s] -= matrix[i, j] * matrix[s, j]
-            matrix[i, s] /= matrix[s, s]
-    return True
+        for j in range(6):
+            matrix[6 * i + j] /= (size if i < 3 else 1.0) * (size if j < 3 else 1.0)
+        largest = max(largest, matrix[7 * i])
+    return factor_cholesky(SIX, matrix, 0.0, MIN_PIVOT * largest, factor)
 
 
 @kernel
-def accelerate(series, matrix, moment, force, k):
-    """Solve M_x x = -(moment, force) and write coefficient k + 1 of the twist."""
-    for i in range(6):
-        x = -moment[i] if i < 3 else -force[i - 3]
-        for j in range(i):
-            x -= matrix[i, j] * series[W + j, k + 1]
-        series[W + i, k + 1] = x / matrix[i, i]
-    for i in range(5, -1, -1):
-        x = series[W + i, k + 1]
-        for j in range(i + 1, 6):
-            x -= matrix[j, i] * series[W + j, k + 1]
-        series[W + i, k + 1] = x / matrix[i, i]
-    for i in range(6):
-        series[W + i, k + 1] /= k + 1.0
+def solve_acceleration(constants, series, buffer, moment, force, k):
+    """Solve M_x x = -(moment, force) and write coefficient k + 1 of the twist (12.43)."""
+    size, x = constants[SIZE], buffer[36:]
+    for c in range(3):
+        x[c], x[3 + c] = moment[c] / size, force[c]
+    solve_cholesky_negated(SIX, buffer, x, x)
+    for c in range(3):
+        series[W + c, k + 1] = x[c] / (size * (k + 1.0))
+        series[V + c, k + 1] = x[3 + c] / (k + 1.0)
 
 
 @kernel
@@ -318,9 +286,9 @@ def write_energy(constants, table, series, matrix, place, out):
     kinetic, gravity = 0.0, get(series, GRAVITY, 0)
     for i in range(6):
         for j in range(6):
-            kinetic += 0.5 * series[W + i, 0] * matrix[i, j] * series[W + j, 0]
+            kinetic += 0.5 * series[W + i, 0] * matrix[6 * i + j] * series[W + j, 0]
     potential = -vec3.dot(gravity, vec3.axpy(
-        constants[MASS], place, vec3.load(constants, HEAVY)))
+        constants[MASS], place, vec3.load(constants, FIRST_MOMENT)))
     for i in range(6):
         o, leg = FIRST + legs.WIDTH * i, table[i]
         along = leg[legs.ROD] / series[o + legs.NEAR, 0] + leg[legs.EXCESS]

@@ -11,8 +11,8 @@
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.stewart.platform.kernels import forms, legs
-from liedyn_ros.stewart.platform.kernels.inverse import invert
 
 WORK = 108  # numbers in a workspace: J, its inverse, and a J nearby
 STEP = 1e-5  # of differences, rad and m
@@ -115,5 +115,5 @@ def inverse_jacobian(joints, pose, work):
     """Write the inverse of J into the workspace's second half; return False without one."""
     r, p = split(pose)
     forms.value_jacobian(joints, r, p, legs.BODY, work[0:36])
-    _, regular = invert(work[0:36], work[36:72])
+    _, regular = invert_6x6(work[0:36], work[36:72])
     return regular

@@ -15,7 +15,7 @@ of rounding in the entries of A, as of any decomposition that is stable.
 """
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.stewart.platform.kernels.inverse import invert
+from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 
 SQUARINGS = 20  # a gap of 1e-5 between the two smallest values is then resolved
 RANK_ONE = 1e-15  # of |M|^2 / trace(M)^2 below 1 where only one direction is left
@@ -30,7 +30,7 @@ def signed_smallest(a, inverse, right, left, work):
     a: (36,), row by row. right, left: (6,). The sign is in s alone: A right =
     s left holds with s below zero where the determinant is.
     """
-    sign, _ = invert(a, inverse)
+    sign, _ = invert_6x6(a, inverse)
     m, square, vector = work[0:36], work[36:72], work[72:78]
     trace = gram(inverse, m)
     for _ in range(SQUARINGS):

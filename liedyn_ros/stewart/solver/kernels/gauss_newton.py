@@ -9,6 +9,8 @@
 """Gauss-Newton in any chart with the half-step descent rule: Algorithm A1, corrected (11.6)."""
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels.cholesky import (
+    factor_cholesky, solve_cholesky_negated)
 from liedyn_ros.stewart.solver.kernels import normal_equations, problem
 
 SMALLEST_STEP_FACTOR = 1e-14  # the paper's eps3
@@ -41,9 +43,9 @@ def gauss_newton(
             return problem.CONVERGED, k
         problem.jacobian(equations, x, jacobian)
         size = normal_equations.assemble(unknowns, jacobian, r, a, g)
-        if not normal_equations.factorize(unknowns, a, 0.0, SMALLEST_PIVOT * size, factor):
+        if not factor_cholesky(unknowns, a, 0.0, SMALLEST_PIVOT * size, factor):
             return problem.SINGULAR, k
-        normal_equations.solve_negated(unknowns, factor, g, step)  # (Stewart 26)
+        solve_cholesky_negated(unknowns, factor, g, step)  # (Stewart 26)
         if problem.norm(step, unknowns) <= step_tolerance:
             return problem.STALLED, k + 1
         alpha = alpha_0

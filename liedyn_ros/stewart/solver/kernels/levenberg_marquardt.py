@@ -9,6 +9,8 @@
 """Levenberg-Marquardt in any chart: Algorithm A2 of the Stewart paper, corrected (11.5)."""
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels.cholesky import (
+    factor_cholesky, solve_cholesky_negated)
 from liedyn_ros.stewart.solver.kernels import normal_equations, problem
 
 
@@ -30,9 +32,9 @@ def levenberg_marquardt(
     for k in range(max_iterations):
         if problem.largest(r, unknowns) <= tolerance:
             return problem.CONVERGED, k
-        if not normal_equations.factorize(unknowns, a, mu, 0.0, factor):
+        if not factor_cholesky(unknowns, a, mu, 0.0, factor):
             return problem.SINGULAR, k
-        normal_equations.solve_negated(unknowns, factor, g, step)
+        solve_cholesky_negated(unknowns, factor, g, step)
         if problem.norm(step, unknowns) <= step_tolerance:
             return problem.STALLED, k + 1
         problem.retract(equations, x, step, 1.0, x_new)

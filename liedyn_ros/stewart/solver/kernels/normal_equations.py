@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Normal equations of as many residuals as unknowns: A = J^T J, its Cholesky factor, the step.
+Normal equations A s = -g of as many residuals as unknowns: A = J^T J, g = J^T r (11.5), (11.6).
 
 Matrices are flat arrays, row by row; the length of the tuple of unknowns is their order.
 """
@@ -32,39 +32,3 @@ def assemble(unknowns, jacobian, residual, a, g):
     for i in range(n):
         largest = max(largest, a[(n + 1) * i])
     return largest
-
-
-@kernel
-def factorize(unknowns, a, shift, smallest_pivot, factor):
-    """Write the Cholesky factor of A + shift 1; return False where a pivot is too small."""
-    n = len(unknowns)
-    for i in range(n):
-        for j in range(i + 1):
-            total = a[n * i + j]
-            if i == j:
-                total += shift
-            for k in range(j):
-                total -= factor[n * i + k] * factor[n * j + k]
-            if i > j:
-                factor[n * i + j] = total / factor[(n + 1) * j]
-            elif total > smallest_pivot:
-                factor[(n + 1) * i] = total ** 0.5
-            else:
-                return False
-    return True
-
-
-@kernel
-def solve_negated(unknowns, factor, g, x):
-    """Write the solution of C C^T x = -g, C the Cholesky factor."""
-    n = len(unknowns)
-    for i in range(n):
-        total = -g[i]
-        for k in range(i):
-            total -= factor[n * i + k] * x[k]
-        x[i] = total / factor[(n + 1) * i]
-    for i in range(n - 1, -1, -1):
-        total = x[i]
-        for k in range(i + 1, n):
-            total -= factor[n * k + i] * x[k]
-        x[i] = total / factor[(n + 1) * i]

@@ -160,14 +160,14 @@ def vary_least_force(motion, room, varied, passive, weight, xa, xtau, need, a):
         a[j] = xa[j]
     for r in range(size):
         x[r] = weight[r] * varied[r]
-    orthogonal.apply_transposed(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, count, size, x)
     for s in range(count):
         j = passive[room.order[s]]
         z[s] = room.scale[room.order[s]] * (need[j] - xtau[j])
-    orthogonal.solve_transposed(room.rows, count, z)
+    orthogonal.solve_r_transposed(room.rows, count, z)
     for s in range(count):
         x[s] = z[s]
-    orthogonal.apply(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.apply_q(room.rows, room.head, room.beta, count, size, x)
     for r in range(size):
         motion.multiplier[r, 1] = weight[r] * x[r]
 
@@ -198,10 +198,10 @@ def complete_rates(machine, room, space, free, active, weight, rank, rows, side,
     size, z, s = len(free), room.z, space.s
     for t in range(len(z)):
         z[t] = room.scale[room.order[t]] * rows[room.order[t]]
-    orthogonal.solve_transposed(room.rows, rank, z)
+    orthogonal.solve_r_transposed(room.rows, rank, z)
     for j in range(size):
         x[j] = z[j] if j < rank else 0.0
-    orthogonal.apply(room.rows, room.head, room.beta, rank, size, x)
+    orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
     inertia.solve(machine, free, room, x)
     freedom = size - rank
     for n in range(freedom):
@@ -211,8 +211,8 @@ def complete_rates(machine, room, space, free, active, weight, rank, rows, side,
         for j in active:
             total -= space.basis[START, i, j] * weight[j] * x[j]
         s[n] = total
-    orthogonal.solve_transposed(space.rows, freedom, s)
-    orthogonal.solve(space.rows, freedom, s)
+    orthogonal.solve_r_transposed(space.rows, freedom, s)
+    orthogonal.solve_r(space.rows, freedom, s)
     for n in range(freedom):
         i = space.order[n]
         for j in range(size):
@@ -226,8 +226,8 @@ def write_multipliers(machine, motion, room, free, rank, side):
     for j in range(size):
         x[j] = side[j]
     inertia.solve_transposed(machine, free, room, x)
-    orthogonal.apply_transposed(room.rows, room.head, room.beta, rank, size, x)
-    orthogonal.solve(room.rows, rank, x)
+    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
+    orthogonal.solve_r(room.rows, rank, x)
     for t in range(len(room.rows)):
         r = room.order[t]
         motion.multiplier[r, 1] = room.scale[r] * x[t] if t < rank else 0.0
@@ -364,11 +364,11 @@ def weigh_least_force(motion, room, varied, passive, weight, y, weights):
         for j in range(len(y)):
             total -= motion.jacobian[START, r, j] * weights[j]
         x[r] = weight[r] * total
-    orthogonal.apply_transposed(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, count, size, x)
     for s in range(count):
         room.z[s], x[s] = x[s], 0.0
-    orthogonal.apply(room.rows, room.head, room.beta, count, size, x)
-    orthogonal.solve(room.rows, count, room.z)
+    orthogonal.apply_q(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.solve_r(room.rows, count, room.z)
     for s in range(count):
         weights[passive[room.order[s]]] = room.scale[room.order[s]] * room.z[s]
     for r in range(size):

@@ -23,7 +23,7 @@ from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels.orthogonal import dot
 from liedyn_ros.linear_algebra.kernels.singular_values import (
-    decompose, make_orthonormal, set_identity)
+    orthogonalize_columns, orthonormalize_rows, write_identity)
 from liedyn_ros.model.kernels import configuration
 
 MIN_QUALITY = 1e-6  # of a configuration whose other joints are decided at all
@@ -104,7 +104,7 @@ def follow(words, tables, good, near, trial, command, positions, rates, q, v, re
             report[TIME] = time_left(t, here, there, v)
             return DONE
         if command == FIRST:
-            set_identity(there.mix)
+            write_identity(there.mix)
             linearize(t, there)
             copy(trial, near)
             progress[WAY], command = 1.0, NEXT
@@ -268,13 +268,13 @@ def linearize(t, point):
     for r in range(len(t.scale)):
         for j in range(rows.shape[1]):
             rows[r, j] *= t.scale[r]
-    make_orthonormal(point.mix)
+    orthonormalize_rows(point.mix)
     for p in range(len(others)):
         for r in range(len(t.scale)):
             point.slope[p, r] = 0.0
             for i in range(len(others)):
                 point.slope[p, r] += point.mix[p, i] * rows[r, others[i]]
-    decompose(point.slope, point.mix, point.size)
+    orthogonalize_columns(point.slope, point.mix, point.size)
     largest, smallest, rank = position.largest(point.size), math.inf, 0
     for size in point.size:
         smallest = min(smallest, size)
@@ -304,8 +304,8 @@ def write_excess(t, point, largest):
         most = max(most, position.largest(part))
     if most > REDUNDANT:
         point.report[EXCESS] = 1.0
-        set_identity(point.excess_mix)
-        decompose(point.excess, point.excess_mix, point.excess_size)
+        write_identity(point.excess_mix)
+        orthogonalize_columns(point.excess, point.excess_mix, point.excess_size)
 
 
 @kernel

@@ -12,13 +12,13 @@ from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 
-from liedyn_ros.stewart.platform.kernels.inverse import invert
+from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 
 
 def inverse_of(matrix):
     """Return the inverse, the determinant's sign, and whether there is an inverse."""
     inverse = np.empty(36)
-    sign, regular = invert(matrix.ravel(), inverse)
+    sign, regular = invert_6x6(matrix.ravel(), inverse)
     return inverse.reshape(6, 6), sign, regular
 
 
