@@ -42,17 +42,6 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.algorithms.kernels.aba import forward
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    constrained_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward_rates import (
-    constrained_rate_jacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
-    constrained_inverse_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_rates import (
-    constrained_inverse_rate_jacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    constrained_gradient, constrained_inverse_gradient, constrained_inverse_product,
-    constrained_product)
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameter_products
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
@@ -216,17 +205,17 @@ def measure_loop_jacobians(name: str, machine: Machine) -> list[Row]:
     dynamics, (model, q, v, tau) = ConstrainedDynamics(machine.model, dissipation=False), machine
     taus = np.vstack([tau, np.random.default_rng(0).normal(size=(ORDER, model.nv))])
     a, every = dynamics.forward(q, v, taus).a, {'actuated': np.ones(model.nv, dtype=bool)}
-    peer = LoopPeer(machine)
+    inverse, peer = dynamics.inverse.partial_derivatives, LoopPeer(machine)
     theirs, place = peer.derivatives(), np.argsort(peer.order)
-    ours = Call(constrained_partial_derivatives, (dynamics, q, v, tau))
+    ours = Call(dynamics.forward.partial_derivatives, (q, v, tau))
     theirs.function(*theirs.arguments)
     agree_of_loops(ours.function(*ours.arguments).by_tau, peer.data.ddq_dtau[place][:, place])
     ahead = interleaved([ours, theirs, Call(
-        constrained_rate_jacobians, (dynamics, q, v, taus))])
+        dynamics.forward.partial_derivatives.time_derivatives, (q, v, taus))])
     back = interleaved([
-        Call(partial(constrained_inverse_partial_derivatives, **every), (dynamics, q, v, a[0])),
+        Call(partial(inverse, **every), (q, v, a[0])),
         Call(partial(dynamics.inverse, **every), (q, v, a[0])),
-        Call(partial(constrained_inverse_rate_jacobians, **every), (dynamics, q, v, a))])
+        Call(partial(inverse.time_derivatives, **every), (q, v, a))])
     return [_beside(name, f'{what}, Jacobians{to}', call, beside) for what, times in (
         ('forward', ahead), ('inverse', back)) for to, call, beside in (
             ('', times[0], times[1]), (f' to {ORDER}', times[2], times[0]))]
@@ -238,14 +227,15 @@ def measure_loop_products(name: str, machine: Machine) -> list[Row]:
     dx, dy, dz = np.random.default_rng(0).normal(size=(3, model.nv))
     a, rows, change = dynamics.forward(q, v, tau).a, [], every_parameter(model)
     every = {'actuated': np.ones(model.nv, dtype=bool)}
+    ahead, back = dynamics.forward.partial_derivatives, dynamics.inverse.partial_derivatives
     for what, call, derivative, given in (
-            ('forward, J x', dynamics.forward, constrained_product, tau),
-            ('forward, J^T y', dynamics.forward, constrained_gradient, tau),
+            ('forward, J x', dynamics.forward, ahead.product, tau),
+            ('forward, J^T y', dynamics.forward, ahead.gradient, tau),
             ('inverse, J x', partial(dynamics.inverse, **every),
-             partial(constrained_inverse_product, **every), a),
+             partial(back.product, **every), a),
             ('inverse, J^T y', partial(dynamics.inverse, **every),
-             partial(constrained_inverse_gradient, **every), a)):
-        arguments = (dynamics, q, v, given, *((dx, dy, dz) if what.endswith('x') else (dx,)))
+             partial(back.gradient, **every), a)):
+        arguments = (q, v, given, *((dx, dy, dz) if what.endswith('x') else (dx,)))
         taken, every_one, beside = interleaved([Call(derivative, arguments), Call(partial(
             derivative, parameters=change), arguments), Call(call, (q, v, given))])
         rows += [_beside(name, what, taken, beside, PRODUCT_TARGET),

@@ -9,7 +9,6 @@
 """Closed loops and couplings: dynamics, assembly and completion under constraints."""
 
 from liedyn_ros.dynamics.constrained import projected_runge_kutta
-from liedyn_ros.dynamics.constrained.algorithms.inverse import LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
@@ -18,8 +17,10 @@ from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunct
 from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     taylor_series, TaylorNumber)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import kinematic_gaps
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
+from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
@@ -27,6 +28,6 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
 __all__ = [
     'assemble', 'assemblies', 'complete_acceleration', 'complete_trajectory', 'complete_velocity',
     'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions', 'ConstraintFunction',
-    'Constraints', 'ConstraintStatus', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
-    'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
-    'projected_runge_kutta', 'taylor_series', 'TaylorNumber']
+    'Constraints', 'ConstraintStatus', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE',
+    'LoopState', 'LoopTracker', 'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly',
+    'project', 'projected_runge_kutta', 'taylor_series', 'TaylorNumber']

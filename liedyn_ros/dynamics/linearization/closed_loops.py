@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    constrained_partial_derivatives)
 from liedyn_ros.dynamics.linearization.trees import along, follow, LinearModel, of_jacobians
 
 
@@ -26,10 +24,10 @@ def linearize_constrained(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     Return the continuous model about a motion of a machine with closed loops (13.48).
 
     As for linearize, with displacements eta and dv of all coordinates. Those of a machine satisfy
-    A eta = 0, and the motion of the model preserves it. Raises what
-    constrained_partial_derivatives raises.
+    A eta = 0, and the motion of the model preserves it. Raises the errors of
+    dynamics.forward.partial_derivatives.
     """
-    at = constrained_partial_derivatives(dynamics, q, v, tau, external)
+    at = dynamics.forward.partial_derivatives(q, v, tau, external)
     return of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
 
 
@@ -53,13 +51,13 @@ def constrained_transition(
     Return q (nq,) and v (nv,) after dt (s) under held forces, and the discrete model of the step.
 
     As for transition. The step begins on the constraints and ends there, by a projection of what
-    the integration has left open. Raises what constrained_partial_derivatives and project raise,
-    LimitError, or ConvergenceError where the step becomes too small.
+    the integration has left open. Raises the errors of dynamics.forward.partial_derivatives and
+    project, LimitError, or ConvergenceError where the step becomes too small.
     """
     dynamics.require_closed(q, v)
 
     def at(q: Array, v: Array, tau: Array) -> tuple[Array, LinearModel]:
-        found = constrained_partial_derivatives(dynamics, q, v, tau, external, closed=False)
+        found = dynamics.forward.partial_derivatives(q, v, tau, external, closed=False)
         return found.a, of_jacobians(dynamics.model, v, found.by_q, found.by_v, found.by_tau)
 
     if external is not None:

@@ -20,8 +20,6 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, Sh
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, ConstrainedDynamics, ConstraintFunction, ConstraintStatus,
     project, projected_runge_kutta)
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    constrained_partial_derivatives)
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 LENGTH, MASS = 0.7, 1.3  # m, kg
@@ -142,7 +140,7 @@ def test_what_is_not_known_is_refused():
     with pytest.raises(LiedynError, match=r"expected a state on the constraints, got \['circle"):
         dynamics.forward(q + 0.1, v, np.zeros(2))
     with pytest.raises(LiedynError, match='expected closures and couplings alone'):
-        constrained_partial_derivatives(dynamics, q, v, np.zeros(2))
+        dynamics.forward.partial_derivatives(q, v, np.zeros(2))
     with pytest.raises(LimitError, match='constraint none: expected one row or more, got 0'):
         ConstraintFunction('none', 0, np.sum, np.sum, np.add)
     for error, wrong in (

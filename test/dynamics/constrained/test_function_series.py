@@ -24,10 +24,6 @@ from liedyn_ros.dynamics.constrained import (
     taylor_series)
 from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
     configuration_series, tangent_series)
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward_rates import (
-    constrained_rate_jacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_rates import (
-    constrained_inverse_rate_jacobians)
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
@@ -269,10 +265,11 @@ def test_partial_derivatives_of_a_closure_and_of_the_same_as_a_function_agree():
     start = model.integrate(model.neutral(), 0.3 * rng.normal(size=model.nv))
     q, v = project(closed, start, rng.normal(size=model.nv))
     tau = rng.normal(size=(4, model.nv))
-    wanted, found = (constrained_rate_jacobians(each, q, v, tau) for each in (closed, own))
+    wanted, found = (each.forward.partial_derivatives.time_derivatives(q, v, tau)
+                     for each in (closed, own))
     for mine, theirs in zip(found, wanted):
         assert_close(mine, theirs)
-    wanted, found = (constrained_inverse_rate_jacobians(each, q, v, wanted.a)
+    wanted, found = (each.inverse.partial_derivatives.time_derivatives(q, v, wanted.a)
                      for each in (closed, own))
     for mine, theirs in zip(found, wanted):
         assert_close(mine, theirs)

@@ -41,3 +41,12 @@ def state(looped: Looped):
     q, v = project(dynamics, looped.q, rng.normal(size=model.nv))
     return (dynamics, q, v, rng.normal(size=(2, model.nv)),
             rng.normal(size=(len(model.bodies), 6)), rng)
+
+
+def closed(dynamics, q, v):
+    """Return a state on the constraints near one, as a smooth function of it: four steps."""
+    for _ in range(4):
+        f, rows = dynamics.residual_and_jacobian(q)
+        q = dynamics.model.integrate(q, -np.linalg.pinv(rows, rcond=1e-9) @ f)
+    rows = dynamics.jacobian(q)
+    return q, v - np.linalg.pinv(rows, rcond=1e-9) @ (rows @ v)

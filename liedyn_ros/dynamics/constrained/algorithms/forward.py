@@ -8,14 +8,17 @@
 
 """Constrained forward dynamics: the accelerations under joint forces (Kim 67 to 69)."""
 
+from functools import cached_property
 from typing import cast
 
 from numpy.typing import ArrayLike
 
-from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
+from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
+    ConstrainedForwardPartialDerivatives)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions)
-from liedyn_ros.dynamics.constrained.solver.solver import Solver, task_of
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 
 
 class ConstrainedForward:
@@ -27,7 +30,7 @@ class ConstrainedForward:
 
     def __init__(self, solver: Solver) -> None:
         """Take what runs the kernel."""
-        self._solver, self.task = solver, task_of(HYBRID, solver.everywhere.tobytes())
+        self._solver, self._task = solver, hybrid_task(solver.everywhere)
         self._reads = solver.nowhere, solver.everywhere
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
@@ -45,15 +48,20 @@ class ConstrainedForward:
         """Return the solutions of q (K, nq), v (K, nv), tau (K, nv) or (K, order + 1, nv)."""
         return cast(ConstrainedSolutions, self._solve(True, q, v, tau, external, True))
 
+    @cached_property
+    def partial_derivatives(self) -> ConstrainedForwardPartialDerivatives:
+        """Return the derivatives of a and the multipliers by all input: call it."""
+        return ConstrainedForwardPartialDerivatives(self._solver, self)
+
     def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                external: ArrayLike | None, closed: bool
                ) -> ConstrainedSolution | ConstrainedSolutions:
         solver = self._solver
         found = None if batch else solver.attempt(
-            self.task, q, v, None, tau, external, closed, True)
+            self._task, q, v, None, tau, external, closed, True)
         if found is not None:
             return found
         states = solver.states(batch, q, v, None, tau, external, self._reads)
-        results, s, code = solver.run(self.task, states, closed)
+        results, s, code = solver.run(self._task, states, closed)
         solver.check(states, s, code, tau=states.tau)
         return solver.solution(states, results, True)

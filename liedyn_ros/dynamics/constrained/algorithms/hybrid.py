@@ -8,15 +8,18 @@
 
 """Constrained hybrid dynamics: of each coordinate either is known (Kim 70 to 80)."""
 
+from functools import cached_property
 from typing import cast
 
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
+from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
+    ConstrainedHybridPartialDerivatives)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions)
-from liedyn_ros.dynamics.constrained.solver.solver import Solver, task_of
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 from liedyn_ros.dynamics.tree.inputs import mask
 
 
@@ -47,6 +50,11 @@ class ConstrainedHybrid:
         """
         return cast(ConstrainedSolutions, self._solve(True, q, v, prescribed, a, tau, external))
 
+    @cached_property
+    def partial_derivatives(self) -> ConstrainedHybridPartialDerivatives:
+        """Return the derivatives of a, tau and the multipliers by all input: call it."""
+        return ConstrainedHybridPartialDerivatives(self._solver, self)
+
     def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                tau: ArrayLike | None, external: ArrayLike | None
                ) -> ConstrainedSolution | ConstrainedSolutions:
@@ -55,7 +63,7 @@ class ConstrainedHybrid:
         free = ~which
         if tau is None and free.any():
             raise LiedynError('tau: expected forces where accelerations are sought, got None')
-        task, unprescribed = task_of(HYBRID, free.tobytes()), bool(free.all())
+        task, unprescribed = hybrid_task(free), bool(free.all())
         found = None if batch else solver.attempt(
             task, q, v, a, tau, external, True, unprescribed)
         if found is not None:

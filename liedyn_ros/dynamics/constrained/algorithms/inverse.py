@@ -8,22 +8,23 @@
 
 """Constrained inverse dynamics: the joint forces of a motion (Kim 57 to 66)."""
 
-from functools import lru_cache
+from functools import cached_property
 from typing import cast, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LiedynError, LimitError, ModelError
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT
+from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
+    ConstrainedInversePartialDerivatives)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
-from liedyn_ros.dynamics.constrained.solver.solver import Solver, suffix_of, Task, task_of
+from liedyn_ros.dynamics.constrained.solver.solver import Solver, suffix_of
+from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE
 from liedyn_ros.dynamics.tree.inputs import mask
-
-LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'
 
 
 class ConstrainedInverse:
@@ -63,6 +64,11 @@ class ConstrainedInverse:
         return cast(ConstrainedSolutions, self._solve(
             True, q, v, a, tau, actuated, redundancy, weights, external))
 
+    @cached_property
+    def partial_derivatives(self) -> ConstrainedInversePartialDerivatives:
+        """Return the derivatives of tau and the multipliers by all input: call it."""
+        return ConstrainedInversePartialDerivatives(self._solver, self)
+
     def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                tau: ArrayLike | None, actuated: ArrayLike | None, redundancy: str,
                weights: ArrayLike | None, external: ArrayLike | None
@@ -70,7 +76,7 @@ class ConstrainedInverse:
         solver = self._solver
         driven = solver.model.actuated if actuated is None else mask(
             'actuated', actuated, solver.model.nv)
-        task = self.task(driven, redundancy, weights)
+        task = inverse_task(solver.constraints.m, driven, redundancy, weights)
         found = None if batch else solver.attempt(task, q, v, a, tau, external, True, False)
         if found is not None and found.status is not ConstraintStatus.INCONSISTENT:
             return found
@@ -85,18 +91,9 @@ class ConstrainedInverse:
                 raise LiedynError(
                     f'a{suffix_of(states, s)}: expected a motion that the constraints allow, got '
                     f'one that leaves {report[DEFECT]:.3g} of them open. '
-                    'assembly.complete finds it from the accelerations of the actuated joints')
+                    'complete_acceleration computes it from the accelerations of the actuated '
+                    'joints')
         return solver.solution(states, results, False)
-
-    def task(self, driven: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None) -> Task:
-        """Return what the kernel is told to seek for the actuators that are driven (nv,)."""
-        if not isinstance(redundancy, str) or redundancy not in (LEAST_TORQUE, LEAST_FORCE):
-            raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
-                              f'got {redundancy!r}')
-        m = self._solver.constraints.m
-        if weights is None:
-            return _unweighted(m, driven.tobytes(), redundancy)
-        return _weighted(m, driven, redundancy, weights)
 
     def _refuse_actuators(self, q: Array, driven: NDArray[np.bool_], suffix: str) -> NoReturn:
         solver = self._solver
@@ -109,29 +106,3 @@ class ConstrainedInverse:
         raise ModelError(f'actuated: expected actuators that decide the motion, got '
                          f'{int(driven.sum())}, which leave {len(names) - rank} freedom of '
                          f'{[name for name, moving in zip(names, moves) if moving]}{at}')
-
-
-@lru_cache(maxsize=256)
-def _unweighted(m: int, driven: bytes, redundancy: str) -> Task:
-    """Return the task of as many constraints, for actuators by the bytes of bool (nv,)."""
-    return _weighted(m, np.frombuffer(driven, dtype=np.bool_), redundancy, None)
-
-
-def _weighted(m: int, driven: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None
-              ) -> Task:
-    passive, everywhere = np.flatnonzero(~driven), np.ones(len(driven), dtype=np.bool_)
-    if redundancy == LEAST_FORCE or len(passive) == m:
-        weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None, m))
-        return task_of(kernels.LEAST_FORCE, (~everywhere).tobytes(), passive.tobytes(),
-                       weight.tobytes())
-    return task_of(kernels.LEAST_TORQUE, everywhere.tobytes(), np.flatnonzero(driven).tobytes(),
-                   (1.0 / _weights(weights, len(driven))).tobytes())
-
-
-def _weights(weights: ArrayLike | None, size: int) -> Array:
-    if weights is None:
-        return np.ones(size)
-    array = as_array('weights', weights, (size,))
-    if not (array > 0.0).all():
-        raise LimitError(f'weights: expected numbers above 0, got {array.tolist()}')
-    return array

@@ -22,9 +22,9 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.while_it_lives import while_it_lives
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
     configuration_series, tangent_series)
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.constraint_rates import (
     constraint_series, ROOM_WIDTH, vary_forces, vary_rows)
@@ -39,34 +39,34 @@ class ConstraintRates:
     hold the series; when it is gone, a later object of the same dynamics takes them.
     """
 
-    def __init__(self, dynamics: ConstrainedDynamics, q: Array, motion: Array) -> None:
+    def __init__(self, constraints: Constraints, q: Array, motion: Array) -> None:
         """Write all series."""
-        idle = _idle_tables(dynamics)
+        idle = _idle_tables(constraints)
         try:
             data = idle.pop()
         except IndexError:
             data = ConstrainedData(
-                dynamics.model, functions=sum(each.rows for each in dynamics.functions))
+                constraints.model, functions=sum(each.rows for each in constraints.functions))
         finalize(self, idle.append, data)
         data.make_room(len(motion) - 2)
-        self._dynamics, self._words = dynamics, data.words
-        self._first = dynamics.m - sum(each.rows for each in dynamics.functions)
+        self._constraints, self._words = constraints, data.words
+        self._first = constraints.m - sum(each.rows for each in constraints.functions)
         self._factorial = np.array([float(factorial(k)) for k in range(len(motion))])
-        rate, n = self._coefficients(motion), dynamics.model.nv
-        self._rows = np.zeros((len(motion), dynamics.m, n))
+        rate, n = self._coefficients(motion), constraints.model.nv
+        self._rows = np.zeros((len(motion), constraints.m, n))
         constraint_series(self._words, q, rate, self._rows)
         self._slopes: Array = np.zeros((len(motion), n, 0, n))
-        if dynamics.functions:
+        if constraints.functions:
             self._rows[:, self._first:], self._slopes = self._functions(q, rate)
         self.rows = self._derivatives('rows', self._rows)
 
     def vary_rows(self, rates: Array) -> Array:
         """Return D_q(A y) (k, m, nv) and its time derivatives, rates (k, nv) being y, y', ..."""
         y, count = self._coefficients(rates), len(rates)
-        field = np.zeros((count, self._dynamics.model.link_table.N + 1, 6))
+        field = np.zeros((count, self._constraints.model.link_table.N + 1, 6))
         result = np.zeros((count, *self.rows.shape[1:]))
         vary_rows(self._words, field, np.zeros((count, ROOM_WIDTH)), y, result)
-        if self._dynamics.functions:
+        if self._constraints.functions:
             result[:, self._first:] += convolve(
                 self._slopes[:count], y, lambda slope, z: (slope @ z).T)
         return self._derivatives('rows', result)
@@ -77,14 +77,14 @@ class ConstraintRates:
         n = self.rows.shape[2]
         result = np.zeros((count, n, n))
         vary_forces(self._words, np.zeros((count, ROOM_WIDTH)), lam, result)
-        if self._dynamics.functions:
+        if self._constraints.functions:
             result += convolve(self._slopes[:count], lam[:, self._first:],
                                lambda slope, x: np.einsum('ekj,k->je', slope, x))
         return self._derivatives('forces', result)
 
     def _functions(self, q: Array, rate: Array) -> tuple[Array, Array]:
         """Return coefficients of J (K, k, nv) and of E_e J (K, nv, k, nv)."""
-        table, count = self._dynamics.model.link_table, len(rate)
+        table, count = self._constraints.model.link_table, len(rate)
         along = configuration_series(table, q, rate[:-1])
         units = _unit_of_time(along) ** np.arange(count)
         along *= units[:, None]
@@ -99,8 +99,8 @@ class ConstraintRates:
 
     def _series(self, q: Array) -> Array:
         """Return coefficients of J, given those of q (K, nq)."""
-        return np.concatenate([each.series_at(q, self._dynamics.model.nv)
-                               for each in self._dynamics.functions], axis=1)
+        return np.concatenate([each.series_at(q, self._constraints.model.nv)
+                               for each in self._constraints.functions], axis=1)
 
     def _coefficients(self, derivatives: Array) -> Array:
         count, axes = len(derivatives), (1,) * (derivatives.ndim - 1)
@@ -120,6 +120,6 @@ def _unit_of_time(q: Array) -> float:
 
 
 @while_it_lives
-def _idle_tables(dynamics: ConstrainedDynamics) -> list[ConstrainedData]:
+def _idle_tables(constraints: Constraints) -> list[ConstrainedData]:
     """Return the tables of the kernels that nobody uses now."""
     return []

@@ -5,34 +5,48 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
 """
-Partial derivatives of the forward dynamics of machines with closed loops (13.19, 13.20).
+Partial derivatives of the forward dynamics of machines with closed loops (13.19), (13.37b).
 
-The equations M a + b = tau + A^T lam and A a + Adot v = 0 are varied, as for all orders.
+They are those of hybrid dynamics without prescribed accelerations.
 """
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward_rates import (
-    constrained_rate_jacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.systems import one_order
+from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
+    by_parameters, one_order, order_zero, refuse_rank)
+from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
+from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import hybrid_responses
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+    kinematic_jacobians, LoopKinematicJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
+    ConstrainedProduct, LoopProducts)
+from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks
+from liedyn_ros.dynamics.constrained.solver.solution import (
+    ConstrainedSolution, ConstraintStatus)
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
-class ConstrainedJacobians(NamedTuple):
+class ConstrainedForwardJacobians(NamedTuple):
     """
     The accelerations a (nv,), the multipliers (m,), and their partial derivatives.
 
     by_q, by_v and by_tau (nv, nv): row k is a[k]; multipliers_by_q, _by_v and _by_tau (m, nv).
     Those by q are along the tangents of model.integrate. A displacement or a change of velocity
     may leave the constraints: accelerations then keep A v as it is, as with forward's
-    closed=False. Where constraints are redundant, only those that keep them have a meaning, and
-    the change of the multipliers is the one of least norm.
+    closed=False. Where constraints are redundant, changes have a meaning that keep them.
+
+    Of time_derivatives, arrays have a first axis of orders (r + 1); by_tau has two: entry [k, j]
+    is a^(k) by tau^(j), zero for j > k.
     """
 
     a: Array
@@ -48,27 +62,123 @@ class ConstrainedJacobians(NamedTuple):
         """
         Return how a (nv, ...) and the multipliers (m, ...) vary with parameters of the tree.
 
-        forces are as HybridJacobians.by_parameters says. Parameters that place closures, or move
-        joints, change the constraints too: constrained_by_kinematics has them.
+        forces (nv, ...) are as for HybridJacobians, with orders (r + 1, nv, ...). Parameters that
+        place closures, or move joints, change the constraints too: by_kinematics has them.
         """
-        return (-np.einsum('ij,j...->i...', self.by_tau, forces),
-                -np.einsum('ij,j...->i...', self.multipliers_by_tau, forces))
+        return -by_parameters(self.by_tau, forces), -by_parameters(self.multipliers_by_tau, forces)
 
 
-def constrained_partial_derivatives(
-        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-        external: ArrayLike | None = None, *, closed: bool = True) -> ConstrainedJacobians:
+class ConstrainedForwardGradient(NamedTuple):
+    """The partial derivatives of y . a + z . multipliers, each (nv,)."""
+
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+
+
+class ForwardKinematicJacobians(NamedTuple):
+    """Those of accelerations and of multipliers, as ConstrainedForwardJacobians has by q."""
+
+    a: LoopKinematicJacobians
+    multipliers: LoopKinematicJacobians
+
+
+class ConstrainedForwardPartialDerivatives:
     """
-    Return accelerations, multipliers and their derivatives at a state on the constraints.
+    Derivatives of a and the multipliers at a state on the constraints.
 
-    Arrays and closed are those of dynamics.forward; external (B, 6) stay the same in the frames of
-    their bodies. Raises what dynamics.forward raises, ModelError for functions without
-    jacobian_series, and SingularError where fewer constraints are independent than elsewhere:
-    there are no derivatives.
+    Called as dynamics.forward.partial_derivatives. External wrenches (B, 6) stay the same in the
+    frames of their bodies. Each call raises the errors of dynamics.forward, ModelError for
+    constraint functions without jacobian_series, and SingularError where fewer constraints are
+    independent than elsewhere: there are no derivatives.
     """
-    tau = as_array('tau', tau, (dynamics.model.nv,))
-    at = constrained_rate_jacobians(
-        dynamics, q, v, tau[None], one_order(dynamics, external), closed=closed)
-    return ConstrainedJacobians(
-        at.a[0], at.multipliers[0], at.by_q[0], at.by_v[0], at.by_tau[0, 0],
-        at.multipliers_by_q[0], at.multipliers_by_v[0], at.multipliers_by_tau[0, 0])
+
+    def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
+        """Take the solver and forward dynamics."""
+        self._solver, self._solve, self._model = solver, solve, solver.model
+        self._task = hybrid_task(solver.everywhere)
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                 external: ArrayLike | None = None, *, closed: bool = True
+                 ) -> ConstrainedForwardJacobians:
+        """Return a, the multipliers and all Jacobians, in O(n^3); closed is that of forward."""
+        tau = as_array('tau', tau, (self._model.nv,))
+        external = one_order(self._solver.constraints, external)
+        return order_zero(self.time_derivatives(q, v, tau[None], external, closed=closed))
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                         external: ArrayLike | None = None, *, closed: bool = True
+                         ) -> ConstrainedForwardJacobians:
+        """
+        Return a and the multipliers with time derivatives to order r, and the Jacobians of each.
+
+        tau is (r + 1, nv), external (r + 1, B, 6).
+        """
+        constraints, n = self._solver.constraints, self._model.nv
+        tau = as_array('tau', tau, (order_of_rows('tau', tau, 0) + 1, n))
+        q, v = self._model.check_configuration(q), as_array('v', v, (n,))
+        require_series(constraints)
+        found = self._regular(q, v, tau, external, closed)
+        by_a, _, by_multipliers = hybrid_responses(
+            constraints, q, v, np.zeros(n, dtype=bool), found, external)
+        return ConstrainedForwardJacobians(
+            found.a, found.multipliers, *by_blocks(by_a), *by_blocks(by_multipliers))
+
+    def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
+                dtau: ArrayLike, external: ArrayLike | None = None, *,
+                parameters: Parameters | None = None) -> ConstrainedProduct:
+        """
+        Return by_q dq + by_v dv + by_tau dtau in O(n + n m): the JVP.
+
+        parameters are changes of all parameters of model and external, which add up.
+        """
+        extra = self._products.extra_of(q, external, parameters)
+        motion = q, v, self._run(q, v, tau, external)
+        rest = np.zeros(self._model.nv)
+        return self._products.product(self._task, motion, (dq, dv, rest, dtau), extra)
+
+    def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
+                 external: ArrayLike | None = None, *, z: ArrayLike | None = None,
+                 parameters: Parameters | None = None) -> ConstrainedForwardGradient:
+        """
+        Return the gradient of y . a + z . multipliers in O(n + n m): the VJP.
+
+        y is (nv,), z (m,), by default zero. The gradient by parameters is written into parameters.
+        """
+        extra = self._products.extra_of(q, external, parameters)
+        motion = q, v, self._run(q, v, tau, external)
+        by_q, by_v, _, by_tau = self._products.gradient(self._task, motion, y, z, extra)
+        return ConstrainedForwardGradient(by_q, by_v, by_tau)
+
+    def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                      external: ArrayLike | None = None) -> ForwardKinematicJacobians:
+        """Return how a and the multipliers vary with kinematic parameters, O((n + m)^2)."""
+        products, tau = self._products, as_array('tau', tau, (self._model.nv,))
+
+        def pull(y: Array, z: Array, by: Parameters) -> None:
+            extra = products.extra_of(q, external, by)
+            self._regular(q, v, tau, external, True)
+            products.pull(self._task, y, z, extra)
+
+        return ForwardKinematicJacobians(
+            *kinematic_jacobians(self._solver.constraints, pull))
+
+    @cached_property
+    def _products(self) -> LoopProducts:
+        return LoopProducts(self._solver)
+
+    def _run(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None
+             ) -> Array:
+        """Run forward dynamics at order zero, which leaves its factors; return a."""
+        if type(tau) is not np.ndarray or tau.shape != (self._model.nv,):
+            tau = as_array('tau', tau, (self._model.nv,))
+        require_series(self._solver.constraints)
+        return self._regular(q, v, tau, external, True).a
+
+    def _regular(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None,
+                 closed: bool) -> ConstrainedSolution:
+        """Return the solution where it has derivatives, or raise SingularError."""
+        found = self._solve(q, v, tau, external=external, closed=closed)
+        if found.status is ConstraintStatus.SINGULAR:
+            refuse_rank(self._solver, found.rank)
+        return found

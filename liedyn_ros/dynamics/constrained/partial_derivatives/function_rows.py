@@ -19,7 +19,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.function_rows import (
     FunctionChange, FunctionWeights)
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
@@ -32,16 +32,16 @@ class FunctionRows:
     Raises ModelError for a function whose series is not known, or what the functions raise.
     """
 
-    def __init__(self, dynamics: ConstrainedDynamics, q: Array) -> None:
+    def __init__(self, constraints: Constraints, q: Array) -> None:
         """Look whether their derivatives are known."""
-        require_series(dynamics)
-        self._dynamics, self._q = dynamics, q
-        self.count = sum(each.rows for each in dynamics.functions)
+        require_series(constraints)
+        self._constraints, self._q = constraints, q
+        self.count = sum(each.rows for each in constraints.functions)
 
     @cached_property
     def slopes(self) -> Array:
         """Return E_e J (nv, k, nv) for the tangents e."""
-        n = self._dynamics.model.nv
+        n = self._constraints.model.nv
         if not self.count:
             return np.zeros((n, 0, n))
         return np.array([self._series(e[None])[1] for e in np.eye(n)])
@@ -70,7 +70,7 @@ class FunctionRows:
 
     def _mixed(self, v: Array, e: Array, twice: Array) -> Array:
         """Return E_e E_v J (k, nv) by polarisation, twice being E_v E_v J."""
-        turned = self._series((velocity_brackets(self._dynamics.model, e) @ v)[None])[1]
+        turned = self._series((velocity_brackets(self._constraints.model, e) @ v)[None])[1]
         return 0.5 * (self._twice(v + e) - twice - self._twice(e) + turned)
 
     def _twice(self, w: Array) -> Array:
@@ -78,14 +78,14 @@ class FunctionRows:
 
     def _series(self, rate: Array) -> Array:
         """Return coefficients of J (K + 1, k, nv) along velocities with those (K, nv)."""
-        table = self._dynamics.model.link_table
+        table = self._constraints.model.link_table
         return np.concatenate([each.series_along(table, self._q, rate)
-                               for each in self._dynamics.functions], axis=1)
+                               for each in self._constraints.functions], axis=1)
 
 
-def require_series(dynamics: ConstrainedDynamics) -> None:
+def require_series(constraints: Constraints) -> None:
     """Raise ModelError for a function whose series is not known."""
-    unknown = [each.name for each in dynamics.functions if each.jacobian_series is None]
+    unknown = [each.name for each in constraints.functions if each.jacobian_series is None]
     if unknown:
         raise ModelError('functions: expected closures and couplings alone, or functions with '
                          f'jacobian_series, whose derivatives are known, got {unknown}')

@@ -5,14 +5,16 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
 """
-Partial derivatives of the hybrid dynamics of machines with closed loops.
+Partial derivatives of the hybrid dynamics of machines with closed loops, to any order (13.37b).
 
-With F the coordinates whose force is given, the dynamics are M_FF a_F - A_F^T lam = rest_F and
-A_F a_F = rest. The multipliers of least norm are lam = A_F mu. All three equations are varied.
+Of each coordinate the acceleration is prescribed or the force given. With F the coordinates whose
+force is given, M_FF a_F - A_F^T lam = f, A_F a_F = g and lam = A_F mu are varied, and so are their
+time derivatives. Forward dynamics prescribes nothing.
 """
 
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,24 +22,37 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.dynamics.constrained import (
-    ConstrainedDynamics, ConstrainedSolution, ConstraintStatus)
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
+    by_parameters, Motion, one_order, order_zero, VariedEquations)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
-from liedyn_ros.dynamics.constrained.partial_derivatives.systems import one_order, vary_equations
-from liedyn_ros.dynamics.partial_derivatives.hybrid import hold, push
-from liedyn_ros.dynamics.tree.inputs import mask
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+    kinematic_jacobians, LoopKinematicJacobians, rows_of)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
+    ConstrainedProduct, LoopProducts)
+from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
+from liedyn_ros.dynamics.constrained.partial_derivatives.systems import KktSeries, KktSystem
+from liedyn_ros.dynamics.constrained.solver.solution import (
+    ConstrainedSolution, ConstraintStatus)
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.tree.inputs import copied, mask
+from liedyn_ros.dynamics.tree.orders import order_of_rows
 
-DEPENDENT = 1e-10  # smallest singular value of what is solved for, of the largest
+Mask = NDArray[np.bool_]
 
 
 class ConstrainedHybridJacobians(NamedTuple):
     """
     a and tau (nv,), the multipliers (m,), and their partial derivatives, one row for each.
 
-    by_given is by what is known of each coordinate: its acceleration where it is prescribed, its
-    force elsewhere. The rows of what is known itself are zero, and unit rows in by_given. Changes
-    have a meaning where they keep the motion on the constraints. prescribed (nv,) is as it was
-    given.
+    by_given is by the known of each coordinate: its acceleration where it is prescribed, its force
+    elsewhere. The rows of known ones are zero, and unit rows in by_given. Changes have a meaning
+    where they keep the motion on the constraints. prescribed (nv,) is as it was given.
+
+    Of time_derivatives, arrays have a first axis of orders (r + 1); by_given has two: entry
+    [k, j] is order k by order j, zero for j > k.
     """
 
     a: Array
@@ -52,100 +67,194 @@ class ConstrainedHybridJacobians(NamedTuple):
     multipliers_by_q: Array
     multipliers_by_v: Array
     multipliers_by_given: Array
-    prescribed: NDArray[np.bool_]
+    prescribed: Mask
 
     def by_parameters(self, forces: Array) -> tuple[Array, Array, Array]:
-        """Return how a, tau and multipliers vary, as ConstrainedJacobians.by_parameters says."""
-        known = self.prescribed
-        return (push(known, self.a_by_given, forces), hold(known, self.tau_by_given, forces),
-                push(known, self.multipliers_by_given, forces))
+        """
+        Return how a, tau (nv, ...) and the multipliers (m, ...) vary with parameters of the tree.
+
+        forces are as for ConstrainedForwardJacobians.by_parameters.
+        """
+        known = self.prescribed.reshape(-1, *(1,) * (np.ndim(forces) - self.a.ndim))
+        needed = np.where(known, 0.0, forces)
+        return (-by_parameters(self.a_by_given, needed),
+                np.where(known, forces - by_parameters(self.tau_by_given, needed), 0.0),
+                -by_parameters(self.multipliers_by_given, needed))
 
 
-def constrained_hybrid_partial_derivatives(
-        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
-        a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None
-        ) -> ConstrainedHybridJacobians:
+class ConstrainedHybridGradient(NamedTuple):
+    """The partial derivatives of y . x + z . multipliers, each (nv,), x being the unknowns."""
+
+    by_q: Array
+    by_v: Array
+    by_given: Array
+
+
+class HybridKinematicJacobians(NamedTuple):
+    """Those of accelerations and joint forces, zero where they are given, and of multipliers."""
+
+    a: LoopKinematicJacobians
+    tau: LoopKinematicJacobians
+    multipliers: LoopKinematicJacobians
+
+
+class ConstrainedHybridPartialDerivatives:
     """
-    Return a, tau, multipliers and their derivatives at a motion on the constraints.
+    Derivatives of a, tau and the multipliers at a motion on the constraints.
 
-    Arguments are those of dynamics.hybrid at order 0; external (B, 6) stay the same in the frames
-    of their bodies. Raises what dynamics.hybrid raises, ModelError for functions without
-    jacobian_series, and SingularError where what is prescribed breaks a loop, or constraints
-    become dependent.
-    """
-    n = dynamics.model.nv
-    q, v = dynamics.model.check_configuration(q), as_array('v', v, (n,))
-    known = mask('prescribed', prescribed, n)
-    require_series(dynamics)
-    found = regular_hybrid(dynamics, q, v, known, a, tau, external)
-    constraints, (forces,), (gaps,) = vary_equations(
-        dynamics, q, np.vstack([v, found.a]), found.multipliers[None],
-        one_order(dynamics, external))
-    leans = constraints.vary_rows(potential(dynamics, q, known, found.multipliers)[None])[0]
-    moved, needed, pressed = respond(dynamics, q, known, forces[2], Sides(
-        np.hstack([*forces[:2], forces[2] * known - np.diag(1.0 * ~known)]),
-        -np.hstack([*gaps[:2], gaps[2] * known]),
-        np.hstack([leans, np.zeros((dynamics.m, 2 * n))])))
-    given = np.eye(n)
-    moved[known, 2 * n:], needed[~known, 2 * n:] = given[known], given[~known]
-    a_by, tau_by, multipliers_by = (np.hsplit(x, 3) for x in (moved, needed, pressed))
-    return ConstrainedHybridJacobians(
-        found.a, found.tau, found.multipliers, a_by[0], a_by[1], a_by[2], tau_by[0], tau_by[1],
-        tau_by[2], multipliers_by[0], multipliers_by[1], multipliers_by[2], known)
-
-
-class Sides(NamedTuple):
-    """
-    What columns (c) change of the equations, where the motion and the multipliers stay.
-
-    needs (nv, c): of the forces ID - A^T lam. gaps (m, c): -D(A a + A' v), which a_F must close.
-    leans (m, c): of A_F mu, mu (nv,) being potential's.
+    Called as dynamics.hybrid.partial_derivatives, with the arguments of dynamics.hybrid. External
+    wrenches (B, 6) stay the same in the frames of their bodies. Each call raises the errors of
+    dynamics.hybrid, ModelError for constraint functions without jacobian_series, and SingularError
+    where prescribed accelerations break a loop, or constraints become dependent.
     """
 
-    needs: Array
-    gaps: Array
-    leans: Array
+    def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
+        """Take the solver and hybrid dynamics."""
+        self._solver, self._solve, self._model = solver, solve, solver.model
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                 tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedHybridJacobians:
+        """Return the solution and all Jacobians, in O(n^3); a and tau are (nv,)."""
+        shape = (self._model.nv,)
+        a, tau = as_array('a', a, shape), as_array('tau', tau, shape)
+        return order_zero(self.time_derivatives(
+            q, v, prescribed, a[None], tau[None], one_order(self._solver.constraints, external)))
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                         tau: ArrayLike, external: ArrayLike | None = None
+                         ) -> ConstrainedHybridJacobians:
+        """
+        Return the solution with its time derivatives to order r, and the Jacobians of each.
+
+        a and tau are (r + 1, nv), external (r + 1, B, 6).
+        """
+        constraints, n = self._solver.constraints, self._model.nv
+        shape = order_of_rows('a', a, 0) + 1, n
+        a, tau = as_array('a', a, shape), as_array('tau', tau, shape)
+        q, v = self._model.check_configuration(q), as_array('v', v, (n,))
+        known = mask('prescribed', prescribed, n)
+        require_series(constraints)
+        found = self._regular(q, v, known, a, tau, external)
+        (a_by_q, a_by_v, a_by), (tau_by_q, tau_by_v, tau_by), (by_q, by_v, by) = map(
+            by_blocks, hybrid_responses(constraints, q, v, known, found, external))
+        return ConstrainedHybridJacobians(
+            found.a, found.tau, found.multipliers, a_by_q, a_by_v, a_by, tau_by_q, tau_by_v,
+            tau_by, by_q, by_v, by, known)
+
+    def product(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
+                external: ArrayLike | None = None, *, parameters: Parameters | None = None
+                ) -> ConstrainedProduct:
+        """
+        Return by_q dq + by_v dv + by_given given in O(n + n m): the JVP.
+
+        given (nv,) is the change of the acceleration where it is prescribed, of the force
+        elsewhere. parameters are changes of all parameters of model and external, which add up.
+        """
+        extra = self._products.extra_of(q, external, parameters)
+        known, found = self._run(q, v, prescribed, a, tau, external)
+        given = as_array('given', given, known.shape)
+        return self._products.product(
+            hybrid_task(~known), (q, v, found), (dq, dv, np.where(known, given, 0.0),
+                                                 np.where(known, 0.0, given)), extra)
+
+    def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                 tau: ArrayLike, y: ArrayLike, external: ArrayLike | None = None, *,
+                 z: ArrayLike | None = None, parameters: Parameters | None = None
+                 ) -> ConstrainedHybridGradient:
+        """
+        Return the gradient of y . x + z . multipliers in O(n + n m): the VJP.
+
+        x is tau where a is prescribed, else a. y is (nv,), z (m,), by default zero. The gradient
+        by parameters is written into parameters.
+        """
+        extra = self._products.extra_of(q, external, parameters)
+        known, found = self._run(q, v, prescribed, a, tau, external)
+        by_q, by_v, by_a, by_tau = self._products.gradient(
+            hybrid_task(~known), (q, v, found), y, z, extra)
+        return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
+
+    def by_kinematics(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                      tau: ArrayLike, external: ArrayLike | None = None
+                      ) -> HybridKinematicJacobians:
+        """Return how the solution varies with kinematic parameters, O((n + m)^2)."""
+        products, n = self._products, self._model.nv
+        known = mask('prescribed', prescribed, n)
+
+        def pull(y: Array, z: Array, by: Parameters) -> None:
+            extra = products.extra_of(q, external, by)
+            self._regular(q, v, known, a, tau, external)
+            products.pull(hybrid_task(~known), y, z, extra)
+
+        unknowns, multipliers = kinematic_jacobians(self._solver.constraints, pull)
+        return HybridKinematicJacobians(
+            rows_of(unknowns, ~known), rows_of(unknowns, known), multipliers)
+
+    @cached_property
+    def _products(self) -> LoopProducts:
+        return LoopProducts(self._solver)
+
+    def _run(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+             tau: ArrayLike, external: ArrayLike | None) -> tuple[Mask, Array]:
+        """Run hybrid dynamics at order zero; return the mask and all accelerations."""
+        known = mask('prescribed', prescribed, self._model.nv)
+        a, tau = copied('a', a, known.shape), copied('tau', tau, known.shape)
+        require_series(self._solver.constraints)
+        return known, self._regular(q, v, known, a, tau, external).a
+
+    def _regular(self, q: ArrayLike, v: ArrayLike, known: Mask, a: ArrayLike, tau: ArrayLike,
+                 external: ArrayLike | None) -> ConstrainedSolution:
+        """Return the solution where it has derivatives, or raise SingularError."""
+        found = self._solve(q, v, known, a, tau, external=external)
+        if found.status in (ConstraintStatus.SINGULAR, ConstraintStatus.INCONSISTENT):
+            raise SingularError(
+                'prescribed: expected accelerations that the constraints allow, in a '
+                f'configuration that is not singular, got {found.status.value}')
+        return found
 
 
-def regular_hybrid(dynamics: ConstrainedDynamics, q: Array, v: Array, known: NDArray[np.bool_],
-                   a: ArrayLike, tau: ArrayLike, external: ArrayLike | None
-                   ) -> ConstrainedSolution:
-    """Return the solution of hybrid dynamics where it has derivatives, or raise."""
-    found = dynamics.hybrid(q, v, known, a, tau, external=external)
-    require_solved(found)
-    return found
+def hybrid_responses(constraints: Constraints, q: Array, v: Array, known: Mask,
+                     found: ConstrainedSolution, external: ArrayLike | None
+                     ) -> tuple[list[Array], list[Array], list[Array]]:
+    """
+    Return how a, tau (b, nv, nv) and the multipliers (b, m, nv) vary at each order.
+
+    found has r + 1 orders. The b = r + 3 blocks of columns are by q, by v, and by the known
+    accelerations and forces of each order.
+    """
+    (rows, n), m, free = found.a.shape, constraints.m, ~known
+    varied = VariedEquations(constraints, Motion(
+        q, np.vstack([v, found.a]), found.multipliers,
+        None if external is None else np.asarray(external, dtype=np.float64)))
+    forces, gaps, jacobian = varied.forces(), varied.gaps(), varied.jacobian
+    mass, turned = forces[0, 2], jacobian.swapaxes(1, 2)
+    system = KktSystem(mass[np.ix_(free, free)], jacobian[:, :, free], found.rank)
+    offsets: Array = np.zeros((rows, rows + 2, m, n))
+    if system.redundant:
+        potentials = np.zeros((rows, n))
+        potentials[:, free] = system.potentials(found.multipliers)
+        offsets = varied.reactions(potentials)
+    series, by_a, by_tau = KktSeries(system), list[Array](), list[Array]()
+    for k in range(rows):
+        change = np.zeros((rows + 2, n, n))
+        change[2 + k][known, known] = 1.0
+        by_a.append(change)
+        needed = _along(forces[k], by_a)
+        needed[2 + k][free, free] -= 1.0  # the force given
+        series.step(-needed[:, free], -_along(gaps[k], by_a), _along(offsets[k], by_a))
+        change[:, free] = series.y[k]
+        borne = turned[0] @ series.multipliers[k] + earlier(k, turned, series.multipliers)
+        needed += mass[:, free] @ series.y[k] - borne
+        needed[:, free] = 0.0
+        needed[2 + k][free, free] = 1.0
+        by_tau.append(needed)
+    return by_a, by_tau, series.multipliers
 
 
-def potential(dynamics: ConstrainedDynamics, q: Array, known: NDArray[np.bool_],
-              multipliers: Array) -> Array:
-    """Return mu (nv,), zero where accelerations are known, with A_F mu = lam."""
-    mu = np.zeros(len(known))
-    mu[~known] = np.linalg.lstsq(
-        dynamics.jacobian(q)[:, ~known], multipliers, rcond=DEPENDENT)[0]
-    return mu
-
-
-def respond(dynamics: ConstrainedDynamics, q: Array, known: NDArray[np.bool_], mass: Array,
-            sides: Sides) -> tuple[Array, Array, Array]:
-    """Return how a, tau (nv, c) and the multipliers (m, c) follow; zero where they are given."""
-    jacobian, free, (n, columns) = dynamics.jacobian(q), ~known, sides.needs.shape
-    f, m, loose = int(free.sum()), dynamics.m, jacobian[:, free]
-    matrix = np.zeros((f + 2 * m, 2 * f + m))  # of a_F, lam and mu
-    matrix[:f, :f], matrix[:f, f:f + m] = mass[np.ix_(free, free)], -loose.T
-    matrix[f:f + m, :f] = loose
-    matrix[f + m:, f:f + m], matrix[f + m:, f + m:] = np.eye(m), -loose
-    solved = np.linalg.lstsq(
-        matrix, np.vstack([-sides.needs[free], sides.gaps, sides.leans]), rcond=DEPENDENT)[0]
-    moved, pressed = np.zeros((n, columns)), as_array(
-        'derivatives', solved[f:f + m], (m, columns))
-    moved[free] = solved[:f]
-    needed = sides.needs + mass @ moved - jacobian.T @ pressed
-    needed[free] = 0.0
-    return moved, needed, pressed
-
-
-def require_solved(found: ConstrainedSolution) -> None:
-    """Raise SingularError where what is prescribed breaks a loop, or the machine is singular."""
-    if found.status in (ConstraintStatus.SINGULAR, ConstraintStatus.INCONSISTENT):
-        raise SingularError('prescribed: expected accelerations that the constraints allow, in a '
-                            f'configuration that is not singular, got {found.status.value}')
+def _along(partials: Array, by_a: Sequence[Array]) -> Array:
+    """Return the change (b, x, nv) of an order, given partials (b, x, nv) by q, v, a, a', ..."""
+    result = np.zeros_like(partials)
+    result[:2] = partials[:2]
+    for j, change in enumerate(by_a):
+        result += partials[2 + j] @ change
+    return result

@@ -5,22 +5,41 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
 """
-Partial derivatives of the inverse dynamics of machines with closed loops.
+Partial derivatives of the inverse dynamics of machines with closed loops, to any order (13.19c).
 
-They are order zero of those of tau, tau', ... What the tree needs can vary by itself, too.
+Joint forces and multipliers are the least with E tau + A^T lam = s, s being the forces of the
+tree. Least torque makes it Q nu + A^T lam = s, A nu = 0, tau = Q nu, where Q is diagonal and zero
+for passive joints; lam = A mu. Least force makes it W lam - A_p mu = 0, A_p^T lam = s_p for the
+passive joints. These systems are varied, and so are their time derivatives.
 """
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_TORQUE
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_rates import inverse_responses
-from liedyn_ros.dynamics.constrained.partial_derivatives.systems import one_order
+from liedyn_ros.dynamics.constrained.kernels import solver as kernels
+from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
+    by_parameters, Motion, one_order, order_zero, refuse_rank, VariedEquations)
+from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+    kinematic_jacobians, LoopKinematicJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
+    ConstrainedProduct, LoopProducts)
+from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
+from liedyn_ros.dynamics.constrained.partial_derivatives.systems import KktSeries, KktSystem
+from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.tree.inputs import mask
+from liedyn_ros.dynamics.tree.orders import order_of_rows
+
+Mask = NDArray[np.bool_]
 
 
 class ConstrainedInverseJacobians(NamedTuple):
@@ -29,10 +48,11 @@ class ConstrainedInverseJacobians(NamedTuple):
 
     by_q, by_v and by_a (nv, nv): row k is tau[k]. by_tau (nv, nv) is by the forces of passive
     joints, by_need (nv, nv) by the forces that the tree needs for the motion. multipliers_by_q,
-    _by_v, _by_a, _by_tau and _by_need are (m, nv). Those by q are along the
-    tangents of model.integrate. Changes have a meaning where they keep the motion on the
-    constraints. Where constraints are redundant and torques the least, the change of the
-    multipliers is the one of least norm.
+    _by_v, _by_a, _by_tau and _by_need are (m, nv). Those by q are along the tangents of
+    model.integrate. Changes have a meaning where they keep the motion on the constraints.
+
+    Of time_derivatives, arrays have a first axis of orders (r + 1); by_a, by_tau and by_need have
+    two: entry [k, j] is tau^(k) by order j, zero for j > k.
     """
 
     tau: Array
@@ -49,30 +69,228 @@ class ConstrainedInverseJacobians(NamedTuple):
     multipliers_by_need: Array
 
     def by_parameters(self, forces: Array) -> tuple[Array, Array]:
-        """Return how tau and multipliers vary, as ConstrainedJacobians.by_parameters says."""
-        return (np.einsum('ij,j...->i...', self.by_need, forces),
-                np.einsum('ij,j...->i...', self.multipliers_by_need, forces))
+        """
+        Return how tau (nv, ...) and the multipliers (m, ...) vary with parameters of the tree.
+
+        forces are as for ConstrainedForwardJacobians.by_parameters.
+        """
+        return (by_parameters(self.by_need, forces),
+                by_parameters(self.multipliers_by_need, forces))
 
 
-def constrained_inverse_partial_derivatives(
-        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
-        tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-        redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-        external: ArrayLike | None = None) -> ConstrainedInverseJacobians:
+class ConstrainedInverseGradient(NamedTuple):
+    """The partial derivatives of y . tau + z . multipliers, each (nv,)."""
+
+    by_q: Array
+    by_v: Array
+    by_a: Array
+    by_tau: Array
+
+
+class InverseKinematicJacobians(NamedTuple):
+    """Those of joint forces and of multipliers, as ConstrainedInverseJacobians has by q."""
+
+    tau: LoopKinematicJacobians
+    multipliers: LoopKinematicJacobians
+
+
+class ConstrainedInversePartialDerivatives:
     """
-    Return joint forces, multipliers and their derivatives at a motion on the constraints.
+    Derivatives of tau and the multipliers at a motion on the constraints.
 
-    Arguments are those of dynamics.inverse at order 0; external (B, 6) stay the same in the frames
-    of their bodies. Raises what dynamics.inverse raises, ModelError for functions without
-    jacobian_series, and SingularError where fewer constraints are independent than elsewhere:
-    there are no derivatives.
+    Called as dynamics.inverse.partial_derivatives, with the arguments of dynamics.inverse.
+    External wrenches (B, 6) stay the same in the frames of their bodies. Each call raises the
+    errors of dynamics.inverse, ModelError for constraint functions without jacobian_series, and
+    SingularError where fewer constraints are independent than elsewhere: there are no derivatives.
     """
-    n = dynamics.model.nv
-    a = as_array('a', a, (n,))
-    given = None if tau is None else as_array('tau', tau, (n,))[None]
-    found, forces, multipliers = inverse_responses(
-        dynamics, q, v, a[None], given, actuated, redundancy, weights,
-        one_order(dynamics, external))
-    return ConstrainedInverseJacobians(
-        found.tau[0], found.multipliers[0], *(each.reshape(n, n) for each in forces),
-        *(each.reshape(dynamics.m, n) for each in multipliers))
+
+    def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
+        """Take the solver and inverse dynamics."""
+        self._solver, self._solve, self._model = solver, solve, solver.model
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+                 tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
+                 external: ArrayLike | None = None) -> ConstrainedInverseJacobians:
+        """Return tau, the multipliers and all Jacobians, in O(n^3); a and tau are (nv,)."""
+        shape = (self._model.nv,)
+        return order_zero(self.time_derivatives(
+            q, v, as_array('a', a, shape)[None],
+            tau=None if tau is None else as_array('tau', tau, shape)[None], actuated=actuated,
+            redundancy=redundancy, weights=weights,
+            external=one_order(self._solver.constraints, external)))
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+                         tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+                         redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
+                         external: ArrayLike | None = None) -> ConstrainedInverseJacobians:
+        """
+        Return tau and the multipliers with time derivatives to order r, and the Jacobians of each.
+
+        a and tau are (r + 1, nv), external (r + 1, B, 6).
+        """
+        constraints, n = self._solver.constraints, self._model.nv
+        a = as_array('a', a, (order_of_rows('a', a, 0) + 1, n))
+        q, v = self._model.check_configuration(q), as_array('v', v, (n,))
+        require_series(constraints)
+        driven, task, found = self._regular(
+            q, v, a, tau, actuated, redundancy, weights, external)
+        motion = Motion(q, np.vstack([v, a]), found.multipliers,
+                        None if external is None else np.asarray(external, dtype=np.float64))
+        varied = VariedEquations(constraints, motion)
+        needs = _needs(varied)
+        if task.kind == kernels.LEAST_FORCE:
+            by_forces, by_multipliers = _least_force(
+                varied, needs, found.multipliers, driven, task.weight)
+        else:
+            forces = constraints.tree.inverse.time_derivatives(q, v, a, external)
+            by_forces, by_multipliers = _least_torque(
+                varied, needs, forces - np.where(driven, 0.0, found.tau),
+                found.rank, np.where(driven, task.weight, 0.0))
+        return ConstrainedInverseJacobians(
+            found.tau, found.multipliers, *_with_given(by_forces, driven, np.eye(n)),
+            *_with_given(by_multipliers, driven, np.zeros((constraints.m, n))))
+
+    def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
+                da: ArrayLike, *, dtau: ArrayLike | None = None, tau: ArrayLike | None = None,
+                actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
+                weights: ArrayLike | None = None, external: ArrayLike | None = None,
+                parameters: Parameters | None = None) -> ConstrainedProduct:
+        """
+        Return by_q dq + by_v dv + by_a da + by_tau dtau in O(n + n m): the JVP.
+
+        dtau (nv,), by default zero, is read where joints are passive. parameters are changes of
+        all parameters of model and external, which add up.
+        """
+        extra = self._products.extra_of(q, external, parameters)
+        passive, task = self._run(q, v, a, tau, actuated, redundancy, weights, external)
+        given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
+        return self._products.product(
+            task, (q, v, a), (dq, dv, da, np.where(passive, given, 0.0)), extra)
+
+    def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, *,
+                 z: ArrayLike | None = None, tau: ArrayLike | None = None,
+                 actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
+                 weights: ArrayLike | None = None, external: ArrayLike | None = None,
+                 parameters: Parameters | None = None) -> ConstrainedInverseGradient:
+        """
+        Return the gradient of y . tau + z . multipliers in O(n + n m): the VJP.
+
+        y is (nv,), z (m,), by default zero. The gradient by parameters is written into parameters.
+        by_tau is zero where joints are actuated.
+        """
+        extra = self._products.extra_of(q, external, parameters)
+        passive, task = self._run(q, v, a, tau, actuated, redundancy, weights, external)
+        by_q, by_v, by_a, by_forces = self._products.gradient(task, (q, v, a), y, z, extra)
+        return ConstrainedInverseGradient(
+            by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
+
+    def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+                      tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+                      redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
+                      external: ArrayLike | None = None) -> InverseKinematicJacobians:
+        """Return how tau and the multipliers vary with kinematic parameters, O((n + m)^2)."""
+        products, a = self._products, as_array('a', a, (self._model.nv,))
+
+        def pull(y: Array, z: Array, by: Parameters) -> None:
+            extra = products.extra_of(q, external, by)
+            _, task, _ = self._regular(q, v, a, tau, actuated, redundancy, weights, external)
+            products.pull(task, y, z, extra)
+
+        return InverseKinematicJacobians(
+            *kinematic_jacobians(self._solver.constraints, pull))
+
+    @cached_property
+    def _products(self) -> LoopProducts:
+        return LoopProducts(self._solver)
+
+    def _run(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None,
+             actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None,
+             external: ArrayLike | None) -> tuple[Mask, Task]:
+        """Run inverse dynamics at order zero; return which joints are passive, and the task."""
+        if type(a) is not np.ndarray or a.shape != (self._model.nv,):
+            a = as_array('a', a, (self._model.nv,))
+        require_series(self._solver.constraints)
+        driven, task, _ = self._regular(
+            q, v, a, tau, actuated, redundancy, weights, external)
+        return ~driven, task
+
+    def _regular(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None,
+                 actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None,
+                 external: ArrayLike | None) -> tuple[Mask, Task, ConstrainedSolution]:
+        """Return actuators, task and solution where it has derivatives, or raise."""
+        found = self._solve(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
+                            weights=weights, external=external)
+        driven = self._model.actuated if actuated is None else mask(
+            'actuated', actuated, self._model.nv)
+        task = inverse_task(self._solver.constraints.m, driven, redundancy, weights)
+        if task.kind == kernels.LEAST_TORQUE and found.rank < self._solver.mobility.rank:
+            refuse_rank(self._solver, found.rank)
+        return driven, task, found
+
+
+def _needs(varied: VariedEquations) -> Array:
+    """Return how ID - A^T lam (r + 1, 2 r + 4, nv, nv) varies with q, v, a and own needs."""
+    forces = varied.forces()
+    rows, n = len(forces), forces.shape[-1]
+    units = np.zeros((rows, rows, n, n))
+    units[range(rows), range(rows)] = np.eye(n)
+    return np.concatenate([forces, units], axis=1)
+
+
+def _least_torque(varied: VariedEquations, needs: Array, forces: Array, rank: int, torque: Array
+                  ) -> tuple[list[Array], list[Array]]:
+    """
+    Return how tau (b, nv, nv) and the multipliers (b, m, nv) vary at each order (12.20).
+
+    forces (r + 1, nv) are those that actuators and constraints bear. torque (nv,) is 1 / Q.
+    """
+    rows = len(forces)
+    system = KktSystem(np.diag(torque), varied.jacobian[:rows], rank)
+    still = np.zeros((rows, len(system.basis), 1))
+    here = _solved(system, forces[..., None], still, still)  # of nu and -lam
+    gaps, offsets = (np.zeros((*needs.shape[:2], *varied.jacobian.shape[1:])) for _ in range(2))
+    gaps[:, :rows + 2] = -varied.reactions(np.array(here.y)[..., 0])
+    if system.redundant:
+        offsets[:, :rows + 2] = varied.reactions(np.array(here.potentials)[..., 0])
+    found = _solved(system, needs, gaps, offsets)
+    return [torque[:, None] * y for y in found.y], [-x for x in found.multipliers]
+
+
+def _least_force(varied: VariedEquations, needs: Array, multipliers: Array, driven: Mask,
+                 weight: Array) -> tuple[list[Array], list[Array]]:
+    """Return the same where constraint forces are least (12.18); weight (m,) is 1 / sqrt(W)."""
+    (rows, m), passive = multipliers.shape, ~driven
+    turned = varied.jacobian[:rows].swapaxes(1, 2)
+    system = KktSystem(np.diag(weight**-2), turned[:, passive], int(passive.sum()))
+    lam, still = multipliers[..., None], np.zeros((int(passive.sum()), 1))
+    borne = np.array([turned[0] @ lam[k] + earlier(k, turned, list(lam)) for k in range(rows)])
+    here = _solved(system, np.zeros((rows, m, 1)), borne[:, passive], [still] * rows)
+    potentials = np.zeros((rows, len(driven)))
+    potentials[:, passive] = np.array(here.multipliers)[..., 0]
+    offsets = np.zeros((*needs.shape[:2], m, len(driven)))
+    offsets[:, :rows + 2] = varied.reactions(potentials)
+    found = _solved(system, offsets, needs[:, :, passive], [still] * rows)
+    by_forces = []
+    for k, y in enumerate(found.y):
+        by_forces.append(needs[k] - turned[0] @ y - earlier(k, turned, found.y))
+        by_forces[k][:, passive] = 0.0
+    return by_forces, found.y
+
+
+def _solved(system: KktSystem, forces: Array, gaps: Array, offsets: Array | list[Array]
+            ) -> KktSeries:
+    """Return the solution with (A y)^(k) = gaps[k]; the first axis is that of orders k."""
+    series = KktSeries(system)
+    for k, force in enumerate(forces):
+        series.step(force, gaps[k] - earlier(k, system.jacobian, series.y), offsets[k])
+    return series
+
+
+def _with_given(orders: list[Array], driven: Mask, unit: Array) -> list[Array]:
+    """Return by_q, by_v, by_a, by_tau and by_need; forces that are given are needed no more."""
+    *blocks, by_need = by_blocks(orders)
+    rows = len(by_need)
+    units = np.zeros_like(by_need)
+    units[range(rows), range(rows)] = unit
+    return [*blocks, (units - by_need) * ~driven, by_need]

@@ -5,15 +5,12 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
-"""Products by parameters of machines with closed loops: what their kernels take besides."""
+"""Parameters of machines with closed loops, as the kernels of products and gradients take them."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
-from liedyn_ros.common.while_it_lives import while_it_lives
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import Extra
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PART_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import table_of_bodies
@@ -21,36 +18,30 @@ from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, shape
 from liedyn_ros.dynamics.tree.inputs import borrowed
 from liedyn_ros.dynamics.tree.kernels.tables import DATA_WIDTH
 
-_NO_WRENCHES = np.empty((0, 6))
 
+class ExtraTables:
+    """The scratch buffers of Extra of one machine, undefined between calls."""
 
-def extra_of(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None,
-             parameters: Parameters | None) -> Extra | None:
-    """
-    Return what kernels of products take of parameters, None where none are asked.
+    def __init__(self, constraints: Constraints) -> None:
+        """Allocate them."""
+        self._model = model = constraints.model
+        self._dissipation = float(constraints.tree.constants.dissipation)
+        self._no_wrenches = np.empty((0, 6))
+        sides = [closure.body_b for closure in model.closures]
+        sides += [closure.body_a for closure in model.closures]
+        bodies = np.array([-1 if body is None else model.body_index(body) for body in sides],
+                          dtype=np.int64)
+        links = model.link_table.N + 1
+        self._buffers = (np.zeros((links, PART_WIDTH)), table_of_bodies(model),
+                         np.zeros((len(sides), 6)), bodies, np.zeros((links, DATA_WIDTH)))
 
-    Raises LiedynError or ShapeError for parameters of another kind or model.
-    """
-    if parameters is None:
-        return None
-    model = dynamics.model
-    vector = vector_of(parameters, model, shapes_of(model))
-    wrenches = _NO_WRENCHES if external is None else borrowed(
-        'external', external, (len(model.bodies), 6))
-    return Extra(
-        *_room(dynamics), parameters.ground, parameters.of_coordinates, parameters.of_bodies,
-        parameters.of_closures, vector, borrowed('q', q, (model.nq,)), wrenches,
-        float(dynamics.tree.constants.dissipation))
-
-
-@while_it_lives
-def _room(dynamics: ConstrainedDynamics) -> tuple[Array, Array, Array, NDArray[np.int64], Array]:
-    """Return the first five of Extra, whose content belongs to nobody after a call."""
-    model = dynamics.model
-    sides = [closure.body_b for closure in model.closures]
-    sides += [closure.body_a for closure in model.closures]
-    bodies = np.array([-1 if body is None else model.body_index(body) for body in sides],
-                      dtype=np.int64)
-    links = model.link_table.N + 1
-    return (np.zeros((links, PART_WIDTH)), table_of_bodies(model), np.zeros((len(sides), 6)),
-            bodies, np.zeros((links, DATA_WIDTH)))
+    def of(self, q: ArrayLike, external: ArrayLike | None, parameters: Parameters) -> Extra:
+        """Return an Extra, or raise LiedynError or ShapeError for parameters of another model."""
+        model = self._model
+        vector = vector_of(parameters, model, shapes_of(model))
+        wrenches = self._no_wrenches if external is None else borrowed(
+            'external', external, (len(model.bodies), 6))
+        return Extra(
+            *self._buffers, parameters.ground, parameters.of_coordinates, parameters.of_bodies,
+            parameters.of_closures, vector, borrowed('q', q, (model.nq,)), wrenches,
+            self._dissipation)

@@ -8,7 +8,7 @@
 
 """What constrained forward, hybrid and inverse dynamics share: checks, and the kernel's runs."""
 
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 import math
 from typing import cast, NamedTuple, NoReturn, TypeGuard
 
@@ -23,9 +23,10 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import CLOSED, Cons
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    DEFECT, QUALITY, RANK, REPORT_WIDTH, TASK)
+    DEFECT, QUALITY, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus, NEAR_SINGULAR)
+from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.tree.inputs import stop
 from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -34,21 +35,6 @@ from liedyn_ros.model.configuration import with_unit_quaternions
 
 NO_WRENCHES = np.zeros((0, 1, 6))  # kernels look no further than the number of bodies
 _FLOAT64 = np.dtype(np.float64)
-
-
-class Task(NamedTuple):
-    """What the kernels are told to seek: its kind, and the words of a TASK."""
-
-    kind: int
-    words: Array
-
-
-@lru_cache(maxsize=256)
-def task_of(kind: int, free: bytes, chosen: bytes = b'', weight: bytes = b'') -> Task:
-    """Return a task, given the bytes of bool (nv,), of int64 and of float64; see TASK."""
-    return Task(kind, TASK.pack(
-        kind=[kind], free=np.frombuffer(free, dtype=np.bool_),
-        chosen=np.frombuffer(chosen, dtype=np.int64), weight=np.frombuffer(weight)))
 
 
 class States(NamedTuple):

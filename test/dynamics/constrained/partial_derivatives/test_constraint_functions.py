@@ -18,21 +18,8 @@ from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, LEAST_TORQUE, project,
     taylor_series)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    constrained_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward_rates import (
-    constrained_rate_jacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import FunctionRows
-from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
-    constrained_hybrid_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
-    constrained_inverse_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_rates import (
-    constrained_inverse_rate_jacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import kinematic_gaps
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    constrained_gradient, constrained_hybrid_gradient, constrained_hybrid_product,
-    constrained_inverse_gradient, constrained_inverse_product, constrained_product)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.model import ModelBuilder
 
@@ -78,7 +65,7 @@ def machine():
 def test_forward_beside_differences(machine) -> None:
     """In directions that leave the constraints too."""
     dynamics, q, v, tau, rng = machine
-    got, n = constrained_partial_derivatives(dynamics, q, v, tau[0]), 5
+    got, n = dynamics.forward.partial_derivatives(q, v, tau[0]), 5
 
     def both(q, v):
         found = dynamics.forward(q, v, tau[0], closed=False)
@@ -95,16 +82,16 @@ def test_along_the_motion_they_make_the_time_derivatives(machine) -> None:
     dynamics, q, v, tau, _ = machine
     motion = dynamics.forward(q, v, tau)
     a, known = motion.a, np.array([True, False, False, False, True])
-    got = constrained_partial_derivatives(dynamics, q, v, tau[0])
+    got = dynamics.forward.partial_derivatives(q, v, tau[0])
     assert_same(got.by_q @ v + got.by_v @ a[0] + got.by_tau @ tau[1], a[1])
-    mixed = constrained_hybrid_partial_derivatives(dynamics, q, v, known, a[0], tau[0])
+    mixed = dynamics.hybrid.partial_derivatives(q, v, known, a[0], tau[0])
     wanted, given = dynamics.hybrid(q, v, known, a, tau), np.where(known, a[1], tau[1])
     assert_same(mixed.tau_by_q @ v + mixed.tau_by_v @ a[0] + mixed.tau_by_given @ given,
                 wanted.tau[1])
     for options in ({}, {'redundancy': LEAST_FORCE}):
         options['actuated'] = np.arange(5) != 3
-        back = constrained_inverse_partial_derivatives(
-            dynamics, q, v, a[0], tau=tau[0], **options)
+        back = dynamics.inverse.partial_derivatives(
+            q, v, a[0], tau=tau[0], **options)
         wanted = dynamics.inverse(q, v, a, tau=tau, **options)
         assert_same(back.by_q @ v + back.by_v @ a[0] + back.by_a @ a[1] + back.by_tau @ tau[1],
                     wanted.tau[1])
@@ -115,7 +102,7 @@ def test_all_orders_beside_differences(machine) -> None:
     dynamics, q, v, _, rng = machine
     tau, dtau = rng.normal(size=(2, 4, 5))
     dq, dv = rng.normal(size=(2, 5))
-    got = constrained_rate_jacobians(dynamics, q, v, tau)
+    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau)
 
     def both(s):
         found = dynamics.forward(
@@ -142,9 +129,9 @@ def test_along_the_motion_they_make_all_time_derivatives(
         'redundancy': redundancy}
     wanted = dynamics.inverse(q, v, a, **given)
     below = {**given, 'tau': given['tau'][:-1]}
-    ahead, back = constrained_rate_jacobians(
-        dynamics, q, v, tau[:-1]), constrained_inverse_rate_jacobians(
-            dynamics, q, v, a[:-1], **below)
+    ahead, back = dynamics.forward.partial_derivatives.time_derivatives(
+        q, v, tau[:-1]), dynamics.inverse.partial_derivatives.time_derivatives(
+            q, v, a[:-1], **below)
     for k in range(4):
         assert_same(ahead.by_q[k] @ v + ahead.by_v[k] @ a[0] + np.einsum(
             'jab,jb->a', ahead.by_tau[k], tau[1:]), a[k + 1])
@@ -177,7 +164,7 @@ def test_a_function_of_nothing() -> None:
         jacobian_series=lambda q: np.zeros((len(q), 1, 0)))
     dynamics = ConstrainedDynamics(builder.build(), functions=[nothing])
     assert dynamics.forward([], [], np.zeros((2, 0))).multipliers.shape == (2, 1)
-    got = constrained_rate_jacobians(dynamics, [], [], np.zeros((2, 0)))
+    got = dynamics.forward.partial_derivatives.time_derivatives([], [], np.zeros((2, 0)))
     assert got.multipliers_by_q.shape == (2, 1, 0)
 
 
@@ -190,16 +177,17 @@ def test_they_do_not_vary_with_placements(machine) -> None:
 def test_products_of_forward_dynamics(machine) -> None:
     """Beside full Jacobians, differences, and the same from the other side."""
     dynamics, q, v, tau, rng = machine
-    full, (dq, dv, dtau, y) = constrained_partial_derivatives(
-        dynamics, q, v, tau[0]), rng.normal(size=(4, 5))
-    got, z = constrained_product(dynamics, q, v, tau[0], dq, dv, dtau), rng.normal(size=2)
+    full, (dq, dv, dtau, y) = dynamics.forward.partial_derivatives(
+        q, v, tau[0]), rng.normal(size=(4, 5))
+    got = dynamics.forward.partial_derivatives.product(q, v, tau[0], dq, dv, dtau)
+    z = rng.normal(size=2)
     assert_same(got.a, full.by_q @ dq + full.by_v @ dv + full.by_tau @ dtau)
     assert_same(got.multipliers, full.multipliers_by_q @ dq + full.multipliers_by_v @ dv
                 + full.multipliers_by_tau @ dtau)
     wanted = difference(lambda s: dynamics.forward(
         dynamics.model.integrate(q, s * dq), v + s * dv, tau[0] + s * dtau, closed=False).a)
     assert_same(got.a, wanted)
-    by = constrained_gradient(dynamics, q, v, tau[0], y, z=z)
+    by = dynamics.forward.partial_derivatives.gradient(q, v, tau[0], y, z=z)
     assert_same(by.by_q, y @ full.by_q + z @ full.multipliers_by_q)
     assert_same(by.by_v, y @ full.by_v + z @ full.multipliers_by_v)
     assert_same(by.by_tau, y @ full.by_tau + z @ full.multipliers_by_tau)
@@ -210,13 +198,14 @@ def test_products_of_inverse_dynamics(machine, options: dict) -> None:
     dynamics, q, v, tau, rng = machine
     options = {'tau': tau[0], 'actuated': np.arange(5) != 3, **options}
     a, (dq, dv, da, dtau, y) = dynamics.forward(q, v, tau[0]).a, rng.normal(size=(5, 5))
-    full = constrained_inverse_partial_derivatives(dynamics, q, v, a, **options)
-    got = constrained_inverse_product(dynamics, q, v, a, dq, dv, da, dtau=dtau, **options)
+    full = dynamics.inverse.partial_derivatives(q, v, a, **options)
+    got = dynamics.inverse.partial_derivatives.product(q, v, a, dq, dv, da, dtau=dtau, **options)
     assert_same(got.tau, full.by_q @ dq + full.by_v @ dv + full.by_a @ da + full.by_tau @ dtau)
-    by, z = constrained_inverse_gradient(dynamics, q, v, a, y, **options), rng.normal(size=2)
+    by = dynamics.inverse.partial_derivatives.gradient(q, v, a, y, **options)
+    z = rng.normal(size=2)
     for ours, wanted in zip(by, (full.by_q, full.by_v, full.by_a, full.by_tau)):
         assert_same(ours, y @ wanted)
-    by = constrained_inverse_gradient(dynamics, q, v, a, y, z=z, **options)
+    by = dynamics.inverse.partial_derivatives.gradient(q, v, a, y, z=z, **options)
     assert_same(by.by_q @ dq + by.by_v @ dv + by.by_a @ da + by.by_tau @ dtau,
                 y @ got.tau + z @ got.multipliers)
 
@@ -224,16 +213,16 @@ def test_products_of_inverse_dynamics(machine, options: dict) -> None:
 def test_products_of_hybrid_dynamics(machine) -> None:
     dynamics, q, v, tau, rng = machine
     a, known = dynamics.forward(q, v, tau[0]).a, np.array([True, False, False, False, True])
-    motion, (dq, dv, given, y) = (dynamics, q, v, known, a, tau[0]), rng.normal(size=(4, 5))
-    full = constrained_hybrid_partial_derivatives(*motion)
-    got = constrained_hybrid_product(*motion, dq, dv, given)
+    motion, (dq, dv, given, y) = (q, v, known, a, tau[0]), rng.normal(size=(4, 5))
+    full = dynamics.hybrid.partial_derivatives(*motion)
+    got = dynamics.hybrid.partial_derivatives.product(*motion, dq, dv, given)
     assert_same(got.a, full.a_by_q @ dq + full.a_by_v @ dv + full.a_by_given @ given)
     assert_same(got.tau, full.tau_by_q @ dq + full.tau_by_v @ dv + full.tau_by_given @ given)
-    by, z = constrained_hybrid_gradient(*motion, y), rng.normal(size=2)
+    by, z = dynamics.hybrid.partial_derivatives.gradient(*motion, y), rng.normal(size=2)
     for ours, of_a, of_tau in zip(by, (full.a_by_q, full.a_by_v, full.a_by_given), (
             full.tau_by_q, full.tau_by_v, full.tau_by_given)):
         assert_same(ours, y @ np.where(known[:, None], of_tau, of_a))
-    by = constrained_hybrid_gradient(*motion, y, z=z)
+    by = dynamics.hybrid.partial_derivatives.gradient(*motion, y, z=z)
     assert_same(by.by_q @ dq + by.by_v @ dv + by.by_given @ given,
                 y @ np.where(known, got.tau, got.a) + z @ got.multipliers)
 
@@ -248,11 +237,11 @@ def test_products_of_redundant_functions(machine) -> None:
     dq = still @ dq
     turned = np.tensordot(dq, FunctionRows(dynamics, q).slopes, 1) @ v
     dv = still @ dv - np.linalg.pinv(rows) @ turned
-    one = constrained_product(dynamics, q, v, tau[0], dq, dv, dtau)
-    got = constrained_product(twice, q, v, tau[0], dq, dv, dtau)
+    one = dynamics.forward.partial_derivatives.product(q, v, tau[0], dq, dv, dtau)
+    got = twice.forward.partial_derivatives.product(q, v, tau[0], dq, dv, dtau)
     assert_same(got.a, one.a)
     assert_same(got.multipliers, 0.5 * np.tile(one.multipliers, 2))  # of least norm
-    by = constrained_gradient(twice, q, v, tau[0], y, z=z)
+    by = twice.forward.partial_derivatives.gradient(q, v, tau[0], y, z=z)
     assert_same(by.by_q @ dq + by.by_v @ dv + by.by_tau @ dtau, y @ got.a + z @ got.multipliers)
 
 
@@ -261,16 +250,16 @@ def test_products_by_parameters(machine) -> None:
     rest, y, z = np.zeros(5), rng.normal(size=5), rng.normal(size=2)
     change, slope = Parameters(dynamics.model), Parameters(dynamics.model)
     change.gravity[:] = rng.normal(size=3)
-    full, found = constrained_partial_derivatives(dynamics, q, v, tau[0]), dynamics.forward(
+    full, found = dynamics.forward.partial_derivatives(q, v, tau[0]), dynamics.forward(
         q, v, tau[0])
     forces = dynamics.tree.inverse.partial_derivatives(q, v, found.a).by_gravity @ change.gravity
-    state = dynamics, q, v, tau[0]
-    got = constrained_product(*state, rest, rest, rest, parameters=change)
+    state = q, v, tau[0]
+    got = dynamics.forward.partial_derivatives.product(*state, rest, rest, rest, parameters=change)
     for ours, wanted in zip((got.a, got.multipliers), full.by_parameters(forces)):
         assert_same(ours, wanted)
     change.vector[:] = rng.normal(size=len(change.vector))
-    got = constrained_product(*state, rest, rest, rest, parameters=change)
-    constrained_gradient(*state, y, z=z, parameters=slope)
+    got = dynamics.forward.partial_derivatives.product(*state, rest, rest, rest, parameters=change)
+    dynamics.forward.partial_derivatives.gradient(*state, y, z=z, parameters=slope)
     assert_same(slope.vector @ change.vector, y @ got.a + z @ got.multipliers)
 
 
@@ -288,11 +277,11 @@ def test_products_of_a_function_beside_closures_and_couplings() -> None:
     dynamics = ConstrainedDynamics(loop, functions=[sheet])
     q, v = project(dynamics, start, rng.normal(size=loop.nv))
     (dq, dv, dtau, y, tau), z = rng.normal(size=(5, loop.nv)), rng.normal(size=dynamics.m)
-    full = constrained_partial_derivatives(dynamics, q, v, tau)
-    got = constrained_product(dynamics, q, v, tau, dq, dv, dtau)
+    full = dynamics.forward.partial_derivatives(q, v, tau)
+    got = dynamics.forward.partial_derivatives.product(q, v, tau, dq, dv, dtau)
     assert_same(got.a, full.by_q @ dq + full.by_v @ dv + full.by_tau @ dtau)
-    by = constrained_gradient(dynamics, q, v, tau, y)
+    by = dynamics.forward.partial_derivatives.gradient(q, v, tau, y)
     for ours, wanted in zip(by, (full.by_q, full.by_v, full.by_tau)):
         assert_same(ours, y @ wanted)
-    by = constrained_gradient(dynamics, q, v, tau, y, z=z)
+    by = dynamics.forward.partial_derivatives.gradient(q, v, tau, y, z=z)
     assert_same(by.by_q @ dq + by.by_v @ dv + by.by_tau @ dtau, y @ got.a + z @ got.multipliers)

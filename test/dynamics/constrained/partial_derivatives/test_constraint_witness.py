@@ -26,8 +26,6 @@ from support.witnesses.tangents import difference
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    constrained_partial_derivatives)
 from liedyn_ros.lie import se3
 from liedyn_ros.model import annotate, load_urdf, Model, ModelBuilder
 from liedyn_ros.stewart import StewartGeometry
@@ -115,7 +113,7 @@ def test_pinocchio_agrees(machine) -> None:
     q, v = project(dynamics, q, rng.normal(size=model.nv))
     tau = rng.normal(size=model.nv)
     (by_q, by_v, by_tau), a = theirs_of(model, q, v, tau)
-    got = constrained_partial_derivatives(dynamics, q, v, tau)
+    got = dynamics.forward.partial_derivatives(q, v, tau)
 
     def error(ours, other):
         return np.abs(ours - other).max() / max(1.0, np.abs(ours).max())

@@ -23,9 +23,7 @@ from support.witnesses.tangents import difference
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
-    constrained_by_kinematics, constrained_hybrid_by_kinematics, constrained_inverse_by_kinematics,
-    kinematic_gaps)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import kinematic_gaps
 from liedyn_ros.model import JOINT_TYPES, Model
 
 TOLERANCE = 1e-9
@@ -93,12 +91,12 @@ def test_placements_frames_and_sizes_beside_complex_steps(name: str) -> None:
         return np.concatenate(there.hybrid(v, which, np.where(which, a, tau[0]), w))
 
     wanted = np.split(along(lambda s: hybrid(s, np.zeros(n, dtype=bool))), [n, 2 * n])
-    got = constrained_by_kinematics(dynamics, q, v, tau[0], w)
+    got = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], w)
     assert_same(direction.product(got.a), wanted[0])
     assert_same(direction.product(got.multipliers), wanted[2])
     wanted = np.split(along(lambda s: hybrid(s, known)), [n, 2 * n])
-    for by, change in zip(constrained_hybrid_by_kinematics(
-            dynamics, q, v, known, a, tau[0], w), wanted):
+    for by, change in zip(dynamics.hybrid.partial_derivatives.by_kinematics(
+            q, v, known, a, tau[0], w), wanted):
         assert_same(direction.product(by), change)
     order = qr(dynamics.jacobian(q), mode='r', pivoting=True)[1]
     for passive, redundancy in ((1, LEAST_TORQUE), (2, LEAST_FORCE)):
@@ -112,8 +110,8 @@ def test_placements_frames_and_sizes_beside_complex_steps(name: str) -> None:
             direction.displace(there, s)
             return np.concatenate(there.inverse(v, a, driven, tau[0], needed, least_torque, w))
 
-        back = constrained_inverse_by_kinematics(
-            dynamics, q, v, a, tau=tau[0], actuated=driven, redundancy=redundancy,
+        back = dynamics.inverse.partial_derivatives.by_kinematics(
+            q, v, a, tau=tau[0], actuated=driven, redundancy=redundancy,
             weights=weight, external=w)
         for by, change in zip(back, np.split(along(inverse), [n])):
             assert_same(direction.product(by), change)
@@ -123,7 +121,7 @@ def test_placements_frames_and_sizes_beside_complex_steps(name: str) -> None:
 def test_axes_and_pitches_beside_models_that_differ(name: str) -> None:
     dynamics, q, v, tau, w, rng = state(EVERY[name])
     model = dynamics.model
-    got = constrained_by_kinematics(dynamics, q, v, tau[0], w).a
+    got = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], w).a
 
     def changed(joint, **options):
         other = ConstrainedDynamics(replace(

@@ -20,17 +20,6 @@ from support.witnesses.complex_step import along
 
 from liedyn_ros.common.errors import LiedynError, NotFiniteError, ShapeError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    constrained_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
-    constrained_hybrid_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
-    constrained_inverse_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
-    constrained_by_kinematics, constrained_hybrid_by_kinematics, constrained_inverse_by_kinematics)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    constrained_gradient, constrained_hybrid_gradient, constrained_hybrid_product,
-    constrained_inverse_gradient, constrained_inverse_product, constrained_product)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.identification import Regressor
 
@@ -79,19 +68,20 @@ def test_forward(name: str) -> None:
     dynamics, q, v, tau, w, rng = state(EVERY[name])
     n, m, change = dynamics.model.nv, dynamics.m, random_change(dynamics.model, rng)
     x, y, u, weights = rng.normal(size=(4, n))
-    z, given = rng.normal(size=m), (dynamics, q, v, tau[0])
-    full, geometry = (constrained_partial_derivatives(*given, w),
-                      constrained_by_kinematics(*given, w))
+    z, given = rng.normal(size=m), (q, v, tau[0])
+    full, geometry = (dynamics.forward.partial_derivatives(*given, w),
+                      dynamics.forward.partial_derivatives.by_kinematics(*given, w))
     by_a, by_multipliers = full.by_parameters(needed(dynamics, q, v, full.a, w, change))
-    plain = constrained_product(*given, x, y, u, w)
+    plain = dynamics.forward.partial_derivatives.product(*given, x, y, u, w)
     a = plain.a + by_a + kinematic(geometry.a, change)
     multipliers = plain.multipliers + by_multipliers + kinematic(geometry.multipliers, change)
-    product = constrained_product(*given, x, y, u, w, parameters=change)
+    product = dynamics.forward.partial_derivatives.product(*given, x, y, u, w, parameters=change)
     assert_same(product.a, a)
     assert_same(product.multipliers, multipliers)
     assert_same(product.tau, u)
     slope = Parameters(dynamics.model, np.ones(len(change.vector)))  # what is there is lost
-    gradient = constrained_gradient(*given, weights, w, z=z, parameters=slope)
+    gradient = dynamics.forward.partial_derivatives.gradient(
+        *given, weights, w, z=z, parameters=slope)
     assert_weighted(gradient.by_q @ x + gradient.by_v @ y + gradient.by_tau @ u
                     + slope.vector @ change.vector, weights, a, z, multipliers)
 
@@ -105,19 +95,19 @@ def test_inverse(name: str, passive: int, redundancy: str) -> None:
     driven[qr(dynamics.jacobian(q), mode='r', pivoting=True)[1][:min(passive, m)]] = False
     options = {'tau': given[0], 'actuated': driven, 'redundancy': redundancy, 'external': w}
     x, y, u, t, weights = rng.normal(size=(5, n))
-    z, motion = rng.normal(size=m), (dynamics, q, v, a)
-    full, geometry = (constrained_inverse_partial_derivatives(*motion, **options),
-                      constrained_inverse_by_kinematics(*motion, **options))
+    z, motion = rng.normal(size=m), (q, v, a)
+    full, geometry = (dynamics.inverse.partial_derivatives(*motion, **options),
+                      dynamics.inverse.partial_derivatives.by_kinematics(*motion, **options))
     by_tau, by_multipliers = full.by_parameters(needed(dynamics, q, v, a, w, change))
-    plain = constrained_inverse_product(*motion, x, y, u, dtau=t, **options)
+    plain = dynamics.inverse.partial_derivatives.product(*motion, x, y, u, dtau=t, **options)
     tau = plain.tau + by_tau + kinematic(geometry.tau, change)
     multipliers = plain.multipliers + by_multipliers + kinematic(geometry.multipliers, change)
-    product = constrained_inverse_product(
+    product = dynamics.inverse.partial_derivatives.product(
         *motion, x, y, u, dtau=t, parameters=change, **options)
     assert_same(product.tau, tau)
     assert_same(product.multipliers, multipliers)
     slope = Parameters(dynamics.model)
-    gradient = constrained_inverse_gradient(
+    gradient = dynamics.inverse.partial_derivatives.gradient(
         *motion, weights, z=z, parameters=slope, **options)
     assert_weighted(sum(by @ e for by, e in zip(gradient, (x, y, u, t)))
                     + slope.vector @ change.vector, weights, tau, z, multipliers)
@@ -130,18 +120,19 @@ def test_hybrid(name: str) -> None:
     a, known = dynamics.forward(q, v, tau[0], external=w).a, np.zeros(n, dtype=bool)
     known[np.argsort(np.linalg.norm(dynamics.jacobian(q), axis=0))[:(n - m) // 2]] = True
     x, y, u, weights = rng.normal(size=(4, n))
-    z, motion = rng.normal(size=m), (dynamics, q, v, known, a, tau[0])
-    full, geometry = (constrained_hybrid_partial_derivatives(*motion, w),
-                      constrained_hybrid_by_kinematics(*motion, w))
+    z, motion = rng.normal(size=m), (q, v, known, a, tau[0])
+    full, geometry = (dynamics.hybrid.partial_derivatives(*motion, w),
+                      dynamics.hybrid.partial_derivatives.by_kinematics(*motion, w))
     more = full.by_parameters(needed(dynamics, q, v, a, w, change))
-    plain = constrained_hybrid_product(*motion, x, y, u, w)
+    plain = dynamics.hybrid.partial_derivatives.product(*motion, x, y, u, w)
     wanted = [one + other + kinematic(part, change)
               for one, other, part in zip(plain, more, geometry)]
-    product = constrained_hybrid_product(*motion, x, y, u, w, parameters=change)
+    product = dynamics.hybrid.partial_derivatives.product(*motion, x, y, u, w, parameters=change)
     for ours, theirs in zip(product, wanted):
         assert_same(ours, theirs)
     slope = Parameters(dynamics.model)
-    gradient = constrained_hybrid_gradient(*motion, weights, w, z=z, parameters=slope)
+    gradient = dynamics.hybrid.partial_derivatives.gradient(
+        *motion, weights, w, z=z, parameters=slope)
     assert_weighted(sum(by @ e for by, e in zip(gradient, (x, y, u)))
                     + slope.vector @ change.vector,
                     weights, np.where(known, wanted[1], wanted[0]), z, wanted[2])
@@ -164,7 +155,8 @@ def test_beside_complex_steps(name: str) -> None:
         return np.concatenate(there.hybrid(v + s * y, np.zeros(n, dtype=bool), tau[0] + s * u,
                                            w + s * change.external, s * x))
 
-    product = constrained_product(dynamics, q, v, tau[0], x, y, u, w, parameters=change)
+    product = dynamics.forward.partial_derivatives.product(
+        q, v, tau[0], x, y, u, w, parameters=change)
     assert_same(np.concatenate(product), along(moved))
 
 
@@ -176,21 +168,22 @@ def test_redundant_constraints(name: str) -> None:
     for part in ('gravity', 'external', 'inertia', 'damping', 'friction', 'rotor_inertia'):
         getattr(change, part)[:] = rng.normal(size=getattr(change, part).shape)
     rest, y, z = np.zeros(model.nv), rng.normal(size=model.nv), rng.normal(size=dynamics.m)
-    full = constrained_partial_derivatives(dynamics, q, v, tau[0], w)
+    full = dynamics.forward.partial_derivatives(q, v, tau[0], w)
     a, multipliers = full.by_parameters(needed(dynamics, q, v, full.a, w, change))
-    product = constrained_product(
-        dynamics, q, v, tau[0], rest, rest, rest, w, parameters=change)
+    product = dynamics.forward.partial_derivatives.product(
+        q, v, tau[0], rest, rest, rest, w, parameters=change)
     assert_same(product.a, a)
     assert_same(product.multipliers, multipliers)
     slope = Parameters(model)
-    constrained_gradient(dynamics, q, v, tau[0], y, w, z=z, parameters=slope)
+    dynamics.forward.partial_derivatives.gradient(q, v, tau[0], y, w, z=z, parameters=slope)
     assert_weighted(slope.vector @ change.vector, y, a, z, multipliers)
 
 
 def test_products_keep_no_machine_alive() -> None:
     kept, q, v, tau, _, _ = state(EVERY['revolute'])
     dynamics = ConstrainedDynamics(kept.model)
-    constrained_product(dynamics, q, v, tau[0], v, v, v, parameters=Parameters(kept.model))
+    dynamics.forward.partial_derivatives.product(
+        q, v, tau[0], v, v, v, parameters=Parameters(kept.model))
     alive = weakref.ref(dynamics)
     del dynamics
     gc.collect()
@@ -200,14 +193,14 @@ def test_products_keep_no_machine_alive() -> None:
 def test_refusals() -> None:
     dynamics, q, v, tau, _, _ = state(EVERY['revolute'])
     with pytest.raises(LiedynError, match=r'^parameters: expected Parameters, got int'):
-        constrained_gradient(dynamics, q, v, tau[0], v, parameters=1)
+        dynamics.forward.partial_derivatives.gradient(q, v, tau[0], v, parameters=1)
     with pytest.raises(ShapeError, match=r'^parameters: expected those of'):
-        constrained_product(dynamics, q, v, tau[0], v, v, v,
-                            parameters=Parameters(EVERY['two loops'].model))
+        dynamics.forward.partial_derivatives.product(
+            q, v, tau[0], v, v, v, parameters=Parameters(EVERY['two loops'].model))
     for short in (tau[0][1:], tau[:1]):
         with pytest.raises(ShapeError, match=r'^tau: expected shape \(\d+,\), got'):
-            constrained_product(dynamics, q, v, short, v, v, v)
+            dynamics.forward.partial_derivatives.product(q, v, short, v, v, v)
     broken = Parameters(dynamics.model)
     broken.gravity[2] = np.inf
     with pytest.raises(NotFiniteError, match=r'^parameters\[2\]'):
-        constrained_product(dynamics, q, v, tau[0], v, v, v, parameters=broken)
+        dynamics.forward.partial_derivatives.product(q, v, tau[0], v, v, v, parameters=broken)

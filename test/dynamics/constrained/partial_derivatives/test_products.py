@@ -16,23 +16,15 @@ Where constraints are redundant they have a meaning along the motion alone.
 import numpy as np
 import pytest
 from scipy.linalg import qr
-from support.machines.loop_states import EVERY, REDUNDANT, state
+from support.machines.loop_states import closed, EVERY, REDUNDANT, state
 from support.machines.looped_machines import planar_linkage
 from support.witnesses.complex_loops import ComplexLoops
 from support.witnesses.complex_step import along
+from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import ModelError, NotFiniteError, ShapeError, SingularError
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, LEAST_TORQUE)
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    constrained_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
-    constrained_hybrid_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
-    constrained_inverse_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    constrained_gradient, constrained_hybrid_gradient, constrained_hybrid_product,
-    constrained_inverse_gradient, constrained_inverse_product, constrained_product)
 from liedyn_ros.identification import Regressor
 
 TOLERANCE = 1e-9
@@ -74,14 +66,14 @@ def test_forward_beside_complex_steps(name: str) -> None:
     found = dynamics.forward(q, v, tau[0], external=w)
     assert_same(moved(0.0).real, np.concatenate([found.a, found.tau, found.multipliers]))
     a, _, multipliers = np.split(along(moved), [n, 2 * n])
-    product = constrained_product(dynamics, q, v, tau[0], x, y, u, w)
+    product = dynamics.forward.partial_derivatives.product(q, v, tau[0], x, y, u, w)
     assert_same(product.a, a)
     assert_same(product.tau, u)
     assert_same(product.multipliers, multipliers)
-    full = constrained_partial_derivatives(dynamics, q, v, tau[0], w)
+    full = dynamics.forward.partial_derivatives(q, v, tau[0], w)
     assert_same(directional(full[2:5], x, y, u), a)
     assert_same(directional(full[5:], x, y, u), multipliers)
-    gradient = constrained_gradient(dynamics, q, v, tau[0], weights, w, z=z)
+    gradient = dynamics.forward.partial_derivatives.gradient(q, v, tau[0], weights, w, z=z)
     assert_gradient(gradient, (x, y, u), *weighted_sum(weights, a, z, multipliers))
 
 
@@ -108,14 +100,14 @@ def test_inverse_beside_complex_steps(name: str, passive: int, redundancy: str) 
     found = dynamics.inverse(q, v, a, **options)
     assert_same(moved(0.0).real, np.concatenate([found.tau, found.multipliers]), 1e-8)
     tau, multipliers = np.split(along(moved), [n])
-    product = constrained_inverse_product(dynamics, q, v, a, x, y, u, dtau=t, **options)
+    product = dynamics.inverse.partial_derivatives.product(q, v, a, x, y, u, dtau=t, **options)
     assert_same(product.tau, tau)
     assert_same(product.a, u)
     assert_same(product.multipliers, multipliers)
-    full = constrained_inverse_partial_derivatives(dynamics, q, v, a, **options)
+    full = dynamics.inverse.partial_derivatives(q, v, a, **options)
     assert_same(directional(full[2:6], x, y, u, t), tau)
     assert_same(directional(full[7:], x, y, u, t), multipliers)
-    gradient = constrained_inverse_gradient(dynamics, q, v, a, weights, z=z, **options)
+    gradient = dynamics.inverse.partial_derivatives.gradient(q, v, a, weights, z=z, **options)
     assert_gradient(gradient, (x, y, u, t), *weighted_sum(weights, tau, z, multipliers))
 
 
@@ -136,13 +128,13 @@ def test_hybrid_beside_complex_steps(name: str) -> None:
         return np.concatenate(there.hybrid(v + s * y, known, start + s * u, w, s * x))
 
     changes = np.split(along(moved), [n, 2 * n])
-    state_of = dynamics, q, v, known, a, tau[0]
-    product = constrained_hybrid_product(*state_of, x, y, u, w)
-    full = constrained_hybrid_partial_derivatives(*state_of, w)
+    state_of = q, v, known, a, tau[0]
+    product = dynamics.hybrid.partial_derivatives.product(*state_of, x, y, u, w)
+    full = dynamics.hybrid.partial_derivatives(*state_of, w)
     for k, wanted in enumerate(changes):
         assert_same(product[k], wanted)
         assert_same(directional(full[3 + 3 * k:], x, y, u), wanted)
-    gradient = constrained_hybrid_gradient(*state_of, weights, w, z=z)
+    gradient = dynamics.hybrid.partial_derivatives.gradient(*state_of, weights, w, z=z)
     sought = np.where(known, changes[1], changes[0])
     assert_gradient(gradient, (x, y, u), *weighted_sum(weights, sought, z, changes[2]))
 
@@ -172,20 +164,128 @@ def test_parameters_beside_complex_steps(name: str) -> None:
     def hybrid(s, given):
         return np.concatenate(there.hybrid(v, given, np.where(given, a, tau[0]), vary(s)))
 
-    forward = constrained_partial_derivatives(dynamics, q, v, tau[0], w).by_parameters(forces)
+    forward = dynamics.forward.partial_derivatives(q, v, tau[0], w).by_parameters(forces)
     found = np.split(along(lambda s: hybrid(s, ~everything)), [n, 2 * n])
     for got, wanted in zip(forward, found[::2]):
         assert_same(got, wanted)
-    mixed = constrained_hybrid_partial_derivatives(dynamics, q, v, known, a, tau[0], w)
+    mixed = dynamics.hybrid.partial_derivatives(q, v, known, a, tau[0], w)
     found = np.split(along(lambda s: hybrid(s, known)), [n, 2 * n])
     for got, wanted in zip(mixed.by_parameters(forces), found):
         assert_same(got, wanted)
-    back = constrained_inverse_partial_derivatives(
-        dynamics, q, v, a, actuated=everything, external=w)
+    back = dynamics.inverse.partial_derivatives(
+        q, v, a, actuated=everything, external=w)
     found = np.split(along(lambda s: np.concatenate(there.inverse(
         v, a, everything, tau[0], np.ones(n), True, vary(s)))), [n])
     for got, wanted in zip(back.by_parameters(forces), found):
         assert_same(got, wanted)
+
+
+class Family:
+    """A family of motions on the constraints, smooth in s: q, v, a, forces and their changes."""
+
+    def __init__(self, looped, known_share: float) -> None:
+        """Choose directions, and coordinates whose accelerations are known."""
+        self.dynamics, self.q, self.v, self.tau, self.w, rng = state(looped)
+        n = len(self.v)
+        self.directions, self.rng = rng.normal(size=(3, n)), rng
+        self.known = rng.random(n) < known_share
+        self.driven = np.arange(n) != np.linalg.norm(
+            self.dynamics.jacobian(self.q), axis=0).argmax()
+
+    def at(self, s):
+        """Return q, v, a, tau."""
+        q, v = closed(self.dynamics, self.dynamics.model.integrate(
+            self.q, s * self.directions[0]), self.v + s * self.directions[1])
+        tau = self.tau[0] + s * self.directions[2]
+        return q, v, self.dynamics.forward(q, v, tau, external=self.w).a, tau
+
+    def change(self, function):
+        """Return the difference quotient of a function of q, v, a and tau."""
+        return difference(lambda s: np.concatenate(function(*self.at(s))), 1e-3)
+
+    def direction(self):
+        """Return the changes of q, v, a and tau."""
+        changes = self.change(lambda q, v, a, tau: (
+            self.dynamics.model.difference(self.q, q), v, a, tau))
+        return np.split(changes, 4)
+
+
+def options_of(family: Family, redundancy: str):
+    """Return arguments of inverse dynamics, with one passive joint."""
+    count = family.dynamics.m if redundancy == LEAST_FORCE else len(family.v)
+    return {'actuated': family.driven, 'redundancy': redundancy, 'external': family.w,
+            'weights': 0.5 + family.rng.random(count)}
+
+
+def assert_near(got, wanted, terms) -> None:
+    """Compare with a difference quotient, by the size of the terms."""
+    np.testing.assert_allclose(
+        got, wanted, rtol=0.0, atol=1e-8 * max(1.0, *(np.abs(x).max(initial=0.0) for x in terms)))
+
+
+@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+def test_forward_is_the_derivative_of_the_call(name: str) -> None:
+    """Jacobian, product and gradient beside differences on the constraints."""
+    family = Family({**EVERY, **REDUNDANT}[name], 0.0)
+    dynamics, (q, v, _, tau) = family.dynamics, family.at(0.0)
+    dq, dv, _, dtau = family.direction()
+    wanted = np.split(family.change(lambda q, v, a, tau: dynamics.forward(
+        q, v, tau, external=family.w)[:3:2]), [len(v)])
+    derivatives = dynamics.forward.partial_derivatives
+    full = derivatives(q, v, tau, family.w)
+    product = derivatives.product(q, v, tau, dq, dv, dtau, family.w)
+    for by, along_it, change in ((full[2:5], product.a, wanted[0]),
+                                 (full[5:], product.multipliers, wanted[1])):
+        terms = [matrix @ x for matrix, x in zip(by, (dq, dv, dtau))]
+        assert_near(sum(terms), change, terms)
+        assert_near(along_it, change, terms)
+    y, z = family.rng.normal(size=len(v)), family.rng.normal(size=dynamics.m)
+    gradient = derivatives.gradient(q, v, tau, y, family.w, z=z)
+    assert_gradient(gradient, (dq, dv, dtau), *weighted_sum(
+        y, product.a, z, product.multipliers))
+
+
+@pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
+@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+def test_inverse_is_the_derivative_of_the_call(name: str, redundancy: str) -> None:
+    family = Family({**EVERY, **REDUNDANT}[name], 0.0)
+    dynamics, (q, v, a, tau) = family.dynamics, family.at(0.0)
+    options, directions = options_of(family, redundancy), family.direction()
+    wanted = np.split(family.change(lambda q, v, a, tau: dynamics.inverse(
+        q, v, a, tau=tau, **options)[1:3]), [len(v)])
+    derivatives, (dq, dv, da, dtau) = dynamics.inverse.partial_derivatives, directions
+    full = derivatives(q, v, a, tau=tau, **options)
+    product = derivatives.product(q, v, a, dq, dv, da, dtau=dtau, tau=tau, **options)
+    for by, along_it, change in ((full[2:6], product.tau, wanted[0]),
+                                 (full[7:11], product.multipliers, wanted[1])):
+        terms = [matrix @ x for matrix, x in zip(by, directions)]
+        assert_near(sum(terms), change, terms)
+        assert_near(along_it, change, terms)
+    y, z = family.rng.normal(size=len(v)), family.rng.normal(size=dynamics.m)
+    gradient = derivatives.gradient(q, v, a, y, z=z, tau=tau, **options)
+    assert_gradient(gradient, directions, *weighted_sum(y, product.tau, z, product.multipliers))
+
+
+@pytest.mark.parametrize('share', (0.3, 1.0))
+@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+def test_hybrid_is_the_derivative_of_the_call(name: str, share: float) -> None:
+    family = Family({**EVERY, **REDUNDANT}[name], share)
+    dynamics, known, (q, v, a, tau) = family.dynamics, family.known, family.at(0.0)
+    dq, dv, da, dtau = family.direction()
+    directions = dq, dv, np.where(known, da, dtau)
+    wanted = np.split(family.change(lambda q, v, a, tau: dynamics.hybrid(
+        q, v, known, a, tau, external=family.w)[:3]), [len(v), 2 * len(v)])
+    derivatives, motion = dynamics.hybrid.partial_derivatives, (q, v, known, a, tau)
+    full = derivatives(*motion, family.w)
+    product = derivatives.product(*motion, *directions, family.w)
+    for k, (along_it, change) in enumerate(zip(product, wanted)):
+        terms = [matrix @ x for matrix, x in zip(full[3 + 3 * k:], directions)]
+        assert_near(sum(terms), change, terms)
+        assert_near(along_it, change, terms)
+    y, z = family.rng.normal(size=len(v)), family.rng.normal(size=dynamics.m)
+    gradient = derivatives.gradient(*motion, y, family.w, z=z)
+    assert_gradient(gradient, directions, *weighted_sum(
+        y, np.where(known, product.tau, product.a), z, product.multipliers))
 
 
 @pytest.mark.parametrize('share', (0.0, 0.4, 1.0))
@@ -195,15 +295,15 @@ def test_redundant_constraints_along_the_motion(name: str, share: float) -> None
     n, m = dynamics.model.nv, dynamics.m
     motion = dynamics.forward(q, v, rng.normal(size=(2, n)))
     known, weights, z = rng.random(n) < share, rng.normal(size=n), rng.normal(size=m)
-    state_of = dynamics, q, v, known, motion.a[0], motion.tau[0]
+    state_of = q, v, known, motion.a[0], motion.tau[0]
     wanted = dynamics.hybrid(q, v, known, motion.a, motion.tau,
                              external=np.stack([w, np.zeros_like(w)]))
     direction = v, motion.a[0], np.where(known, motion.a[1], motion.tau[1])
     direction = v, wanted.a[0], direction[2]
-    product = constrained_hybrid_product(*state_of, *direction, w)
+    product = dynamics.hybrid.partial_derivatives.product(*state_of, *direction, w)
     for got, expected in zip(product, (wanted.a[1], wanted.tau[1], wanted.multipliers[1])):
         assert_same(got, expected)
-    gradient = constrained_hybrid_gradient(*state_of, weights, w, z=z)
+    gradient = dynamics.hybrid.partial_derivatives.gradient(*state_of, weights, w, z=z)
     sought = np.where(known, product.tau, product.a)
     assert_gradient(gradient, direction, *weighted_sum(weights, sought, z, product.multipliers))
     for redundancy, count in ((LEAST_TORQUE, n), (LEAST_FORCE, m)):
@@ -212,12 +312,12 @@ def test_redundant_constraints_along_the_motion(name: str, share: float) -> None
         wanted = dynamics.inverse(q, v, motion.a, external=np.stack([w, np.zeros_like(w)]),
                                   **options)
         direction = v, motion.a[0], motion.a[1]
-        product = constrained_inverse_product(
-            dynamics, q, v, motion.a[0], *direction, external=w, **options)
+        product = dynamics.inverse.partial_derivatives.product(
+            q, v, motion.a[0], *direction, external=w, **options)
         assert_same(product.tau, wanted.tau[1])
         assert_same(product.multipliers, wanted.multipliers[1])
-        gradient = constrained_inverse_gradient(
-            dynamics, q, v, motion.a[0], weights, z=z, external=w, **options)
+        gradient = dynamics.inverse.partial_derivatives.gradient(
+            q, v, motion.a[0], weights, z=z, external=w, **options)
         assert_gradient(gradient, direction, *weighted_sum(
             weights, product.tau, z, product.multipliers))
 
@@ -226,23 +326,23 @@ def test_refusals() -> None:
     dynamics, q, v, tau, _, rng = state(EVERY['revolute'])
     x = rng.normal(size=len(v))
     with pytest.raises(ShapeError, match=r'^dv: expected shape'):
-        constrained_product(dynamics, q, v, tau[0], x, x[1:], x)
+        dynamics.forward.partial_derivatives.product(q, v, tau[0], x, x[1:], x)
     with pytest.raises(NotFiniteError, match=r'^dv\[0\]'):
-        constrained_product(dynamics, q, v, tau[0], x, np.full_like(x, np.nan), x)
+        dynamics.forward.partial_derivatives.product(q, v, tau[0], x, np.full_like(x, np.nan), x)
     with pytest.raises(ShapeError, match=r'^z: expected shape'):
-        constrained_gradient(dynamics, q, v, tau[0], x, z=x)
+        dynamics.forward.partial_derivatives.gradient(q, v, tau[0], x, z=x)
     with pytest.raises(ShapeError, match=r'^tau: expected shape'):
-        constrained_product(dynamics, q, v, tau, x, x, x)
+        dynamics.forward.partial_derivatives.product(q, v, tau, x, x, x)
     with pytest.raises(SingularError, match=r'^prescribed: expected accelerations that the'):
-        constrained_hybrid_gradient(
-            dynamics, q, v, np.ones(len(v), dtype=bool), rng.normal(size=len(v)), tau[0], x)
+        dynamics.hybrid.partial_derivatives.gradient(
+            q, v, np.ones(len(v), dtype=bool), rng.normal(size=len(v)), tau[0], x)
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
     stretched = np.zeros(3)  # all bars on one line: 0.2 + 0.3 = 0.1 + 0.4
     with pytest.raises(SingularError, match='constraints are independent, got'):
-        constrained_product(flat, stretched, stretched, stretched, *np.eye(3))
+        flat.forward.partial_derivatives.product(stretched, stretched, stretched, *np.eye(3))
     with pytest.raises(SingularError, match='constraints are independent, got'):
-        constrained_inverse_product(
-            flat, stretched, stretched, stretched, *np.eye(3), actuated=np.ones(3, dtype=bool))
+        flat.inverse.partial_derivatives.product(
+            stretched, stretched, stretched, *np.eye(3), actuated=np.ones(3, dtype=bool))
 
 
 def test_constraint_functions_without_series_are_refused() -> None:
@@ -251,4 +351,4 @@ def test_constraint_functions_without_series_are_refused() -> None:
         'wall', 1, lambda at: [0.0], lambda at: np.zeros((1, len(v))), lambda at, rate: [0.0])
     other = ConstrainedDynamics(dynamics.model, functions=[function])
     with pytest.raises(ModelError, match=r'^functions: expected closures and couplings'):
-        constrained_product(other, q, v, tau[0], v, v, v)
+        other.forward.partial_derivatives.product(q, v, tau[0], v, v, v)

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.machines.loop_states import EVERY, REDUNDANT, state
+from support.machines.loop_states import closed, EVERY, REDUNDANT, state
 from support.machines.looped_machines import Looped, planar_linkage, SINGLE
 from support.machines.random_models import add_random_joint, random_inertia, random_pose
 from support.machines.stewart_motion import GEOMETRY
@@ -28,16 +28,6 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, LEAST_TORQUE)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    constrained_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.forward_rates import (
-    constrained_rate_jacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
-    constrained_inverse_partial_derivatives)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_rates import (
-    constrained_inverse_rate_jacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
-    constrained_by_kinematics)
 from liedyn_ros.dynamics.partial_derivatives.body_jacobian import body_jacobian_hessian
 from liedyn_ros.lie import so3
 from liedyn_ros.model import ModelBuilder, pose
@@ -45,6 +35,7 @@ from liedyn_ros.stewart import model_state, platform_model
 
 ORDER = 3
 STEP, TOLERANCE = 2e-4, 1e-9  # of differences of eighth order
+REACTION = 1e-8  # of multipliers, whose rounding errors a difference divides by the step
 PLATFORM = Looped(platform_model(GEOMETRY), model_state(
     GEOMETRY, pose([0.02, -0.03, 0.5], [0.1, -0.05, 0.2]), np.zeros(6))[0])
 ALL = {**EVERY, **REDUNDANT, 'platform': PLATFORM}
@@ -71,15 +62,6 @@ def along(by_q, by_v, dq, dv, *further):
         np.einsum('kjab,jb->ka', by, change) for by, change in further)
 
 
-def closed(dynamics, q, v):
-    """Return a state on the constraints near one, as a smooth function of it: four steps."""
-    for _ in range(4):
-        f, rows = dynamics.residual_and_jacobian(q)
-        q = dynamics.model.integrate(q, -np.linalg.pinv(rows, rcond=1e-9) @ f)
-    rows = dynamics.jacobian(q)
-    return q, v - np.linalg.pinv(rows, rcond=1e-9) @ (rows @ v)
-
-
 def actuated(dynamics, q):
     """Return actuators of all joints but one that the loops move."""
     return np.arange(dynamics.model.nv) != np.linalg.norm(dynamics.jacobian(q), axis=0).argmax()
@@ -88,14 +70,13 @@ def actuated(dynamics, q):
 @pytest.mark.parametrize('name', ALL)
 def test_along_the_motion_they_make_the_next_order(name: str) -> None:
     dynamics, q, v, tau, w, _ = moving(name)
-    got = constrained_rate_jacobians(dynamics, q, v, tau[:-1], w[:-1])
+    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[:-1], w[:-1])
     wanted = dynamics.forward(q, v, tau, external=w)
     assert_same(got.a, wanted.a[:-1], 1e-11)
     assert_same(got.multipliers, wanted.multipliers[:-1], 1e-11)
     assert_same(along(got.by_q, got.by_v, v, got.a[0], (got.by_tau, tau[1:])), wanted.a[1:], 1e-11)
-    if name in REGULAR:
-        assert_same(along(got.multipliers_by_q, got.multipliers_by_v, v, got.a[0],
-                          (got.multipliers_by_tau, tau[1:])), wanted.multipliers[1:], 1e-11)
+    assert_same(along(got.multipliers_by_q, got.multipliers_by_v, v, got.a[0],
+                      (got.multipliers_by_tau, tau[1:])), wanted.multipliers[1:], 1e-11)
 
 
 @pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
@@ -106,16 +87,15 @@ def test_inverse_along_the_motion(name: str, redundancy: str) -> None:
     options = {'actuated': actuated(dynamics, q), 'redundancy': redundancy,
                'weights': 0.5 + rng.random(
                    dynamics.m if redundancy == LEAST_FORCE else len(v))}
-    got = constrained_inverse_rate_jacobians(
-        dynamics, q, v, a[:-1], tau=given[:-1], external=w[:-1], **options)
+    got = dynamics.inverse.partial_derivatives.time_derivatives(
+        q, v, a[:-1], tau=given[:-1], external=w[:-1], **options)
     wanted = dynamics.inverse(q, v, a, tau=given, external=w, **options)
     assert_same(got.tau, wanted.tau[:-1], 1e-11)
     assert_same(along(got.by_q, got.by_v, v, a[0], (got.by_a, a[1:]), (got.by_tau, given[1:])),
                 wanted.tau[1:], 1e-10)
-    if name in REGULAR or redundancy == LEAST_FORCE:
-        assert_same(along(got.multipliers_by_q, got.multipliers_by_v, v, a[0],
-                          (got.multipliers_by_a, a[1:]), (got.multipliers_by_tau, given[1:])),
-                    wanted.multipliers[1:], 1e-10)
+    assert_same(along(got.multipliers_by_q, got.multipliers_by_v, v, a[0],
+                      (got.multipliers_by_a, a[1:]), (got.multipliers_by_tau, given[1:])),
+                wanted.multipliers[1:], 1e-10)
 
 
 @pytest.mark.parametrize('name', REGULAR)
@@ -123,7 +103,7 @@ def test_forward_beside_differences(name: str) -> None:
     """In directions that leave the constraints too, with wrenches that change."""
     dynamics, q, v, tau, w, rng = moving(name)
     tau, w = tau[:-1], rng.normal(size=w[:-1].shape)
-    got = constrained_rate_jacobians(dynamics, q, v, tau, w)
+    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, w)
     dq, dv, dtau = *rng.normal(size=(2, len(v))), rng.normal(size=tau.shape)
 
     def both(s):
@@ -150,39 +130,47 @@ def test_both_beside_differences_on_the_constraints(name: str) -> None:
 
     def motion(s):
         q_s, v_s = closed(dynamics, model.integrate(q, s * dq), v + s * dv)
-        a = dynamics.forward(q_s, v_s, tau + s * dtau).a
-        return np.vstack([model.difference(q, q_s), v_s, a,
-                          dynamics.inverse(q_s, v_s, a, **options).tau])
+        there = dynamics.forward(q_s, v_s, tau + s * dtau)
+        back = dynamics.inverse(q_s, v_s, there.a, **options)
+        return np.hstack([model.difference(q, q_s), v_s, *(
+            x.ravel() for x in (there.a, there.multipliers, back.tau, back.multipliers))])
 
-    moved = difference(motion, STEP)
-    ahead = constrained_rate_jacobians(dynamics, q, v, tau)
-    back = constrained_inverse_rate_jacobians(dynamics, q, v, ahead.a, **options)
-    a, forces = moved[2:3 + ORDER], moved[3 + ORDER:]
-    for wanted, direction in (
-            (a, (ahead.by_q, ahead.by_v, *moved[:2], (ahead.by_tau, dtau))),
-            (forces, (back.by_q, back.by_v, *moved[:2], (back.by_a, a)))):
+    (n, m), orders = (len(v), dynamics.m), ORDER + 1
+    change_q, change_v, a, multipliers, forces, reactions = np.split(
+        difference(motion, STEP), np.cumsum([n, n, orders * n, orders * m, orders * n]))
+    moved, a = (change_q, change_v), a.reshape(orders, n)
+    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau)
+    back = dynamics.inverse.partial_derivatives.time_derivatives(q, v, ahead.a, **options)
+    for wanted, tolerance, direction in (
+            (a, TOLERANCE, (ahead.by_q, ahead.by_v, *moved, (ahead.by_tau, dtau))),
+            (multipliers, REACTION, (ahead.multipliers_by_q, ahead.multipliers_by_v, *moved,
+                                     (ahead.multipliers_by_tau, dtau))),
+            (forces, TOLERANCE, (back.by_q, back.by_v, *moved, (back.by_a, a))),
+            (reactions, REACTION, (back.multipliers_by_q, back.multipliers_by_v, *moved,
+                                   (back.multipliers_by_a, a)))):
+        wanted = wanted.reshape(orders, -1)
         got, terms = along(*direction), along(*map(np.abs, direction[:-1]), tuple(
             map(np.abs, direction[-1])))
         for k in range(ORDER + 1):  # terms cancel all but a thousandth, or less
-            np.testing.assert_allclose(got[k], wanted[k], rtol=0.0, atol=TOLERANCE * max(
+            np.testing.assert_allclose(got[k], wanted[k], rtol=0.0, atol=tolerance * max(
                 1.0, terms[k].max()))
 
 
 @pytest.mark.parametrize('name', ALL)
 def test_order_zero_is_that_of_one_order(name: str) -> None:
     dynamics, q, v, tau, w, _ = moving(name)
-    got = constrained_rate_jacobians(dynamics, q, v, tau[:-1], w[:-1])
-    wanted = constrained_partial_derivatives(dynamics, q, v, tau[0], w[0])
+    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[:-1], w[:-1])
+    wanted = dynamics.forward.partial_derivatives(q, v, tau[0], w[0])
     for field in wanted._fields:
         ours = getattr(got, field)[0]
         assert_same(ours[0] if field.endswith('_tau') else ours, getattr(wanted, field), 1e-11)
     assert not got.by_tau[0, 1:].any()
     a, every = got.a, np.ones(len(v), dtype=bool)
-    got = constrained_inverse_rate_jacobians(dynamics, q, v, a, actuated=every)
-    wanted = constrained_inverse_partial_derivatives(dynamics, q, v, a[0], actuated=every)
+    got = dynamics.inverse.partial_derivatives.time_derivatives(q, v, a, actuated=every)
+    wanted = dynamics.inverse.partial_derivatives(q, v, a[0], actuated=every)
     for field in got._fields:
         ours = getattr(got, field)[0]
-        assert_same(ours[0] if field.endswith(('_a', '_tau')) else ours,
+        assert_same(ours[0] if field.endswith(('_a', '_tau', '_need')) else ours,
                     getattr(wanted, field), 1e-11)
 
 
@@ -191,10 +179,10 @@ def test_forward_undoes_inverse(name: str) -> None:
     """Forces that change as a change of the motion asks change it so."""
     dynamics, q, v, tau, w, rng = moving(name)
     tau, w, every = tau[:-1], w[:-1], np.ones(len(v), dtype=bool)
-    ahead = constrained_rate_jacobians(dynamics, q, v, tau, w)
-    back = constrained_inverse_rate_jacobians(
-        dynamics, q, v, ahead.a, actuated=every, external=w)
-    ahead = constrained_rate_jacobians(dynamics, q, v, back.tau, w)
+    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, w)
+    back = dynamics.inverse.partial_derivatives.time_derivatives(
+        q, v, ahead.a, actuated=every, external=w)
+    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, back.tau, w)
     constraints = ConstraintRates(dynamics, q, np.vstack([v, ahead.a]))
     rows, turned = constraints.rows[0], constraints.vary_rows(np.vstack([v, ahead.a]))[0]
     inverse = np.linalg.pinv(rows, rcond=1e-9)
@@ -213,9 +201,9 @@ def test_a_machine_without_loops() -> None:
     tree, rng = replace(EVERY['balls'].model, closures=()), np.random.default_rng(3)
     q, v, tau = tree.random(rng), rng.normal(size=tree.nv), rng.normal(size=(ORDER + 1, tree.nv))
     dynamics, every = ConstrainedDynamics(tree), np.ones(tree.nv, dtype=bool)
-    got = constrained_rate_jacobians(dynamics, q, v, tau)
+    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau)
     wanted = dynamics.tree.forward.partial_derivatives.time_derivatives(q, v, tau)
-    back = constrained_inverse_rate_jacobians(dynamics, q, v, got.a, actuated=every)
+    back = dynamics.inverse.partial_derivatives.time_derivatives(q, v, got.a, actuated=every)
     needed = dynamics.tree.inverse.partial_derivatives.time_derivatives(q, v, got.a)
     for ours, theirs in ((got, wanted), (back, needed)):
         for field in theirs._fields:
@@ -223,8 +211,8 @@ def test_a_machine_without_loops() -> None:
     builder = ModelBuilder('rock')
     builder.add_body('rock', None)
     builder.add_joint('ground', 'fixed', None, 'rock')
-    got = constrained_rate_jacobians(
-        ConstrainedDynamics(builder.build()), [], [], np.zeros((3, 0)))
+    got = ConstrainedDynamics(builder.build()).forward.partial_derivatives.time_derivatives(
+        [], [], np.zeros((3, 0)))
     assert got.by_q.shape == (3, 0, 0) and got.multipliers_by_tau.shape == (3, 3, 0, 0)
 
 
@@ -286,7 +274,7 @@ def assert_same_without_cut(tree, loop, rng) -> None:
     at[cut.q_slice] = np.hstack([there[:3, 3], so3.to_quaternion(there[:3, :3])])
     given, state_of = free.forward.partial_derivatives.time_derivatives(q, v, tau), (
         at, carried(v, body @ v))
-    got = constrained_rate_jacobians(dynamics, *state_of, pressed(tau))
+    got = dynamics.forward.partial_derivatives.time_derivatives(*state_of, pressed(tau))
     assert_same(got.a[:, theirs], given.a[:, ours])
     changed = along(got.by_q, got.by_v, carried(dq, body @ dq),
                     carried(dv, turn @ v + body @ dv), (got.by_tau, pressed(dtau)))
@@ -302,13 +290,14 @@ def test_a_machine_that_cannot_move(redundancy: str) -> None:
     builder.add_joint('ground', 'fixed', None, 'rock')
     builder.add_closure('weld', 'weld', None, 'rock')
     dynamics, still = ConstrainedDynamics(builder.build()), np.zeros((3, 0))
-    ahead = constrained_rate_jacobians(dynamics, [], [], still)
-    back = constrained_inverse_rate_jacobians(dynamics, [], [], still, redundancy=redundancy)
+    ahead = dynamics.forward.partial_derivatives.time_derivatives([], [], still)
+    back = dynamics.inverse.partial_derivatives.time_derivatives(
+        [], [], still, redundancy=redundancy)
     for got in (ahead.multipliers_by_q, back.multipliers_by_q):
         assert got.shape == (3, 6, 0)
     assert np.array_equal(ahead.multipliers, back.multipliers)
     assert back.tau.shape == (3, 0)
-    by_kinematics = constrained_by_kinematics(dynamics, [], [], [])
+    by_kinematics = dynamics.forward.partial_derivatives.by_kinematics([], [], [])
     assert by_kinematics.a.by_placement.shape == (0, 1, 6)
     assert by_kinematics.multipliers.by_frame_a.shape == (6, 1, 6)
 
@@ -326,22 +315,22 @@ def test_one_motion_leaves_the_series_of_another_alone() -> None:
 def test_refusals() -> None:
     dynamics, q, v, tau, _, rng = moving('revolute')
     with pytest.raises(ShapeError, match=r'^tau: expected a row for each order'):
-        constrained_rate_jacobians(dynamics, q, v, tau[0])
+        dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[0])
     with pytest.raises(LimitError, match=r'^a: expected 31 rows'):
-        constrained_inverse_rate_jacobians(dynamics, q, v, np.zeros((40, len(v))))
+        dynamics.inverse.partial_derivatives.time_derivatives(q, v, np.zeros((40, len(v))))
     with pytest.raises(LiedynError, match='expected a state on the constraints'):
-        constrained_rate_jacobians(
-            dynamics, dynamics.model.integrate(q, rng.normal(size=len(v))), v, tau)
+        dynamics.forward.partial_derivatives.time_derivatives(
+            dynamics.model.integrate(q, rng.normal(size=len(v))), v, tau)
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
     stretched, rest = np.zeros(3), np.zeros((2, 3))
     with pytest.raises(SingularError, match='constraints are independent, got'):
-        constrained_rate_jacobians(flat, stretched, rest[0], rest)
+        flat.forward.partial_derivatives.time_derivatives(stretched, rest[0], rest)
     with pytest.raises(SingularError, match='constraints are independent, got'):
-        constrained_inverse_rate_jacobians(
-            flat, stretched, rest[0], rest, actuated=np.ones(3, dtype=bool))
+        flat.inverse.partial_derivatives.time_derivatives(
+            stretched, rest[0], rest, actuated=np.ones(3, dtype=bool))
     lid = ConstraintFunction('lid', 1, lambda x: x[:1] - q[:1], lambda x: np.eye(1, len(v)),
                              bias=lambda x, y: np.zeros(1))
     held = ConstrainedDynamics(dynamics.model, functions=[lid])
-    for call in (constrained_rate_jacobians, constrained_inverse_rate_jacobians):
+    for call in (held.forward, held.inverse):
         with pytest.raises(ModelError, match=r"with jacobian_series, .* got \['lid'\]"):
-            call(held, q, v, tau)
+            call.partial_derivatives.time_derivatives(q, v, tau)

@@ -148,11 +148,12 @@ def store_motion(machine, motion, data):
 
 
 @kernel
-def finish(machine, motion, table, field, extra, sign, weights):
+def finish(machine, motion, table, field, extra, sign, weights, frames):
     """
     Write sign times the derivatives by all parameters, after those by links and frames.
 
-    Column field of table has the twists of links at the weights of forces (nv,).
+    Column field of table has the twists of links at the weights of forces (nv,). frames is how
+    many frames of closures have derivatives, those on bodies b first.
     """
     data, count = extra.local, len(machine.closure_kind)
     store_motion(machine, motion, data)
@@ -162,7 +163,7 @@ def finish(machine, motion, table, field, extra, sign, weights):
         yw, yu = load_pair(table, i, field)
         store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
     parameters.weigh_shifts(data, extra.bodies, extra.external, sign, extra.of_bodies)
-    for f in range(machine.moving_frames[0]):
+    for f in range(frames):
         (m, g), b = load_pair(extra.frames, f, 0), extra.frame_body[f]
         if b >= 0:
             r, p = pose(motion, machine.frame_link[f])

@@ -284,7 +284,8 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     for j in range(size):
         by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
     if extra is not None:
-        loop_parameters.finish(machine, motion, table, FIELD, extra, sign, weights)
+        loop_parameters.finish(machine, motion, table, FIELD, extra, sign, weights,
+                               machine.moving_frames[0])
         if not all_finite(extra.vector):
             return False
     return finite(found.reshape(-1))

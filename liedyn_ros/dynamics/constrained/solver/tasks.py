@@ -1,0 +1,88 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""Tasks of the kernel of constrained dynamics: what is free, given and minimised."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.dynamics.constrained.kernels import solver as kernels
+from liedyn_ros.dynamics.constrained.kernels.tables import TASK
+
+LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'  # of inverse dynamics
+
+
+class Task(NamedTuple):
+    """A task of the kernel: HYBRID, LEAST_FORCE or LEAST_TORQUE, and the array of a TASK."""
+
+    kind: int
+    words: Array
+
+    @property
+    def weight(self) -> Array:
+        """Return 1 / sqrt(W) (m,) of LEAST_FORCE, or 1 / Q (nv,) of LEAST_TORQUE."""
+        return TASK.array(self.words, 'weight')
+
+
+@lru_cache(maxsize=256)
+def _task(kind: int, free: bytes, chosen: bytes = b'', weight: bytes = b'') -> Task:
+    """Return a task, given the bytes of bool (nv,), of int64 and of float64; see TASK."""
+    return Task(kind, TASK.pack(
+        kind=[kind], free=np.frombuffer(free, dtype=np.bool_),
+        chosen=np.frombuffer(chosen, dtype=np.int64), weight=np.frombuffer(weight)))
+
+
+def hybrid_task(free: NDArray[np.bool_]) -> Task:
+    """Return the task of hybrid dynamics, given which accelerations (nv,) are unknown."""
+    return _task(kernels.HYBRID, free.tobytes())
+
+
+def inverse_task(m: int, actuated: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None
+                 ) -> Task:
+    """
+    Return the task of inverse dynamics under m constraints; actuated is (nv,).
+
+    Raises LiedynError for another redundancy, and ShapeError, NotFiniteError or LimitError for
+    wrong weights.
+    """
+    if not isinstance(redundancy, str) or redundancy not in (LEAST_TORQUE, LEAST_FORCE):
+        raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
+                          f'got {redundancy!r}')
+    if weights is None:
+        return _unweighted(m, actuated.tobytes(), redundancy)
+    return _weighted(m, actuated, redundancy, weights)
+
+
+@lru_cache(maxsize=256)
+def _unweighted(m: int, actuated: bytes, redundancy: str) -> Task:
+    """Return the task of inverse dynamics with unit weights; actuated are bytes of bool (nv,)."""
+    return _weighted(m, np.frombuffer(actuated, dtype=np.bool_), redundancy, None)
+
+
+def _weighted(m: int, actuated: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None
+              ) -> Task:
+    passive, everywhere = np.flatnonzero(~actuated), np.ones(len(actuated), dtype=np.bool_)
+    if redundancy == LEAST_FORCE or len(passive) == m:
+        weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None, m))
+        return _task(kernels.LEAST_FORCE, (~everywhere).tobytes(), passive.tobytes(),
+                     weight.tobytes())
+    return _task(kernels.LEAST_TORQUE, everywhere.tobytes(), np.flatnonzero(actuated).tobytes(),
+                 (1.0 / _weights(weights, len(actuated))).tobytes())
+
+
+def _weights(weights: ArrayLike | None, size: int) -> Array:
+    if weights is None:
+        return np.ones(size)
+    array = as_array('weights', weights, (size,))
+    if not (array > 0.0).all():
+        raise LimitError(f'weights: expected numbers above 0, got {array.tolist()}')
+    return array
