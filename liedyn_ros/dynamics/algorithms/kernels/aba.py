@@ -35,7 +35,7 @@ REFUSED = -1
 
 @kernel
 def forward(model, data, q, v, tau, external, a):
-    """Write the accelerations under joint forces; return what hybrid returns."""
+    """Write the accelerations under joint forces; return the code of hybrid."""
     if overlap(a, q) or overlap(a, v) or overlap(a, tau) or overlap(a, external):
         return REFUSED
     return solve(model, data, q, v, None, a, tau, external)
@@ -144,7 +144,7 @@ def reduce(model, data, i, v, prescribed, a, tau):
 
 @inlined
 def scale(kind, pitch, body):
-    """Return a measure of the inertia that a pivot of the joint is compared with."""
+    """Return the inertia with which a pivot of the joint is compared."""
     turning, moving = symmetric.trace(body[0]), symmetric.trace(body[2])
     w, v = joints.screw(kind, pitch, 0)
     return turning * vec3.dot(w, w) + moving * vec3.dot(v, v)

@@ -22,7 +22,7 @@ ENTRIES = 12
 
 @kernel
 def centroidal(model, data, q, v, out):
-    """Write the sums, seen from the ground; return whether q, v and they are good."""
+    """Write the sums, in the ground; return whether q and v are acceptable, the sums finite."""
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.complete(model, v)):
         return False

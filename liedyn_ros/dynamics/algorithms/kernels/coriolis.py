@@ -10,7 +10,7 @@
 The admissible Coriolis matrix (theory 7.17, Lemma 1) by composite matrices, in body frames.
 
 C is the sum over links i of J_i^T (I_i (Jdot_i + ad_V J_i) - ad_V^T I_i J_i), J_i being the body
-Jacobian. What stands in brackets has I_i X_ij ad_V S_j - ad_V^T I_i X_ij S_j in the column of a
+Jacobian. The bracket has I_i X_ij ad_V S_j - ad_V^T I_i X_ij S_j in the column of a
 coordinate j before link i. So sums over links become the composite inertia and the composite of
 -ad_V^T I, a general matrix [a b; c d] in four blocks.
 """
@@ -29,7 +29,7 @@ BLOCKS = 36  # numbers of the four blocks
 
 @kernel
 def coriolis_matrix(model, data, blocks, q, v, out):
-    """Write C (nv, nv), blocks (N + 1, BLOCKS) being room; return whether all are good."""
+    """Write C (nv, nv); blocks (N + 1, BLOCKS) is a scratch buffer. Return whether all is good."""
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.complete(model, v)):
         return False
@@ -59,7 +59,7 @@ def fill(model, data, blocks, i, k, out):
     kind, pitch, own = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI) + k
     body, rate = rigid.load(data, i, COMPOSITE), load(blocks, i)
     w, v = joints.screw(kind, pitch, k)
-    # Wrenches for the row, which meet ad_V S and S of the joints before, and for the column.
+    # Wrenches for the row (with ad_V S and S of the joints before) and for the column.
     m, f = rigid.apply(body, w, v)
     tm, tf = apply_t(rate, w, v)
     ew, ev = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, v)
@@ -117,14 +117,14 @@ def add(x, y):
 
 @inlined
 def apply(x, w, v):
-    """Return the wrench the matrix makes of a twist."""
+    """Return the product of the matrix and a twist."""
     return (vec3.add(mat3.apply(x[0], w), mat3.apply(x[1], v)),
             vec3.add(mat3.apply(x[2], w), mat3.apply(x[3], v)))
 
 
 @inlined
 def apply_t(x, w, v):
-    """Return the wrench the transposed matrix makes of a twist."""
+    """Return the product of the transposed matrix and a twist."""
     return (vec3.add(mat3.apply_t(x[0], w), mat3.apply_t(x[2], v)),
             vec3.add(mat3.apply_t(x[1], w), mat3.apply_t(x[3], v)))
 

@@ -52,7 +52,7 @@ def add_to_parent(model, data, i, body):
 
 @inlined
 def fill(model, data, i, column, m, f, out):
-    """Write what the wrench of a coordinate of link i does at its joint and all before it."""
+    """Write the entries of a coordinate of link i: its wrench along its joint and those before."""
     while i > 0:
         kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
         for k in range(joints.degrees(kind)):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether a small pivot is an inertia, or what rounding leaves of larger ones."""
+"""Whether a small pivot is an inertia, or the rounding error of larger ones."""
 
 import math
 
@@ -18,13 +18,13 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
 
-MIN_PIVOT = 1e-13  # of the inertia that it is a part of: below lies rounding
+MIN_PIVOT = 1e-13  # relative to the inertia of the subtree: below is rounding
 
 
 @inlined
 def is_principal(gm, gf):
     """
-    Return whether the gain Ihat S of a coordinate has one entry alone, that along S.
+    Return whether the gain Ihat S of a coordinate has one entry alone, along S.
 
     The axis is then principal through the centre of mass, without rounding: moments of other axes,
     however large, leave nothing in the pivot.

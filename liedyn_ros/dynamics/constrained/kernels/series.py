@@ -17,8 +17,6 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
-from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 @kernel
@@ -26,10 +24,7 @@ def acceptable(machine, q):
     """Return whether a configuration is finite and its quaternions are of unit length."""
     good = joints.finite(q)
     for i in range(len(machine.kind)):
-        if machine.kind[i] >= SPHERICAL:
-            at = machine.qi[i] + (3 if machine.kind[i] == FREE else 0)
-            square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
-            good = good and abs(square - 1.0) <= 2.0 * TOLERANCE
+        good = good and joints.is_unit(machine.kind[i], q, machine.qi[i])
     return good
 
 
@@ -39,7 +34,8 @@ def begin(machine, motion, q, frames):
     count = len(machine.kind)
     center = vec3.ZERO
     for i in range(count):
-        r, p = place(machine, i, q)
+        r, p = joints.placed(machine.kind[i], machine.pitch[i], load9(machine.placement, i),
+                             load3(machine.placement, i, 9), q, machine.qi[i])
         parent = machine.parent[i]
         if parent < count:
             r, p = se3.compose(load9(motion.pose, parent), load3(motion.pose, parent, 9), r, p)
@@ -82,23 +78,6 @@ def write_moments(machine, motion, b):
     put_many3(motion.moments[0], b, HEAVY, h)
     put_many3(motion.moments[0], b, ROUND, j[0:3])
     put_many3(motion.moments[0], b, ROUND + 3, j[3:6])
-
-
-@kernel
-def place(machine, i, q):
-    """Return (r, p), which place link i in its parent."""
-    kind, at = machine.kind[i], machine.qi[i]
-    e, p = load9(machine.placement, i), load3(machine.placement, i, 9)
-    if kind == REVOLUTE:
-        return joints.turn(e, q[at]), p
-    if kind == PRISMATIC:
-        return e, joints.advance(e, q[at], p)
-    if kind == HELICAL:
-        return joints.turn(e, q[at]), joints.advance(e, machine.pitch[i] * q[at], p)
-    if kind == FREE:
-        p = vec3.add(p, mat3.apply(e, (q[at], q[at + 1], q[at + 2])))
-        at += 3
-    return mat3.mul(e, joints.rotation((q[at], q[at + 1], q[at + 2], q[at + 3]))), p
 
 
 @kernel

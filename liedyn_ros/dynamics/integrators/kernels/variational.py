@@ -11,10 +11,10 @@ The momenta of a discrete motion, for a variational integrator (theory 3.4).
 
 In a step h each joint moves from q0 to q1 by its displacement D_J = J(q0)^-1 J(q1), which is
 exp(h S rate). For a free joint it is the rotation exp(h w) beside the translation h v: a velocity
-common to all bodies is then only added. D = T(q0)^-1 T(q1) of a link in the ground follows from
-that of its parent: D = X^-1 D_p X D_J, X being the pose of the link in its parent at q0. So
-nothing depends on where the machine is, and a displacement keeps its digits however small it is.
-(3.16)
+common to all bodies is then only added. A link of pose T in the ground has the displacement
+D = T(q0)^-1 T(q1) = X^-1 D_p X D_J. X is its pose in its parent at q0, D_p the parent's
+displacement. So nothing depends on where the machine is, and a displacement keeps its digits
+however small it is. (3.16)
 
 The kinetic part of the discrete Lagrangian has two terms for each link. One is that of its centre
 of mass at the mean velocity in the ground. The other is that of its rotation at the constant
@@ -85,7 +85,7 @@ def joint_displacement(model, i, rate, step):
     w, v = vec3.scale(step, w), vec3.scale(step, v)
     if kind == FREE:
         return so3.exp(w), v
-    return se3.exp(w, v)  # the axis is that of the translation: no more than a sum
+    return se3.exp(w, v)  # a translation along the axis: only a sum
 
 
 @inlined

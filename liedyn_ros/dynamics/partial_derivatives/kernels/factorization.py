@@ -9,9 +9,9 @@
 """
 The factors M = L^T D L of a mass matrix, with the zeros of its tree (Featherstone, 6.3).
 
-before (nv,) is for each coordinate the one before it on its path, -1 for none. L is unit lower
+before (nv,) is the coordinate before each on its path, -1 for none. L is unit lower
 triangular with entries at pairs on one path alone, so a solve of m columns is O(n depth m). All
-sides stand in one table, eight columns at a time.
+right-hand sides are in one table, eight columns at a time.
 """
 
 from liedyn_ros.jit.decorators import inlined
@@ -39,7 +39,7 @@ def factorize(before, matrix):
 
 @inlined
 def read(sides, start, by_q, by_v, by_inverse, by_gravity):
-    """Read the solutions of all sides, with the other sign, and the inverse, which is mirrored."""
+    """Read the negative solutions, and the inverse, of which one triangle was solved."""
     n = len(by_q)
     for i in range(n):
         for j in range(n):
@@ -78,7 +78,7 @@ def solve(before, factors, sides, start):
 
 @inlined
 def subtract(sides, factor, source, target, start, k):
-    """Subtract a multiple of a row from another, of the identity the columns from k on."""
+    """Subtract a multiple of a row from another; in the identity, only columns from k on."""
     for c in range(0, start, LANES):
         put_lanes(sides, target, c, get_lanes(sides, target, c)
                   - factor * get_lanes(sides, source, c))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Products of the Jacobians of forward dynamics with vectors from either side, O(n) (13.23)."""
+"""JVP and VJP of forward dynamics, O(n) (13.23)."""
 
 from liedyn_ros.dynamics.algorithms.kernels import aba, articulated
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import multiply, multiply_transposed

@@ -19,8 +19,8 @@ def forward_rate_jacobians(before, factors, sides, given, by_q, by_v, by_tau):
     Write the partial derivatives of a^(k) by q, v and tau^(j), as many as by_q has.
 
     given are those of tau^(k) by q, v and a^(j). before and factors are as in forward_jacobians.
-    sides is room for blocks as block says. Returns k + 1 for a pivot k of M that is not above 0,
-    else 0.
+    sides is a scratch buffer of blocks, see block. Returns k + 1 for a pivot k of M that is not
+    above 0, else 0.
     """
     rows, n = len(by_q), len(before)
     for a in range(n):
@@ -73,7 +73,7 @@ def read(own, j, by):
 
 @kernel
 def begin(own, by_q, by_v, k):
-    """Write what q, v and tau^(k) themselves change."""
+    """Write the part of q, v and tau^(k) at the same order."""
     n = len(own)
     for a in range(n):
         for c in range(0, own.shape[1], LANES):
@@ -86,7 +86,7 @@ def begin(own, by_q, by_v, k):
 
 @kernel
 def subtract(own, by_rate, earlier):
-    """Subtract what a derivative of lower order changes; by_rate has the zeros of the tree."""
+    """Subtract the part through a derivative of lower order; by_rate has the zeros of the tree."""
     for a in range(len(own)):
         for b in range(len(own)):
             factor = by_rate[a, b]

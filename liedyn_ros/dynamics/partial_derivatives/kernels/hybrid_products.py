@@ -7,11 +7,11 @@
 # language governing permissions and limitations under the License.
 
 """
-Products of the Jacobians of hybrid dynamics with vectors from either side, O(n) (13.18), (13.23).
+JVP and VJP of hybrid dynamics, O(n) (13.18), (13.23).
 
-F are the coordinates whose force is given, U those whose acceleration is. What varies the forces
-that the motion needs moves a_F by -M_FF^-1 times that; what M_FF^-1 needs are the factors that
-hybrid dynamics has left. The changes of all parameters are a part of the direction.
+F are the coordinates with a given force, U those with a given acceleration. A change of the
+inverse dynamics by d changes a_F by -M_FF^-1 d_F. The factors of M_FF are those of hybrid
+dynamics. The direction includes changes of all parameters.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
@@ -32,13 +32,14 @@ from liedyn_ros.lie.kernels import se3
 
 
 @kernel
-def hybrid_product(model, room, q, v, prescribed, a, tau, external, xq, xv, given, vector, out):
+def hybrid_product(model, scratch, q, v, prescribed, a, tau, external, xq, xv, given, vector, out):
     """
-    Write a, tau and how they vary, out (2, nv); given is the change of what is given of either.
+    Write a, tau and their derivatives out (2, nv) along a direction.
 
-    Other arguments are those of parameter_products. Returns what hybrid returns.
+    given (nv,): change of the prescribed acceleration or of the applied force. Other arguments are
+    those of parameter_products. Returns the code of hybrid.
     """
-    _, table, data, _ = tables_of(model, room)
+    _, table, data, _ = tables_of(model, scratch)
     code = begin(model, data, q, v, prescribed, a, tau, external)
     if code != aba.DONE:
         return code
@@ -48,7 +49,7 @@ def hybrid_product(model, room, q, v, prescribed, a, tau, external, xq, xv, give
     da, dtau = out[0], out[1]
     for k in range(len(v)):
         da[k] = given[k] if prescribed[k] else 0.0
-    vary_forces(model, room, q, v, a, external, xq, xv, da, vector, dtau)
+    vary_forces(model, scratch, q, v, a, external, xq, xv, da, vector, dtau)
     for k in range(len(v)):
         da[k] = 0.0 if prescribed[k] else given[k] - dtau[k]
     solve_mass(model, data, da, da)  # and the twists of links at these rates
@@ -63,14 +64,14 @@ def hybrid_product(model, room, q, v, prescribed, a, tau, external, xq, xv, give
 
 
 @kernel
-def hybrid_product_transposed(model, room, q, v, prescribed, a, tau, external, y, by, vector):
+def hybrid_product_transposed(model, scratch, q, v, prescribed, a, tau, external, y, by, vector):
     """
     Write a, tau and the gradient of y . x, x being tau where a is prescribed, else a.
 
-    The first rows of by (5, nv) are those by q, v and what is given; the others are room. Returns
-    what hybrid returns.
+    The first rows of by (5, nv) are by q, v and the given accelerations and forces; the others are
+    scratch. Returns the code of hybrid.
     """
-    _, table, data, _ = tables_of(model, room)
+    _, table, data, _ = tables_of(model, scratch)
     code = begin(model, data, q, v, prescribed, a, tau, external)
     if code != aba.DONE:
         return code
@@ -88,7 +89,7 @@ def hybrid_product_transposed(model, room, q, v, prescribed, a, tau, external, y
     for k in range(len(y)):
         weights[k] -= by_given[k]
     good = weigh_forces(
-        model, room, q, v, a, external, weights, 1.0, by[0], by[1], by_a, vector)
+        model, scratch, q, v, a, external, weights, 1.0, by[0], by[1], by_a, vector)
     for k in range(len(y)):
         if prescribed[k]:
             by_given[k] = by_a[k]

@@ -27,8 +27,8 @@ def inverse_jacobians(model, links, columns, q, v, a, external,
     """
     Write dtau/dq, dtau/dv and dtau/da = M, each (nv, nv), and dtau/d(gravity) (nv, 3).
 
-    Returns whether the input is acceptable, the result is finite, and has shapes and memory of
-    its own.
+    Returns False for unacceptable input, a result that is not finite, has another shape, or shares
+    memory.
     """
     n = len(v)
     if not (square(by_q, n) and square(by_v, n) and square(by_a, n)
@@ -52,7 +52,7 @@ def inverse_jacobians(model, links, columns, q, v, a, external,
 def write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, by_gravity, at_v,
                     at_gravity):
     """
-    Write them into columns of matrices that are zero: dtau/dv from column at_v on.
+    Write the Jacobians into columns of zero matrices: dtau/dv from column at_v on.
 
     dtau/d(gravity) begins at column at_gravity. Returns whether the input is acceptable.
     """

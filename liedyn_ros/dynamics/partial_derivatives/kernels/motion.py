@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The motion of a tree in the common frame, and what each coordinate does to it."""
+"""The motion of a tree in the common frame, and its derivatives by each coordinate (13.6)."""
 
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (

@@ -7,10 +7,10 @@
 # language governing permissions and limitations under the License.
 
 """
-Products of the Jacobians of inverse and forward dynamics by all parameters with vectors, O(n).
+JVP and VJP of inverse and forward dynamics by state and all parameters, O(n).
 
-The parameters are one vector: gravity, coordinates, bodies, closures. All tables are one array,
-the room, because each argument takes time to pass.
+The parameters are one vector: gravity, coordinates, bodies, closures. All scratch buffers are one
+array, since each argument takes time to pass.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
@@ -30,35 +30,35 @@ from liedyn_ros.jit.simd import get_int, LANES
 
 
 @kernel
-def inverse_product(model, room, q, v, a, external, xq, xv, xa, vector, out):
-    """Write what products.inverse_product writes, with changes of the parameters."""
-    _, _, data, _ = tables_of(model, room)
+def inverse_product(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
+    """Write the JVP of products.inverse_product, with changes of the parameters."""
+    _, _, data, _ = tables_of(model, scratch)
     if not (rnea(model, data, q, v, a, external, out) and joints.complete(model, xq)
             and joints.complete(model, xv) and joints.complete(model, xa)):
         return False
-    vary_forces(model, room, q, v, a, external, xq, xv, xa, vector, out)
+    vary_forces(model, scratch, q, v, a, external, xq, xv, xa, vector, out)
     return joints.finite(out)
 
 
 @kernel
-def inverse_product_transposed(model, room, q, v, a, external, y, by, vector):
-    """Write by (3, nv), what products.inverse_product_transposed does, and that by vector."""
-    _, _, data, _ = tables_of(model, room)
+def inverse_product_transposed(model, scratch, q, v, a, external, y, by, vector):
+    """Write the VJP by q, v and a into by (3, nv), that by parameters into vector."""
+    _, _, data, _ = tables_of(model, scratch)
     if not (rnea(model, data, q, v, a, external, by[2]) and joints.complete(model, y)):
         return False
     good = weigh_forces(
-        model, room, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
+        model, scratch, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
     return parameters.finite(by) and good
 
 
 @kernel
-def forward_product(model, room, q, v, tau, external, xq, xv, xtau, vector, out):
+def forward_product(model, scratch, q, v, tau, external, xq, xv, xtau, vector, out):
     """
-    Write a and what forward_products.forward_product writes, with changes of the parameters.
+    Write a and the JVP of forward_products.forward_product, with changes of the parameters.
 
-    They are the rows of out (2, nv). Returns what forward returns.
+    They are the rows of out (2, nv). Returns the code of forward.
     """
-    a, da, (_, _, data, _) = out[0], out[1], tables_of(model, room)
+    a, da, (_, _, data, _) = out[0], out[1], tables_of(model, scratch)
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
@@ -66,7 +66,7 @@ def forward_product(model, room, q, v, tau, external, xq, xv, xtau, vector, out)
             and joints.complete(model, xtau)):
         return aba.REFUSED
     store_wrenches(model, data)
-    vary_forces(model, room, q, v, a, external, xq, xv, None, vector, da)
+    vary_forces(model, scratch, q, v, a, external, xq, xv, None, vector, da)
     for k in range(len(da)):
         da[k] = xtau[k] - da[k]
     solve_mass(model, data, da, da)
@@ -74,14 +74,14 @@ def forward_product(model, room, q, v, tau, external, xq, xv, xtau, vector, out)
 
 
 @kernel
-def forward_product_transposed(model, room, q, v, tau, external, y, by, vector):
+def forward_product_transposed(model, scratch, q, v, tau, external, y, by, vector):
     """
-    Write a and what forward_product_transposed does as rows of by (4, nv), and that by vector.
+    Write a and the VJP by q, v and tau into by (4, nv), that by parameters into vector.
 
-    Returns what forward returns.
+    Returns the code of forward.
     """
     a, by_q, by_v, by_tau = by[0], by[1], by[2], by[3]
-    _, _, data, _ = tables_of(model, room)
+    _, _, data, _ = tables_of(model, scratch)
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
@@ -90,21 +90,22 @@ def forward_product_transposed(model, room, q, v, tau, external, y, by, vector):
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     store_wrenches(model, data)
     good = weigh_motion(
-        model, room, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
+        model, scratch, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
     for k in range(len(by_q)):
         by_q[k], by_v[k] = -by_q[k], -by_v[k]
     return aba.DONE if parameters.finite(by) and good else aba.REFUSED
 
 
 @inlined
-def tables_of(model, room):
-    """Return the tables of bodies, of products and of the dynamics, and 1 where damping counts."""
+def tables_of(model, scratch):
+    """Return the tables of bodies, products and dynamics, and 1 if damping counts."""
     links, count = get_int(model, 0, LINKS), get_int(model, 0, BODIES)
     width = (max(count, 1) + LANES - 1) // LANES * LANES
     first = TABLE_ROWS * width
     second = first + PRODUCT_WIDTH * links
-    return (rows_of(room, 0, TABLE_ROWS, width), rows_of(room, first, links, PRODUCT_WIDTH),
-            rows_of(room, second, links + get_int(model, 0, NV), DATA_WIDTH), room[len(room) - 1])
+    return (rows_of(scratch, 0, TABLE_ROWS, width), rows_of(scratch, first, links, PRODUCT_WIDTH),
+            rows_of(scratch, second, links + get_int(model, 0, NV), DATA_WIDTH),
+            scratch[len(scratch) - 1])
 
 
 @inlined
@@ -118,9 +119,9 @@ def parts_of(model, vector):
 
 
 @kernel
-def vary_forces(model, room, q, v, a, external, xq, xv, xa, vector, out):
-    """Write how the forces of the motion in the room vary."""
-    bodies, table, data, dissipation = tables_of(model, room)
+def vary_forces(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
+    """Write the JVP of inverse dynamics at the motion in the scratch buffers."""
+    bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, _ = parts_of(model, vector)
     parameters.to_links(data, bodies, external, ground, of_bodies, table)
     multiply(model, data, table, table, q, v, a, xq, xv, xa, out)
@@ -128,22 +129,22 @@ def vary_forces(model, room, q, v, a, external, xq, xv, xa, vector, out):
 
 
 @kernel
-def weigh_forces(model, room, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
+def weigh_forces(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
     """
-    Write the gradient of y . tau at the motion in the room; sign times it, of the parameters.
+    Write the gradient of y . tau at the motion in the scratch buffers; times sign by parameters.
 
-    Returns whether that of the parameters is finite.
+    Returns whether the gradient by parameters is finite.
     """
-    _, _, data, _ = tables_of(model, room)
+    _, _, data, _ = tables_of(model, scratch)
     spread(model, data, y)
     return weigh_motion(
-        model, room, q, v, a, external, y, sign, by_q, by_v, by_a, vector)
+        model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vector)
 
 
 @inlined
-def weigh_motion(model, room, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
-    """Do the same where ORDER_CHANGE of data is the twist of each link at the rates y."""
-    bodies, table, data, dissipation = tables_of(model, room)
+def weigh_motion(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
+    """Do the same if ORDER_CHANGE of data is the twist of each link at the rates y."""
+    bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, of_closures = parts_of(model, vector)
     multiply_transposed(model, data, table, table, q, v, a, y, by_q, by_v, by_a)
     parameters.weigh_coordinates(v, a, y, sign, dissipation, of_coordinates)

@@ -9,12 +9,12 @@
 """
 Parameters of bodies and joints as parameters of links, and back: both linear.
 
-A link feels four things: a displacement of all that its joint carries, and changes of the wrench
-that its motion needs, of its pitch and of gravity. A body that a parameter displaces within its
-link takes its inertia, its wrench and the joints on it along. This shift of the body and the
-displacement of a link behind it are twists in the frame of the same link, or in the ground.
+A parameter change perturbs a link in four ways: it displaces the subtree of its joint, and changes
+its net wrench, its pitch or gravity. A body displaced within its link takes its inertia, its
+external wrench and its joints along. This shift of the body, and the displacement of a link behind
+it, are twists in the frame of the link or in the ground.
 
-What does not follow from body to body is done for eight bodies at a time, side by side.
+Steps that do not depend on another body run for eight bodies at a time, side by side.
 """
 
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import sum_of
@@ -32,31 +32,31 @@ DAMPING, FRICTION, ROTOR_INERTIA, COORDINATE_WIDTH = range(4)
 EXTERNAL, INERTIA, PLACEMENT, AXIS, PITCH, BODY_WIDTH = 0, 6, 16, 22, 25, 26
 FRAME_A, FRAME_B, CLOSURE_PITCH, LENGTH, CLOSURE_WIDTH = 0, 6, 12, 13, 14
 
-# Columns of what links feel, or of the derivatives by it, with the rows of the dynamics. A
-# displacement and a pitch are together a register; so is a wrench.
+# Columns of the perturbations of links, or of the derivatives by them, with the rows of the
+# dynamics. A displacement and a pitch are one register; so is a wrench.
 MOVED, LINK_PITCH, LINK_WRENCH, PART_WIDTH = 0, 6, 8, 16
 GRAVITY = 0  # of row 0, the ground
 
 # Rows of the table of bodies, which has a column for each body, filled up to a multiple of LANES.
-# Poses are a rotation row by row and a translation. That of a joint has the axes of the body and
-# the origin of its first link, both at the zero of its q; where the joint is fixed, of the body.
+# Poses are a rotation row by row and a translation. A joint's has the axes of the body and the
+# origin of its first link, both at q = 0. A fixed joint's is that of the body.
 BODY_POSE, JOINT_POSE = 0, 12
 HAS_AXIS, HAS_PITCH = 24, 25  # 1 or 0
 OWN_INERTIA = 26  # in the frame of the link
-# Whole numbers: the row of the first link of the joint, 0 where that is fixed, the body on which
-# it stands, the row of the link that carries the body, and the body itself or else the last one.
+# Whole numbers. FIRST: row of the joint's first link, 0 if fixed. ON: the joint's parent body.
+# LINK: row of the body's link. ITSELF: the body, or in the columns behind the last, the last one.
 FIRST, ON, LINK, ITSELF = range(36, 40)
 PUSHED = 40  # wrenches on bodies
-# From here on things are rows of eight, one a body, and one for the ground.
+# From here on there are rows of eight numbers, one row a body, and one for the ground.
 SHIFT, OWN, TABLE_ROWS = 46, 55, 64
 
 
 @kernel
 def to_links(data, bodies, external, ground, of_bodies, parts):
     """
-    Write what links feel of changes of parameters, and the shifts of bodies.
+    Map parameter changes to perturbations of links (displacement, pitch, wrench) and body shifts.
 
-    data has the motion of links. parts has columns of what links feel from the first one on.
+    data has the motion of links. The first columns of parts are the perturbations.
     """
     align_stack()
     store_external(bodies, external)
@@ -87,7 +87,7 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
 
 @inlined
 def displace_joints(bodies, b, of_bodies):
-    """Write displacements behind joints, and shifts of bodies that turned axes leave there."""
+    """Write displacements behind joints, and shifts that undo those of turned axes at q = 0."""
     x, y = picked(of_bodies, bodies, ITSELF, b, PLACEMENT), picked(
         of_bodies, bodies, ITSELF, b, PITCH - 7)
     (r, _), (e, d) = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b)
@@ -100,7 +100,7 @@ def displace_joints(bodies, b, of_bodies):
 
 @inlined
 def change_bodies(data, bodies, b, pushed, of_bodies):
-    """Write what changes of inertia and wrench, and shifts, add to what eight bodies need."""
+    """Write the change of the net wrench of eight bodies by inertia, external wrench and shift."""
     x, y = (picked(of_bodies, bodies, ITSELF, b, EXTERNAL),
             picked(of_bodies, bodies, ITSELF, b, EXTERNAL + 8))
     (r, p), shift = pose(bodies, BODY_POSE, b), eight(bodies, SHIFT, b)
@@ -121,8 +121,8 @@ def weigh_shifts(data, bodies, external, sign, of_bodies):
     """
     Write sign times the derivatives by inertias and wrenches, and into SHIFT those by shifts.
 
-    data has motion, and twists at the weights of forces in ORDER_CHANGE. What else weighs shifts
-    may be added to them before from_links. Returns whether the derivatives are finite.
+    data has the motion, and in ORDER_CHANGE the twists at the rates y. Further derivatives by
+    shifts may be added before from_links. Returns whether the derivatives are finite.
     """
     align_stack()
     store_external(bodies, external)
@@ -136,10 +136,10 @@ def weigh_shifts(data, bodies, external, sign, of_bodies):
 @kernel
 def from_links(bodies, sign, parts, ground, of_bodies):
     """
-    Write sign times the derivatives by gravity and joints: with weigh_shifts undoes to_links.
+    Write sign times the derivatives by gravity and joints: with weigh_shifts transposes to_links.
 
-    parts has those by displacement and pitch of links and by gravity. Returns whether the
-    derivatives by joints are finite.
+    parts has the derivatives by displacement and pitch of links and by gravity. Returns whether
+    those by joints are finite.
     """
     store3(ground, 0, 0, vec3.scale(sign, load3(parts, 0, GRAVITY)))
     for b in range(len(of_bodies) - 1, -1, -1):
@@ -149,7 +149,7 @@ def from_links(bodies, sign, parts, ground, of_bodies):
             moved = get_lanes(parts, first, MOVED)
         put_lanes(bodies, OWN, LANES * b, moved)
         put_lanes(bodies, SHIFT, LANES * on, row_of(bodies, SHIFT, on) + moved)
-    for b in range(len(of_bodies), bodies.shape[1]):  # what fills these up counts as finite
+    for b in range(len(of_bodies), bodies.shape[1]):  # behind the last body
         put_lanes(bodies, OWN, LANES * b, spread(0.0))
     zero = spread(0.0)
     for b in range(0, len(of_bodies), LANES):
@@ -200,7 +200,7 @@ def weigh_joints(bodies, b, sign, of_bodies):
 
 @inlined
 def zero_of(x):
-    """Return zeros, and NaN where one of eight Lanes is not finite."""
+    """Return zeros, and NaN for each of eight lanes that is not finite."""
     return ((0.0 * x[0] + 0.0 * x[1]) + (0.0 * x[2] + 0.0 * x[3])) + (
         (0.0 * x[4] + 0.0 * x[5]) + (0.0 * x[6] + 0.0 * x[7]))
 
@@ -263,7 +263,7 @@ def row_of(bodies, at, b):
 
 @inlined
 def eight(bodies, at, b):
-    """Return what rows of eight bodies hold, side by side."""
+    """Return the entries of the rows of eight bodies, side by side."""
     return transposed(
         row_of(bodies, at, b), row_of(bodies, at, b + 1), row_of(bodies, at, b + 2),
         row_of(bodies, at, b + 3), row_of(bodies, at, b + 4), row_of(bodies, at, b + 5),
@@ -300,7 +300,7 @@ def picked(table, bodies, index, b, at):
 
 @inlined
 def place(table, bodies, b, at, x):
-    """Write eight columns of the rows of eight bodies; what fills these up is lost."""
+    """Write eight columns of the rows of eight bodies; columns behind the last body are lost."""
     rows = transposed(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])
     put_lanes(table, get_int(bodies, ITSELF, b + 7), at, rows[7])  # the last body comes last
     put_lanes(table, get_int(bodies, ITSELF, b + 6), at, rows[6])
@@ -339,7 +339,7 @@ def by_displacement(body, by_h, by_j):
 
 @inlined
 def transported_back(r, p, by_m, by_h, by_j):
-    """Return the derivatives by the inertia in a body from those by what rigid.transport makes."""
+    """Return the derivatives by an inertia from those by the result of rigid.transport."""
     z = vec3.sub(vec3.scale(symmetric.trace(by_j), p), symmetric.apply(by_j, p))
     return (by_m + vec3.dot(p, vec3.add(by_h, z)), mat3.apply_t(r, vec3.axpy(2.0, z, by_h)),
             symmetric.rotate(mat3.transpose(r), by_j))
@@ -378,7 +378,7 @@ def weigh_coordinates(v, a, weights, sign, dissipation, of_coordinates):
 
 @inlined
 def resist(v, a, dissipation, of_coordinates, tau):
-    """Add what changes of damping, friction and rotor inertia add to the forces."""
+    """Add the forces of changes of damping, friction and rotor inertia."""
     for k in range(len(v)):
         tau[k] += get(of_coordinates, k, ROTOR_INERTIA) * a[k] + dissipation * (
             get(of_coordinates, k, DAMPING) * v[k] + get(of_coordinates, k, FRICTION) * side(v[k]))

@@ -7,9 +7,9 @@
 # language governing permissions and limitations under the License.
 
 """
-Products of the Jacobians of inverse dynamics with vectors from either side, O(n).
+JVP and VJP of inverse dynamics, O(n) (13.8), (13.22).
 
-They run in body frames on what rnea has written of each link: pose, twist, acceleration, wrench.
+They run in body frames on the results of rnea for each link: pose, twist, acceleration, wrench.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
@@ -28,10 +28,10 @@ from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 
 # Columns of the table of products, a row for each link after row 0, the ground, which stays zero.
-# Before them are those of what links feel of parameters.
+# Before them are the perturbations of links by parameters.
 D_TWIST, D_ACCELERATION, D_WRENCH = PART_WIDTH, PART_WIDTH + 6, PART_WIDTH + 12  # of J x
 # D V' is D_ACCELERATION - ad_V D_TWIST
-D_MOVED = PART_WIDTH + 18  # what its joint and parameters displace the link by
+D_MOVED = PART_WIDTH + 18  # displacement of the link by its joint and by parameters
 AL, BE = PART_WIDTH, PART_WIDTH + 6  # of J^T y; BE is a moment, its force is zero
 PRODUCT_WIDTH = PART_WIDTH + 24
 
@@ -53,9 +53,9 @@ def inverse_product(model, data, table, q, v, a, external, xq, xv, xa, out):
 @inlined
 def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
     """
-    Write what inverse_product writes, of the motion in data; xa may be None, which is zero.
+    Write the JVP of inverse_product at the motion in data; xa may be None, which is zero.
 
-    parts is the table where it has changes of what links feel, as in kernels.parameters, or None.
+    parts is the table if it has perturbations of links (kernels.parameters), else None.
     """
     count = get_int(model, 0, LINKS)
     if parts is not None:
@@ -92,7 +92,7 @@ def parent_motion(model, data, i, kind, v, a):
 
 @inlined
 def vary(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
-    """Write how the motion of link i varies, as in (13.8), and what that adds to its wrench."""
+    """Write the change of the motion of link i (13.8), and of its wrench (13.9)."""
     pitch, vi = get(model, i, PITCH), get_int(model, i, VI)
     parent, r, p = get_int(model, i, PARENT), load9(data, i, ROTATION), load3(data, i, POSITION)
     w, u = load_pair(data, i, TWIST)
@@ -127,7 +127,7 @@ def vary(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
 
 @inlined
 def displacement(model, data, parts, i, kind, q):
-    """Return what parameters displace link i by, in its frame: its placement, and its pitch."""
+    """Return the displacement of link i by its placement and pitch, in its frame."""
     moved = se3.adjoint_inverse(load9(data, i, ROTATION), load3(data, i, POSITION),
                                 *load_pair(parts, i, MOVED))
     if kind == HELICAL:
@@ -137,13 +137,13 @@ def displacement(model, data, parts, i, kind, q):
 
 @inlined
 def along_axis(parts, i, x):
-    """Return the twist that a change of the pitch of link i adds to that of a joint at x."""
+    """Return the change of the joint twist S x of link i by its pitch."""
     return vec3.ZERO, (0.0, 0.0, get(parts, i, LINK_PITCH) * x)
 
 
 @inlined
 def gather(model, data, table, parts, i, q, xq, out):
-    """Write how the forces of the joint of link i vary, and add its wrench to the parent's."""
+    """Write the change of the joint forces of link i, and add its wrench to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
     write_along(kind, pitch, vi, m, f, out)
@@ -162,7 +162,7 @@ def gather(model, data, table, parts, i, q, xq, out):
 
 @inlined
 def write_along(kind, pitch, vi, m, f, out):
-    """Write what the coordinates of a link feel of a wrench, S^T F."""
+    """Write the part S^T F of a wrench along the coordinates of a link."""
     if kind < SPHERICAL:
         out[vi] = joints.along(kind, pitch, 0, m, f)
     else:
@@ -201,7 +201,7 @@ def spread(model, data, y):
 @inlined
 def multiply_transposed(model, data, table, parts, q, v, a, y, by_q, by_v, by_a):
     """
-    Write what inverse_product_transposed writes, of the motion in data; by_a may be None.
+    Write the VJP of inverse_product_transposed at the motion in data; by_a may be None.
 
     ORDER_CHANGE of data is the twist of each link at the rates y. parts, or None, gets the
     derivatives by displacement and pitch of links, and by gravity.

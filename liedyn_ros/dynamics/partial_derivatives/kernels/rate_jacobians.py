@@ -11,8 +11,8 @@ The Jacobians of inverse dynamics along a motion, as Taylor series in time (13.3
 
 All is (13.6) to (13.11) with a series for each quantity, in one frame that all links share. There
 the rates of screws and inertias are brackets with the twist of their link, so that no transport
-is differentiated. Coefficient m of link i stands in row m count + i of links, count being that of
-links with the ground; that of coordinate k in row m nv + k of columns.
+is differentiated. Row m count + i of links is coefficient m of link i, count being the number of
+links with the ground. Row m nv + k of columns is coefficient m of coordinate k.
 """
 
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
@@ -30,7 +30,7 @@ from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels import kinds
 
-# Further columns of links: the momentum, and room for the wrench on a body.
+# Further columns of links: the momentum, and a scratch buffer of the wrench on a body.
 MOMENTUM, PRESSED, SERIES_WIDTH = LINK_WIDTH, LINK_WIDTH + 6, LINK_WIDTH + 12
 # Further columns of coordinates, of (13.11): I Q + B P, U, Z, G and the moment K.
 OWN, CARRIED, Z, G, K, COLUMN_SERIES_WIDTH = 24, 30, 36, 42, 48, 51
@@ -43,7 +43,7 @@ def inverse_rate_jacobians(model, links, columns, raw, gamma, factorial, q, moti
     Write the partial derivatives of tau, tau', ..., of as many rows as by_q has.
 
     motion (rows + 1, nv) is v and its derivatives, external (rows, B, 6) those of wrenches, or
-    empty. raw (3, rows, nv, nv) and gamma (rows, rows, 6, 6), or larger, are room.
+    empty. raw (3, rows, nv, nv) and gamma (rows, rows, 6, 6), or larger, are scratch buffers.
     """
     rows, count = len(by_q), get_int(model, 0, LINKS)
     place(model, links, columns, q)
@@ -194,7 +194,7 @@ def turn(links, i, count, m):
 @kernel
 def press(model, links, factorial, b, i, count, external, rows):
     """Subtract the wrench on a body, whose series is in the frame of the body, from a link's."""
-    for first in range(rows):  # a coefficient that the body carries turns with it: y' = -ad_V^T y
+    for first in range(rows):  # fixed to the body: y' = -ad_V^T y
         y = on_link(model, b, external[first])
         y = se3.adjoint_inverse_dual(
             load9(links, i, ROTATION), load3(links, i, POSITION), y[0], y[1])
@@ -217,7 +217,7 @@ def press(model, links, factorial, b, i, count, external, rows):
 
 @kernel
 def load_column(links, columns, i, count, k, nv, rows):
-    """Write what coordinate k of link i presses on all that it carries (13.11)."""
+    """Write the columns of coordinate k of link i, summed over all that it moves (13.11)."""
     for m in range(rows):
         row = m * nv + k
         om, of, zm, zf = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO

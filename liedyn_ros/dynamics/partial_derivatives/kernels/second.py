@@ -57,14 +57,14 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
 
 @inlined
 def less_bracket(hw, hv, x, y):
-    """Return what child sees of a parent's variation x of y: x - ad_h y."""
+    """Return the variation in the child of y, whose variation in the parent is x: x - ad_h y."""
     w, u = se3.ad(hw, hv, y[0], y[1])
     return vec3.sub(x[0], w), vec3.sub(x[1], u)
 
 
 @inlined
 def vary_motion(model, links, columns, table, i, v, y, xq, xv, xa):
-    """Write how the motion of link i varies, its parent's being known."""
+    """Write the variation of the motion of link i, its parent's being known."""
     parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
     zero = (vec3.ZERO, vec3.ZERO)
     h, yy, sv, rate, push = zero, load_pair(table, parent, Y), zero, zero, zero
@@ -93,7 +93,7 @@ def vary_motion(model, links, columns, table, i, v, y, xq, xv, xa):
 
 @inlined
 def vary_sums(links, table, i):
-    """Write what link i alone adds to al, be, and to how these and F vary."""
+    """Write the part of link i alone in al, be, and in the variations of al, be and F."""
     body = rigid.load(links, i, INERTIA)
     t, b = change.load(links, i, CHANGE)
     (yw, yv), (dyw, dyv) = load_pair(table, i, Y), load_pair(table, i, D_Y)
@@ -115,7 +115,7 @@ def vary_sums(links, table, i):
 
 @inlined
 def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
-    """Write how the gradient of the coordinates of link i varies, and add its sums on."""
+    """Write the variation of the gradient of link i, and add its sums to the parent."""
     parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
     v0, y0, dy0 = (load_pair(links, parent, TWIST), load_pair(table, parent, Y),
                    load_pair(table, i, D_Y))

@@ -34,7 +34,7 @@ def solve_mass(model, data, y, x):
 
 @inlined
 def eliminate(model, data, i, y, x):
-    """Write t = Psi (y - S^T p) of link i, and add what it hands on to its parent's."""
+    """Write t = Psi (y - S^T p) of link i, and add its bias wrench to its parent's."""
     kind, pitch, parent = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, PARENT)
     m, f = load3(data, i, ORDER_WRENCH), load3(data, i, ORDER_WRENCH + 3)
     for k in range(joints.degrees(kind) - 1, -1, -1):

@@ -29,7 +29,7 @@ INERTIA = 30  # I of the link, then of all that it carries
 CHANGE = 40  # B of the same: T (nine numbers, row by row) and b of [T 0; [b] 0]
 LINK_WIDTH = 52
 
-# Columns of columns: what coordinate k does to the twist and acceleration of its link.
+# Columns of columns: the derivatives of the twist and acceleration of a link by its coordinate k.
 S, P, Q, R = 0, 6, 12, 18
 COLUMN_WIDTH = 24
 

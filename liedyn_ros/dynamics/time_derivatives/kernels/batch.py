@@ -20,7 +20,7 @@ from liedyn_ros.jit.simd import get_int, LANES
 
 @long_kernel
 def inverse_batch(model, series, q, v, a, external, tau):
-    """Run rnea on each state, external may have none; return the first that is refused."""
+    """Run rnea on each state; return the first that is refused. external may have none."""
     links, states = get_int(model, 0, LINKS), len(q)
     size, loaded = a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):
@@ -49,7 +49,7 @@ def inverse_batch(model, series, q, v, a, external, tau):
 
 @long_kernel
 def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
-    """Run hybrid on each state, external may have none; return the first that is refused."""
+    """Run hybrid on each state; return the first that is refused. external may have none."""
     links, states = get_int(model, 0, LINKS), len(q)
     size, loaded = a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):

@@ -137,7 +137,7 @@ def load_efforts(model, series, i, v, tau, first, size):
 
 @inlined
 def store_given(model, series, i, v, prescribed, a, tau, first, size, order):
-    """Write coefficients of what is given of link i, from an order on zero for the rest."""
+    """Write coefficients of the given a and tau of link i; zero for others, from an order on."""
     vi, row = get_int(model, i, VI), i * size
     for j in range(joints.degrees(get_int(model, i, KIND))):
         held = is_prescribed(prescribed, vi + j)
@@ -156,7 +156,7 @@ def store_given(model, series, i, v, prescribed, a, tau, first, size, order):
 
 @inlined
 def load_sought(model, series, i, v, prescribed, a, tau, first, size, order):
-    """Write derivatives of what was sought of link i, from an order on."""
+    """Write derivatives of the unknown a and tau of link i, from an order on."""
     vi, row, lanes = get_int(model, i, VI), i * size, min(lanes_of(series), len(v) - first)
     for j in range(joints.degrees(get_int(model, i, KIND))):
         for lane in range(lanes):

@@ -5,16 +5,16 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""How far two results of the same equations are apart, order by order."""
+"""The difference of two results of the same equations, order by order."""
 
 from liedyn_ros.jit.decorators import inlined, kernel
 
-SMALL = 1e-6  # of order zero, or of 1 in SI units: rounding of numbers that are smaller is none
+SMALL = 1e-6  # of order zero, or of 1 in SI units: smaller numbers count as zero
 
 
 @kernel
 def compare(a, tau, other_a, other_tau, unit, error):
-    """Raise the error of each order to what another unit of mass makes it; return the largest."""
+    """Raise the error of each order to the difference from another unit; return the largest."""
     _compare(a, other_a, 1.0, error)
     _compare(tau, other_tau, unit, error)
     largest = 0.0

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Articulated inertias of a configuration: what kernels/aba.py finds at order zero, of LANES states.
+Articulated inertias of a configuration, as in kernels/aba.py, of LANES states.
 
 They, the gains and the pivots depend on the pose alone and serve every order (Lemma 2).
 """
@@ -61,7 +61,7 @@ def singular(model, data, prescribed, lane):
     """
     Return k + 1 for a coordinate k of one state whose pivot is too small, 0 if there is none.
 
-    Whether it is an inertia all the same, aba tells, of that state alone.
+    It may be an inertia all the same: aba decides, for that state alone.
     """
     for j in range(get_int(model, 0, NV) - 1, -1, -1):
         if not is_prescribed(prescribed, j) and not get_lane(

@@ -34,7 +34,7 @@ def translation_per_unit(kind, model, i):
 @inlined
 def advance(kind, per_unit, series, row, k):
     """
-    Write coefficient k + 1 of the pose; return what the parent gives to w and to a, link's axes.
+    Write coefficient k + 1 of the pose; return the parent's part of w and a, in the link's axes.
 
     That is R^T times the columns PARENT_VELOCITY, coefficient k + 1, and PARENT_ACCELERATION,
     coefficient k, for the rotation R of the joint (7.31), (7.32).
@@ -55,7 +55,7 @@ def advance(kind, per_unit, series, row, k):
 
 @inlined
 def advance_about_axis(series, row, k):
-    """Write coefficient k + 1 of cosine and sine, and return what advance returns."""
+    """Write coefficient k + 1 of cosine and sine; return the result of advance."""
     s = c = ax = ay = wx = wy = zero_like(series)
     for j in range(k + 1):  # three products that share their factors
         cosine, sine = get(series, row + j, COSINE), get(series, row + j, SINE)

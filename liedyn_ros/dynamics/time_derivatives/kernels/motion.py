@@ -90,7 +90,7 @@ def opposite_gravity(model, series, i, row, k):
 
 @inlined
 def origin_acceleration(kind, model, series, i, parent, row, k):
-    """Return coefficient k of what the parent gives to s of link i, in the joint frame (7.29)."""
+    """Return coefficient k of the parent's part of s of link i, in the joint frame (7.29)."""
     e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
     dw, c = angular_acceleration(series, parent, k), load6(series, parent + k, SQUARE)
     s = mat3.apply_t(e, vec3.add(

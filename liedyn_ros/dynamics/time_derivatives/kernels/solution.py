@@ -9,7 +9,7 @@
 """
 The accelerations of one order: elimination from the leaves, solution from the root (7.7).
 
-The series hold the motion without the accelerations that are sought, and the wrenches it needs.
+The series hold the motion without the unknown accelerations, and its net wrenches.
 Articulated inertias, gains and pivots are those of order zero, in data.
 """
 
@@ -74,7 +74,7 @@ def solve(model, data, series, prescribed, i, k, size):
 
 @inlined
 def change_from_parent(kind, model, series, i, row, k, dw, ds):
-    """Complete what the parent gives to link i; return what that adds to its w' and s."""
+    """Complete the parent's part of the motion of link i; return the changes of its w' and s."""
     e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
     ds = mat3.apply_t(e, vec3.add(ds, vec3.cross(dw, p)))
     dw = mat3.apply_t(e, dw)
@@ -95,7 +95,7 @@ def change_from_parent(kind, model, series, i, row, k, dw, ds):
 
 @inlined
 def solve_joint(model, data, series, prescribed, i, k, size, dw, ds):
-    """Solve for the coordinates of link i; return dw and ds with what they add."""
+    """Solve for the coordinates of link i; return dw and ds with their part."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
     for j in range(degrees(kind)):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The wrenches on a link, order by order: what its motion needs, what its joint transmits."""
+"""The wrenches on a link, order by order: its net wrench, and that of its joint."""
 
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import angular_acceleration, tensor_times
@@ -25,7 +25,7 @@ from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
 @inlined
 def store_net_wrench(model, series, i, k, size, loaded):
-    """Write coefficient k of the wrench that the motion of link i alone needs (7.35), (7.36)."""
+    """Write coefficient k of the net wrench of link i alone (7.35), (7.36)."""
     row = i * size
     mass, h, inertia = rigid.load(model, i, INERTIA)
     dw, c = angular_acceleration(series, row, k), load6(series, row + k, SQUARE)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the kinds of links differ in: the pose J(q) and the screws S, constant in their frame."""
+"""The kinds of links: the pose J(q) (2.1) and the screws S (2.2), constant in their frame."""
 
 import math
 
@@ -22,15 +22,20 @@ from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, S
 
 @inlined
 def pose(model, i, q):
-    """Return (r, p), which place link i in its parent."""
-    kind, qi = get_int(model, i, KIND), get_int(model, i, QI)
-    e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
+    """Return (r, p), the pose of link i in its parent."""
+    return placed(get_int(model, i, KIND), get(model, i, PITCH), load9(model, i, PLACEMENT),
+                  load3(model, i, PLACEMENT + 9), q, get_int(model, i, QI))
+
+
+@inlined
+def placed(kind, pitch, e, p, q, qi):
+    """Return the placement (e, p) of a link times J(q), its coordinates being at qi."""
     if kind == REVOLUTE:
         return turn(e, q[qi]), p
     if kind == PRISMATIC:
         return e, advance(e, q[qi], p)
     if kind == HELICAL:
-        return turn(e, q[qi]), advance(e, get(model, i, PITCH) * q[qi], p)
+        return turn(e, q[qi]), advance(e, pitch * q[qi], p)
     if kind == FREE:
         p = vec3.add(p, mat3.apply(e, (q[qi], q[qi + 1], q[qi + 2])))
         qi += 3
@@ -117,7 +122,7 @@ def screw(kind, pitch, k):
 
 @inlined
 def along(kind, pitch, k, m, f):
-    """Return S_k^T F, the part of a wrench that coordinate k feels."""
+    """Return S_k^T F, the part of a wrench along coordinate k."""
     if kind == REVOLUTE:
         return m[2]
     w, v = screw(kind, pitch, k)
@@ -137,12 +142,18 @@ def acceptable(model, q):
         return False
     good = finite(q)
     for i in range(1, get_int(model, 0, LINKS)):
-        kind = get_int(model, i, KIND)
-        if kind >= SPHERICAL:
-            at = get_int(model, i, QI) + (3 if kind == FREE else 0)
-            square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
-            good = good and abs(math.sqrt(square) - 1.0) <= TOLERANCE
+        good = good and is_unit(get_int(model, i, KIND), q, get_int(model, i, QI))
     return good
+
+
+@inlined
+def is_unit(kind, q, qi):
+    """Return whether the quaternion of a link, if it has one, is of unit length."""
+    if kind < SPHERICAL:
+        return True
+    at = qi + (3 if kind == FREE else 0)
+    square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
+    return abs(math.sqrt(square) - 1.0) <= TOLERANCE
 
 
 @inlined

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The steps the recursions share: pose and twist of a link from its parent's, and dissipation."""
+"""Steps of all recursions: pose and twist of a link from its parent's, and dissipation."""
 
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (

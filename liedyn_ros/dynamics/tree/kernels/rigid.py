@@ -31,7 +31,7 @@ def apply(body, w, v):
 
 @inlined
 def bias(body, w, v):
-    """Return -ad_V^T I V, what a body needs to keep a constant body twist."""
+    """Return -ad_V^T I V, the wrench of a body with a constant body twist."""
     m, f = apply(body, w, v)
     return vec3.add(vec3.cross(w, m), vec3.cross(v, f)), vec3.cross(w, f)  # (1.19)
 

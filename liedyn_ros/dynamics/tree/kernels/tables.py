@@ -24,7 +24,7 @@ GRAVITY = 4
 # Columns of model, rows 1 to N: links. Whole numbers: kind, row of the parent, first index in q
 # and in v.
 KIND, PARENT, QI, VI = range(4)
-PITCH = 4  # m/rad; beside what is read with it
+PITCH = 4  # m/rad; beside the columns that are read with it
 PLACEMENT = 5  # rotation row by row, then translation, of the link at rest in its parent
 INERTIA = 17  # m, h = m c, J
 # Columns of model, rows N + 1 to N + nv: coordinates.
