@@ -27,7 +27,7 @@ from liedyn_ros.aerial import AerialManipulator, LinearQuadraticFeedback, Refere
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.linearization.trees import LinearModel
+from liedyn_ros.dynamics.linearization import LinearModel
 from liedyn_ros.model import load_model, scale_masses
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.ros.messages.tree_messages import TreeMessages

@@ -6,8 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""README and docs: snippets run and print what the page says; links lead somewhere."""
+"""README and docs: snippets run and print what the page says; links and names lead somewhere."""
 
+import ast
 from pathlib import Path
 import re
 
@@ -25,6 +26,16 @@ LINK = re.compile(r'\]\((?!https?:)(?P<path>[^)#]*)(?:#(?P<anchor>[^)]*))?\)')
 HEADING = re.compile(r'^#+ (.*)$', re.MULTILINE)
 
 PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'docs').rglob('*.md'))]
+EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
+FOLDERS = ('.', 'benchmarks', 'config', 'docs', 'examples', 'launch', 'liedyn_interfaces',
+           'liedyn_ros', 'requirements', 'test', 'tools')
+SOURCES = sorted(path for folder in FOLDERS[1:] for path in (ROOT / folder).rglob('*.py'))
+FILE_IN_FOLDER = re.compile(r'(?<![\w/.>-])(\w+/)+\w+\.(py|md|sh|msg|srv)\b')
+FILE = re.compile(r'(?<![\w/.>-])(\w+/)*\w+\.(py|md|sh|msg|srv)\b')
+MODULE = re.compile(r'\bliedyn_ros(?:\.\w+)+')
+LATER = ('partial_derivatives',)
+# Modules that a user imports: errors, files of the package, nodes and their parts for composition.
+MODULES = r'liedyn_ros\.(common\.(errors|resources)|(nodes|ros)\..*)'
 WITH_SNIPPETS = [page for page in PAGES if SNIPPET.search(page.read_text())]
 
 
@@ -104,6 +115,70 @@ def test_links_lead_somewhere(page):
         if not target.exists() or (link['anchor'] and link['anchor'] not in anchors(target)):
             dead.append(link[0])
     assert dead == []
+
+
+def files():
+    """Return the path of each file of the repository, from each of its folders on."""
+    paths = [path.relative_to(ROOT).parts for folder in FOLDERS for path in
+             (ROOT.glob('*') if folder == '.' else (ROOT / folder).rglob('*'))]
+    return {'/'.join(parts[k:]) for parts in paths for k in range(len(parts))}
+
+
+def test_named_files_exist():
+    """In documents, and with a folder in comments and strings of code."""
+    known, missing = files(), []
+    for path in [*PAGES, *SOURCES]:
+        text = path.read_text()
+        for file in (FILE if path.suffix == '.md' else FILE_IN_FOLDER).finditer(text):
+            if file[0] not in known:
+                missing.append(f'{name(path)}: {file[0]}')
+    assert missing == []
+
+
+def module_of(dotted):
+    """Return the file of a module or package, and the names after it."""
+    parts = dotted.split('.')
+    for k in range(len(parts), 0, -1):
+        path = ROOT.joinpath(*parts[:k])
+        for file in (path.with_suffix('.py'), path / '__init__.py'):
+            if file.is_file():
+                return file, parts[k:]
+    raise LookupError(dotted)
+
+
+def test_named_modules_exist():
+    """And what is named of one occurs in it."""
+    missing = []
+    for page in PAGES:
+        for dotted in MODULE.findall(page.read_text()):
+            file, names = module_of(dotted)
+            if names and not re.search(rf'\b{names[0]}\b', file.read_text()):
+                missing.append(f'{name(page)}: {dotted}')
+    assert missing == []
+
+
+def exported(package):
+    """Return the names in the `__all__` of a package."""
+    for node in ast.parse((package / '__init__.py').read_text()).body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == '__all__':
+            return ast.literal_eval(node.value)
+    return []
+
+
+@pytest.mark.parametrize('page', [*(page for page in WITH_SNIPPETS if page.stem not in LATER),
+                                  *EXAMPLES], ids=name)
+def test_imports_are_of_packages(page):
+    """A user's code imports exported names; modules can move. MODULES are interfaces."""
+    code = page.read_text() if page.suffix == '.py' else code_of(page)
+    refused = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith('liedyn_ros'):
+            path = ROOT.joinpath(*node.module.split('.'))
+            allowed = exported(path) if path.is_dir() else []
+            if not re.fullmatch(MODULES, node.module):
+                refused += [f'from {node.module} import {alias.name}' for alias in node.names
+                            if alias.name not in allowed]
+    assert refused == []
 
 
 def test_every_page_is_on_the_map():

@@ -23,8 +23,9 @@ REFUSED = re.compile(
     r'|\b(MOS[T]|FURTHES[T]|PATIENC[E])(_|\b)')
 FOLDERS = ['.', 'benchmarks', 'config', 'docs', 'examples', 'launch', 'liedyn_interfaces',
            'liedyn_ros', 'test', 'tools']
-CLEAN = ['benchmarks', 'config', 'docs/guides', 'docs/nodes', 'docs/theory', 'examples', 'launch',
-         'liedyn_interfaces', 'tools', *(f'liedyn_ros/{part}' for part in (
+CLEAN = ['README.md', 'CONTRIBUTING.md', 'benchmarks', 'config', 'docs/guides', 'docs/nodes',
+         'docs/theory', 'docs/architecture.md', 'docs/conventions.md', 'docs/theory.md',
+         'examples', 'launch', 'liedyn_interfaces', 'tools', *(f'liedyn_ros/{part}' for part in (
              'aerial', 'control', 'demo', 'identification', 'layers.py', 'lie', 'model',
              'studies'))]
 

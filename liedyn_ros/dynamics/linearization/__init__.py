@@ -7,3 +7,12 @@
 # language governing permissions and limitations under the License.
 
 """Linear models of dynamics about a state or along a motion."""
+
+from liedyn_ros.dynamics.linearization.closed_loops import (
+    constrained_transition, linearize_constrained, linearize_constrained_along)
+from liedyn_ros.dynamics.linearization.trees import (
+    linearize, linearize_along, LinearModel, transition)
+
+__all__ = [
+    'constrained_transition', 'linearize', 'linearize_along', 'linearize_constrained',
+    'linearize_constrained_along', 'LinearModel', 'transition']

@@ -6,4 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Partial derivatives of the dynamics: full Jacobians, products with vectors, linearisation."""
+"""Partial derivatives of the dynamics of trees: Jacobians, and products with vectors."""
+
+from liedyn_ros.dynamics.partial_derivatives.body_jacobian import (
+    body_jacobian_hessian, body_jacobian_rates)
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+
+__all__ = ['body_jacobian_hessian', 'body_jacobian_rates', 'Parameters']
