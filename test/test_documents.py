@@ -33,7 +33,6 @@ SOURCES = sorted(path for folder in FOLDERS[1:] for path in (ROOT / folder).rglo
 FILE_IN_FOLDER = re.compile(r'(?<![\w/.>-])(\w+/)+\w+\.(py|md|sh|msg|srv)\b')
 FILE = re.compile(r'(?<![\w/.>-])(\w+/)*\w+\.(py|md|sh|msg|srv)\b')
 MODULE = re.compile(r'\bliedyn_ros(?:\.\w+)+')
-LATER = ('partial_derivatives',)
 # Modules that a user imports: errors, files of the package, nodes and their parts for composition.
 MODULES = r'liedyn_ros\.(common\.(errors|resources)|(nodes|ros)\..*)'
 WITH_SNIPPETS = [page for page in PAGES if SNIPPET.search(page.read_text())]
@@ -165,8 +164,7 @@ def exported(package):
     return []
 
 
-@pytest.mark.parametrize('page', [*(page for page in WITH_SNIPPETS if page.stem not in LATER),
-                                  *EXAMPLES], ids=name)
+@pytest.mark.parametrize('page', [*WITH_SNIPPETS, *EXAMPLES], ids=name)
 def test_imports_are_of_packages(page):
     """A user's code imports exported names; modules can move. MODULES are interfaces."""
     code = page.read_text() if page.suffix == '.py' else code_of(page)
