@@ -135,7 +135,7 @@ def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: fl
     bare = PoseSolver(geometry).solve_batch(lengths[kept], poses[kept]).poses
     tracker, found, flags = MonitoredTracker(geometry, home), np.empty((len(kept), 4, 4)), []
     for j, k in enumerate(kept.tolist()):
-        monitored = tracker.update(int(stamps[k]), lengths[k])
+        monitored = tracker.track(int(stamps[k]), lengths[k])
         found[j] = monitored.pose
         flags.append(monitored.flags & ~TRUE_FLAGS)
     flagged = np.array([bool(flag) for flag in flags])

@@ -70,7 +70,7 @@ def run(rate: int, noise: float, given: bool) -> dict[str, float]:
     estimator = MotionEstimator(GEOMETRY)
     squares: dict[str, list[float]] = {key: [] for key in ('pose', 'twist', *map(str, AHEAD))}
     for k, (time, values) in enumerate(zip(times.tolist(), lengths)):
-        tracked = tracker.update(round(1e9 * time), values)
+        tracked = tracker.track(round(1e9 * time), values)
         if k < SKIPPED or not tracked.noise_known:
             continue
         now = estimator.of(tracked)

@@ -77,7 +77,7 @@ def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures
     named, delay, others, worst = False, None, False, 0.0
     for k, (pose, values) in enumerate(zip(poses, lengths)):
         wobble = se3.exp([*(5e-4 * rng.normal(size=3)), 0.0, 0.0, 0.0])[:3, :3]
-        safe = tracker.update((k + 1) * 10**6, values, reading=imu and pose[:3, :3] @ wobble)
+        safe = tracker.track((k + 1) * 10**6, values, reading=imu and pose[:3, :3] @ wobble)
         others |= any(other != leg for other in safe.legs)
         if leg in safe.legs and not named:
             named, delay = True, (k - begin) / RATE
@@ -109,7 +109,7 @@ def freeze(step: float, leg: int, rng: np.random.Generator) -> float:
     lengths = step * np.round(leg_lengths(GEOMETRY, poses) / step)
     lengths[begin:, leg] = lengths[begin, leg]
     for k, values in enumerate(lengths):
-        safe = tracker.update((k + 1) * 10**6, values)
+        safe = tracker.track((k + 1) * 10**6, values)
         if Flag.LEG_FROZEN in safe.flags and leg in safe.legs:
             return (k - begin) / RATE
     return float('inf')

@@ -131,7 +131,7 @@ def cross(name: str, duration: float, noise: float, seed: int) -> Figures:
     reports, silent, poses = [], False, []
     motion = ScrewMotion(start, displacement, duration)
     for k, (stamp_ns, pose, lengths) in enumerate(samples(motion, duration, noise, seed)):
-        tracked, held = plain.update(stamp_ns, lengths), holds.update(stamp_ns, lengths)
+        tracked, held = plain.track(stamp_ns, lengths), holds.track(stamp_ns, lengths)
         if Flag.BRANCH_CROSSED in held.flags:
             reports.append(k)
         poses.append(pose)
@@ -197,7 +197,7 @@ def turn(motion: Return, noise: float, seed: int) -> Figures:
     silent = False
     for k, (stamp_ns, pose, lengths) in enumerate(
             samples(motion, motion.duration, noise, seed)):
-        held = tracker.update(stamp_ns, lengths)
+        held = tracker.track(stamp_ns, lengths)
         silent |= k % LOOK_EVERY == 0 and unsaid(held, pose)
     return {'wrong': error(held.pose, pose) > WRONG,
             'left_open': Flag.BRANCH_UNSURE in held.flags, 'silent': silent}
@@ -229,7 +229,7 @@ def follow(motion: Path, name: str, duration: float, noise: float, seed: int) ->
     """Run a tracker with nothing set along a path."""
     tracker, silent = MonitoredTracker(GEOMETRY, path(name)[0]), False
     for k, (stamp_ns, pose, lengths) in enumerate(samples(motion, duration, noise, seed)):
-        found = tracker.update(stamp_ns, lengths)
+        found = tracker.track(stamp_ns, lengths)
         silent |= k % LOOK_EVERY == 0 and unsaid(found, pose)
     return {'wrong': error(found.pose, pose) > WRONG, 'silent': silent,
             'wrong_silent': unsaid(found, pose)}
@@ -282,7 +282,7 @@ def alarms() -> list[Figures]:
         motion = Slowed(good_motion(7), slower)
         for stamp_ns, _, lengths in samples(motion, 60.0, 0.0 if step else noise, 7):
             reading = step * np.round(lengths / step) if step else lengths
-            safe = tracker.update(stamp_ns, reading)
+            safe = tracker.track(stamp_ns, reading)
             count += bool(safe.flags)
             least = min(least, safe.smallest_singular_value)
         figures.append({'noise': noise, 'step': step, 'slower': slower, 'alarms': count,
@@ -304,7 +304,7 @@ def update_time() -> Figures:
         taken = []
         for k, values in enumerate(lengths):
             begin = time.perf_counter()
-            tracker.update((k + 1) * 10**6, values)
+            tracker.track((k + 1) * 10**6, values)
             taken.append(time.perf_counter() - begin)
         result[name] = statistics.median(taken[500:])
     print(f'a sample takes {1e6 * result["plain"]:.0f} us plain, '

@@ -41,7 +41,8 @@ from liedyn_ros.stewart.solver.methods import (
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.covariance import in_fixed_axes, LegNoise, linear_first
-from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor
+from liedyn_ros.stewart.tracking.legs.faults import LegFaults
+from liedyn_ros.stewart.tracking.legs.monitor import LegFindings, LegMonitor
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
@@ -54,15 +55,16 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'Branch',
     'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag', 'GaussNewton',
-    'LegActuators', 'LegFaults', 'LegForceCommand', 'LegForm', 'LegMasses', 'LegMonitor',
-    'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LengthSensor', 'LevenbergMarquardt',
-    'Margins', 'Method', 'MonitorConfig', 'MonitoredPose', 'MonitoredTracker', 'MotionEstimate',
-    'MotionEstimator', 'NoiseReport', 'OffsetStrut', 'OrientationSensor', 'PathProof',
-    'PathProver', 'PlatformController', 'PlatformMasses', 'PlatformMeter', 'PlatformSimulation',
-    'PlatformState', 'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'Residual',
-    'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution',
-    'Solutions', 'Start', 'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut',
-    'TrackedPose', 'Trivialization', 'in_fixed_axes', 'joint_covariance', 'leg_ends',
-    'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'model_state', 'platform_model',
-    'squared_length_jacobian', 'time_until', 'transmissions', 'twist_of_leg_rates',
+    'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegForm', 'LegMasses',
+    'LegMonitor', 'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LengthSensor',
+    'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
+    'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
+    'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',
+    'PlatformMeter', 'PlatformSimulation', 'PlatformState', 'PoseCertifier', 'PoseSolver',
+    'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit',
+    'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status',
+    'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
+    'Trivialization', 'in_fixed_axes', 'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates',
+    'length_jacobian', 'linear_first', 'model_state', 'platform_model', 'squared_length_jacobian',
+    'time_until', 'transmissions', 'twist_of_leg_rates',
 ]

@@ -42,11 +42,11 @@ def warm_up_tracking() -> None:
             leg_noise=NOISE, hold_hypotheses=True, sensor=sensor))
         for k in range(SETTLED):
             stamp_ns = 1_000_000 * k
-            tracked = tracker.update(
+            tracked = tracker.track(
                 stamp_ns, lengths, None if k else 0.0 * lengths, reading, stamp_ns - 1000 * k)
             estimator.of(tracked)
         estimator.predict(tracked, 1e-3)
-        tracker.update(1_000_000 * SETTLED, np.tile([0.3, 0.9], 3))  # which no pose has
+        tracker.track(1_000_000 * SETTLED, np.tile([0.3, 0.9], 3))  # which no pose has
     PlatformMeter(geometry).measure(home).exceeded_limits()
     AssemblyModeSolver(geometry).solve(lengths)
     cranks = StewartGeometry.from_yaml(config_file('stewart_cranks.yaml'))

@@ -105,23 +105,25 @@ class PlatformState:
     @property
     def margins(self) -> Margins:
         """Return what is left of the platform's limits, negative where one is exceeded."""
+        return Margins(self._measured_margins())
+
+    def _measured_margins(self) -> Array:
+        """Return the margins (33,); measure them once."""
         margins = self._margins
         if margins is None:
             margins, least = self._meter.margins_at(self.pose)
-            self.keep_margins(margins, least)
-        return Margins(margins)
-
-    def keep_margins(self, margins: Array, least: float) -> None:
-        """Take the margins (33,) and the least of them, where a kernel has measured them."""
-        self._margins, self._kept = margins, least >= 0.0
+            self._kept = least >= 0.0
+            self._margins = margins  # last: another thread may read both
+        return margins
 
     @property
     def flags(self) -> Flag:
         """Return NEAR_SINGULARITY, NEAR_DEAD_CENTRE and the flags of limits that are exceeded."""
         meter, near = self._meter, abs(self.signed_value) <= self._meter.singularity_warning
-        if self._margins is not None and self._kept and not (near or meter.driven):
-            return NONE  # as nearly always, and quick to see
-        margins, flags = self.margins, Flag.NEAR_SINGULARITY if near else NONE
+        values = self._measured_margins()
+        if self._kept and not (near or meter.driven):
+            return NONE  # the usual case
+        margins, flags = Margins(values), Flag.NEAR_SINGULARITY if near else NONE
         if meter.driven and min(meter.transmissions(self.pose)) <= meter.singularity_warning:
             flags |= Flag.NEAR_DEAD_CENTRE
         for part, flag in ((margins.travel, Flag.LEG_TRAVEL),

@@ -7,14 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """
-A tracker that warns when a pose may be wrong, names the leg, and can hold the other branch.
+A tracker that warns of wrong poses, names the faulty leg, and can follow both branches.
 
-A sample goes through stages: gate, legs, solve, branch, sensor. Each returns what it found and
-changes no other; the tracker puts their findings together.
+A sample passes five stages, each an object with one call that returns its findings:
+SampleGate.accept, LegMonitor.examine, PoseTracker.solve_sample, BranchMonitor.judge and
+SensorMonitor.compare. MonitoredTracker combines them.
 """
 
 from dataclasses import dataclass
-from functools import partial
 import math
 
 import numpy as np
@@ -23,27 +23,23 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import limits
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import Status
-from liedyn_ros.stewart.tracking.branch.kernels import poses
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
-from liedyn_ros.stewart.tracking.branch.two_branch_tracker import Choice, TwoBranchTracker
-from liedyn_ros.stewart.tracking.legs.kernels import leg_faults, motion_bank, readings
-from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor
-from liedyn_ros.stewart.tracking.legs.motion_filter import LegMotion, MotionFilter
+from liedyn_ros.stewart.tracking.legs.faults import NO_FAULTS
+from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
+from liedyn_ros.stewart.tracking.legs.motion import LegMotion
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
+from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
 KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
-NOTHING = np.full(6, math.nan)
-NO_FAULTS = LegFaults(NOTHING, NOTHING, False)
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 
@@ -90,24 +86,16 @@ class MonitoredTracker:
         self._gate = SampleGate(geometry)
         self._unit, _ = geometry.reading_unit
         self._length = geometry.characteristic_length / self._unit
-        # Noise and faults are judged in one unit, also where cranks and other legs are mixed.
-        self._relative = geometry.drive_scales / self._unit
+        self._relative = geometry.drive_scales / self._unit  # of readings to that unit
         self._leg_monitor = LegMonitor(
-            config.leg_noise, config.leg_acceleration, config.frozen_time, config.leg_resolution,
-            geometry.reading_unit,
-            self._length if geometry.driven else 0.0)
-        self._tracker = PoseTracker(geometry, home, method, self._meter)
+            geometry, config.leg_noise, config.leg_acceleration, config.frozen_time,
+            config.leg_resolution)
+        self._pose_tracker = PoseTracker(geometry, home, method, self._meter)
         self._branch_monitor = BranchMonitor()
         self._two_branches = TwoBranchTracker(
             geometry, home, method, self._meter) if config.hold_hypotheses else None
         self._sensor_monitor = None if config.sensor is None else SensorMonitor(
             config.sensor, config.sensor_time)
-        self._motion_filter = MotionFilter(geometry.drive_scales)
-        self._take_readings = partial(
-            readings.take, self._leg_monitor.words, self._leg_monitor.noise.words,
-            self._motion_filter.words, self._relative)
-        self._take_pose = partial(
-            poses.take, self._branch_monitor.words, *self._meter.tables)
         self._motion: LegMotion | None = None
         self._last: MonitoredPose | None = None
         self._sign = 0  # of the determinant, reported with the last sample
@@ -120,89 +108,76 @@ class MonitoredTracker:
 
     @property
     def noise(self) -> NoiseReport:
-        """Return what the readings show of their noise, and what is wrong with the parameters."""
+        """Return the estimates of the readings' noise, and advice on wrong parameters."""
         return self._leg_monitor.report()
 
     def reset(self) -> None:
         """Forget the motion, the faults and the branch: the next sample starts from home."""
-        self._tracker.reset()
+        self._pose_tracker.reset()
         self._gate.reset()
         self._forget()
         self._lost = False
 
-    def update(
+    def track(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
             reading: ArrayLike | None = None, reading_ns: int | None = None) -> MonitoredPose:
         """
-        Return the pose of one sample as PoseTracker.update does, with its warnings.
+        Return the pose of one sample as PoseTracker.track does, with its warnings.
 
         reading: the redundant sensor's, where there is a new one. reading_ns: its time, to which
         the pose is moved at its twist; that of the lengths where it is left out.
         """
         sample = self._gate.accept(stamp_ns, lengths, rates)
         if sample.clock_set_back:
-            self._lost |= self._tracker.last is not None
-            self._tracker.continue_from(None)
+            self._lost |= self._pose_tracker.last is not None
+            self._pose_tracker.continue_from(None)
             self._forget()
-        faults, self._motion = self._read(sample)
-        if faults.outliers and faults.noise_known and self.config.replace_outliers:
-            sample = sample._replace(lengths=faults.plausible)
-        started = self._tracker.last is not None
-        tracked = self._tracker.advance(sample, self._may_restart)
-        flags = 0 if faults is NO_FAULTS else faults.flags
+        faults, plausible, self._motion = self._leg_monitor.examine(
+            sample.stamp_ns, sample.lengths)
+        if faults.outliers and self._leg_monitor.noise.known and self.config.replace_outliers:
+            sample = sample._replace(lengths=plausible)
+        started = self._pose_tracker.last is not None
+        tracked = self._pose_tracker.solve_sample(sample, self._may_restart)
+        flags, legs = (0, ()) if faults is NO_FAULTS else (faults.flags, faults.legs)
         if self._lost or (started and tracked.start is Start.HOME):
             flags |= Flag.RESTARTED.value
         if tracked.status is not Status.CONVERGED:
-            return self._unsolved(tracked, flags, faults, started)
+            return self._unsolved(tracked, flags, legs, started)
         self._lost = False
         sensed: Reading | None = None
         if self._sensor_monitor is not None and reading is not None:
             sensed = reading, stamp_ns if reading_ns is None else reading_ns
         choice = self._choose(tracked, sample, sensed)
-        self._last = self._report(choice, flags, faults.legs, sensed, started, rates is not None)
+        self._last = self._report(choice, flags, legs, sensed, started, rates is not None)
         return self._last
-
-    def _read(self, sample: Sample) -> tuple[LegFaults, LegMotion | None]:
-        """Return the faults of a sample's readings, and the motion of the legs."""
-        legs, row, moved = self._leg_monitor, np.empty(readings.ROW), np.empty(motion_bank.MOVED)
-        noise, jitter = self._unit * legs.noise.total, legs.noise.jitter
-        found, period = self._take_readings(
-            legs.seconds(sample.stamp_ns), sample.stamp_ns, sample.lengths, noise, jitter, row,
-            moved)
-        if found:
-            legs.learn_from(found)
-        faults = NO_FAULTS
-        if found & leg_faults.FAULTY:
-            faults = legs.faults_of(found, row[readings.RESIDUALS:readings.PLAUSIBLE],
-                                    row[readings.PLAUSIBLE:])
-        return faults, self._motion_filter.motion_of(period, noise, jitter, moved)
 
     def _may_restart(self) -> bool:
         """Return whether a solve that failed may go over to another branch, from home."""
         return not self._branch_monitor.near(KEPT_BRANCH)
 
     def _unsolved(
-            self, tracked: TrackedPose, flags: int, faults: LegFaults, started: bool
+            self, tracked: TrackedPose, flags: int, legs: tuple[int, ...], started: bool
     ) -> MonitoredPose:
-        """Judge lengths that no pose has, which by noise is so at a singularity."""
-        self._leg_monitor.restart()
+        """Handle a failed solve; near a singularity noise alone can cause it."""
+        self._leg_monitor.restart_prediction()
         near = self._branch_monitor.near(KEPT_BRANCH)
         if near:
             error = np.linalg.norm(tracked.lengths - leg_lengths(self.geometry, tracked.pose))
-            self._branch_monitor.update(
+            self._branch_monitor.judge(
                 tracked.stamp_ns, tracked.state, self._relative_noise,
                 self._unit * float(error) / self.geometry.characteristic_length)
         else:
-            self._branch_monitor.coast(tracked.stamp_ns)
+            self._branch_monitor.predict(tracked.stamp_ns)
         if self._crosses(started):
             flags |= Flag.BRANCH_CROSSED.value
         if self._branch_monitor.near(KEPT_BRANCH):
             flags |= Flag.BRANCH_UNSURE.value
-        return self._pose(tracked, flags, faults.legs)
+        return self._pose(tracked, flags, legs)
 
     def _choose(self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> Choice:
-        """Return the pose of the better branch, and go on from it."""
-        branch = self._judge(tracked)
+        """Return the pose of the better branch, and continue from it."""
+        branch = self._branch_monitor.judge(
+            tracked.stamp_ns, tracked.state, self._relative_noise)
         if self._two_branches is None:
             return Choice(tracked, branch)
         prefer = None
@@ -210,18 +185,10 @@ class MonitoredTracker:
             prefer = self._sensor_monitor.preference(tracked, *sensed)
         choice = self._two_branches.choose(tracked, sample, branch, prefer)
         if choice.switched:
-            self._tracker.continue_from(choice.tracked)
+            self._pose_tracker.continue_from(choice.tracked)
         if choice.confirmed:
             self._branch_monitor.confirm(choice.tracked.state)
         return choice
-
-    def _judge(self, tracked: TrackedPose) -> Branch:
-        """Return what the motion shows of a pose, and measure what is left of its limits."""
-        state, margins = tracked.state, np.empty(limits.COUNT)
-        found, least = self._take_pose(
-            tracked.stamp_ns, tracked.pose, state.values, self._relative_noise, margins)
-        state.keep_margins(margins, least)
-        return Branch(*found)
 
     def _report(
             self, choice: Choice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
@@ -269,12 +236,11 @@ class MonitoredTracker:
 
     def _crosses(self, started: bool) -> bool:
         """Return whether the motion has led through a singularity since the sample before."""
-        before, self._sign = self._sign, self._branch_monitor.told_sign
+        before, self._sign = self._sign, self._branch_monitor.reported_sign
         return started and self._sign != before
 
     def _forget(self) -> None:
         self._last = self._motion = None
-        self._motion_filter.reset()
         self._branch_monitor.reset()
         self._leg_monitor.reset()
         if self._sensor_monitor is not None:

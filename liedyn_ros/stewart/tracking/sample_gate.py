@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The first stage of tracking: which samples of leg lengths are let in."""
+"""The first stage of tracking accepts or refuses a sample: a stale stamp is refused here."""
 
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from liedyn_ros.stewart.platform.kernels import legs
 
 class Sample(NamedTuple):
     """
-    A sample that was let in: its time, lengths (6,), m, and rates (6,), m/s, if measured.
+    An accepted sample: its time, lengths (6,), m, and rates (6,), m/s, if measured.
 
     clock_set_back: whether its time shows that the clock was set back.
     """
@@ -35,7 +35,7 @@ class Sample(NamedTuple):
 
 
 class SampleGate:
-    """Checks shape, finiteness, limits and order of samples, each once."""
+    """Checks shape, finiteness, limits and order of stamps of each sample, once."""
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry."""

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-A redundant sensor beside the six legs: it shows what the lengths alone cannot.
+The stage of the redundant sensor: it shows faults that the six lengths alone cannot show.
 
 A redundant sensor measures some function of the pose. Its residual at the pose of the lengths is
 zero except for noise. A bias of a leg moves the pose and with it the residual. The direction of
@@ -33,13 +33,13 @@ from liedyn_ros.stewart.platform.state import PlatformState
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
 MAX_STATISTIC = 30.0  # of a residual squared over its variance, less than 1e-5 by chance
-MIN_LEAD = 10.0  # by how much one leg must explain more than any other to be named
-MAX_MOVE = 100.0  # deviations of a reading that a pose is moved by to its time: more is a jump
-APART = 4.0  # by how much two poses must differ more than one moves between lengths and reading
+MIN_LEAD = 10.0  # lead in the explained statistic of the named leg over any other
+MAX_MOVE = 100.0  # deviations of a reading by which its pose may move until then: more is a jump
+APART = 4.0  # ratio of the distance of two poses to the motion between lengths and reading
 
 
 class Sensor(Protocol):
-    """What a redundant sensor tells: its residual, how a pose changes it, its own variance."""
+    """A redundant sensor: its residual, the derivative by the pose, its own variance."""
 
     def residual(self, pose: Array, reading: ArrayLike) -> Array:
         """Return reading less prediction at a pose (4, 4), (n,)."""
@@ -49,7 +49,7 @@ class Sensor(Protocol):
 
     @property
     def variance(self) -> float:
-        """Return the variance of each of its numbers."""
+        """Return the variance of each residual."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class OrientationSensor:
         return so3.log(so3.compose(so3.inverse(pose[:3, :3]), reading))
 
     def derivative(self, pose: Array) -> Array:
-        """Return (3, 6): turning the pose takes from the residual."""
+        """Return (3, 6): a rotation of the pose reduces the residual."""
         return np.hstack((-np.eye(3), np.zeros((3, 3))))
 
     @property
@@ -95,7 +95,7 @@ class LengthSensor:
         return np.asarray(reading, dtype=float) - np.linalg.norm(self._leg(pose)).reshape(1)
 
     def derivative(self, pose: Array) -> Array:
-        """Return (1, 6): less the unit wrench along the leg (11.4)."""
+        """Return (1, 6): the negative unit wrench along the leg (11.4)."""
         leg = self._leg(pose)
         direction = pose[:3, :3].T @ leg / np.linalg.norm(leg)
         return -np.hstack((np.cross(self.platform, direction), direction))[None]
@@ -131,7 +131,7 @@ class SensorMonitor:
         """
         Take the sensor and the time to average over (s).
 
-        Averaging takes the legs' noise away but not the sensor's own, which drifts.
+        Averaging reduces the legs' noise but not the sensor's own, which drifts.
         """
         _require_positive(time)
         self.sensor = sensor
@@ -141,7 +141,7 @@ class SensorMonitor:
     def reset(self) -> None:
         """Forget the average."""
         self._mean: Array | None = None
-        self._share = 1.0  # of one sample's variance in that of the mean
+        self._share = 1.0  # variance of the mean over that of one sample
         self._stamp_ns = 0
 
     def compare(
@@ -162,19 +162,19 @@ class SensorMonitor:
             pose = _moved(pose, tracked.twist, -lag)
             share = lag / tracked.twist_span if tracked.twist_span else 0.0
         # The twist being a difference, the moved pose's error is (1 - share) d + share d_before.
-        return self.update(
+        return self.judge_pose(
             tracked.stamp_ns, pose, reading, tracked.state, noise,
             (1.0 - share) ** 2 + share ** 2)
 
-    def update(
+    def judge_pose(
             self, stamp_ns: int, pose: Array, reading: ArrayLike, state: PlatformState,
             noise: float | Array, spread: float = 1.0) -> SensorFit:
         """
         Return how a reading fits the pose of the lengths at the same time (ns).
 
         state: the platform's at the pose, or at that of the lengths. noise: m or rad, standard
-        deviation of a leg's reading, or of each (6,). spread: the pose's variance in units of what
-        that makes.
+        deviation of a leg's reading, or of each (6,). spread: ratio of the pose's variance to the
+        variance by that noise.
         """
         residual = self.sensor.residual(pose, reading)
         if self._mean is None or stamp_ns <= self._stamp_ns:
@@ -189,7 +189,7 @@ class SensorMonitor:
     def preference(
             self, tracked: TrackedPose, reading: ArrayLike, reading_ns: int
     ) -> Callable[[Array, Array], bool | None]:
-        """Return what tells whether a reading at its time (ns) fits the second of two poses."""
+        """Return a function: whether a reading at its time (ns) fits the second of two poses."""
         lag = 1e-9 * (tracked.stamp_ns - reading_ns)
         return partial(self._prefers_second, reading=reading, twist=tracked.twist, lag=lag)
 
@@ -197,10 +197,10 @@ class SensorMonitor:
             self, first: Array, second: Array, reading: ArrayLike, twist: Array | None, lag: float
     ) -> bool | None:
         """
-        Return whether a reading fits the second of two poses better; None if it cannot tell.
+        Return whether a reading fits the second of two poses better; None if it is not decided.
 
-        twist: of the first. lag: s, from the reading to the poses. The second has another twist:
-        poses that are not much further apart than the first has moved since are not told apart.
+        twist: of the first. lag: s, from the reading to the poses. The second has another twist,
+        so two poses are compared only if they are much further apart than the first has moved.
         """
         way = 0.0
         if lag:
@@ -215,7 +215,7 @@ class SensorMonitor:
         return None if abs(margin) < MAX_STATISTIC else margin > 0.0
 
     def _way(self, pose: Array, twist: Array, seconds: float) -> float:
-        """Return by how much the sensor's reading of a pose changes in a time (s) at a twist."""
+        """Return the change of the sensor's reading of a pose in a time (s) at a twist."""
         return float(np.linalg.norm(seconds * self.sensor.derivative(pose) @ twist))
 
     def _judge(

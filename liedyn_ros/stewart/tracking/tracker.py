@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The pose of a moving platform, sample after sample, from the pose before."""
+"""The stage of the solve: the pose of each sample, from the pose before."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,8 +48,8 @@ class TrackedPose:
     stamp_ns: the sample's time. lengths: (6,), m. pose: (4, 4), platform in base, m, where the
     solve ended. status, iterations: of the solve. residual: largest leg length error, m. start:
     the guess. state: the platform's at the pose. twist: body twist (w, v) of the platform, rad/s
-    and m/s, or None where one sample alone cannot tell it. twist_span: s between the two poses
-    that it is the difference of; 0 where it comes from measured rates. solve_time: s.
+    and m/s, or None for the first sample without rates. twist_span: s between the two poses of
+    whose difference it is made; 0 where it comes from measured rates. solve_time: s.
     """
 
     stamp_ns: int
@@ -77,10 +77,10 @@ class TrackedPose:
 
 class PoseTracker:
     """
-    Solves each sample from the last pose moved on at constant twist, and from home if that fails.
+    Solves each sample from the last pose predicted at constant twist, and from home if that fails.
 
-    Only a converged pose changes the state: whatever is refused or fails leaves the last good
-    one in place. Use one in each thread: a tracker that two threads share gives wrong poses.
+    Only a converged pose changes the state: a refused sample or a failed solve leaves the last
+    good one in place. Use one in each thread: a tracker that two threads share gives wrong poses.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class PoseTracker:
         """
         Take a geometry, the home pose (4, 4) of the platform in the base (m), a method.
 
-        meter: what measures the poses, where it is shared with other stages. Raises GeometryError
-        for a platform that is singular at every pose, and what `require_pose` raises.
+        meter: measures the poses, if it is shared with other stages. Raises GeometryError for a
+        platform that is singular at every pose, and the errors of `require_pose`.
         """
         self.geometry = geometry
         self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
@@ -110,27 +110,27 @@ class PoseTracker:
         self._last = None
         self._gate.reset()
 
-    def update(
+    def track(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
     ) -> TrackedPose:
         """
         Return the pose of one sample of leg lengths (6,), m, taken at a time in ns.
 
         rates: (6,), m/s, where they are measured; the twist then comes from them, else from the
-        difference of two poses. Raises what SampleGate.accept raises. Where the clock was set
+        difference of two poses. Raises the errors of SampleGate.accept. Where the clock was set
         back (Timeline), the motion is forgotten.
         """
         sample = self._gate.accept(stamp_ns, lengths, rates)
         if sample.clock_set_back:
             self._last = None
-        return self.advance(sample)
+        return self.solve_sample(sample)
 
-    def advance(
+    def solve_sample(
             self, sample: Sample, may_restart: Callable[[], bool] = lambda: True) -> TrackedPose:
         """
-        Return the pose of a sample that a gate has let in.
+        Return the pose of a sample that SampleGate has accepted.
 
-        may_restart: tells whether a solve that failed is tried again from home.
+        may_restart: whether a failed solve is tried again from home.
         """
         values = np.empty(COUNT)
         begin = time.perf_counter()
@@ -148,7 +148,7 @@ class PoseTracker:
         return tracked
 
     def continue_from(self, last: TrackedPose | None) -> None:
-        """Start the next solve from a pose that another stage has chosen; None: from home."""
+        """Start the next solve from a pose of another stage; None: from home."""
         self._last = last
 
     def _solve(

@@ -103,7 +103,7 @@ def test_the_tracker_flags_every_sample_beyond_a_limit(geometry, home):
     seen = []
     for k, pitch in enumerate(np.linspace(0.0, 0.9, 200)):
         pose = se3.compose(home, se3.exp([0.0, pitch, 0.0, 0.0, 0.0, 0.0]))
-        safe = tracker.update(k * 1_000_000, leg_lengths(limited, pose))
+        safe = tracker.track(k * 1_000_000, leg_lengths(limited, pose))
         left = meter.measure(pose).margins
         assert np.allclose(safe.state.margins.values, left.values, atol=1e-9)
         for flag, part in ((Flag.LEG_TRAVEL, left.travel), (Flag.JOINT_ANGLE, left.joint_angles),

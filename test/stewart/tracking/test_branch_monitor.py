@@ -35,10 +35,10 @@ def guarded(geometry, crossing, noise):
     for k, stamp_ns, lengths in crossing.samples():
         solution = solver.solve(lengths, pose)
         if not solution.converged:
-            guard.coast(stamp_ns)
+            guard.predict(stamp_ns)
             continue
         pose = poses[k] = solution.pose
-        judged[k] = guard.update(stamp_ns, meter.measure(pose), noise)
+        judged[k] = guard.judge(stamp_ns, meter.measure(pose), noise)
     return poses, judged
 
 
@@ -78,7 +78,7 @@ def test_tracking_through_a_singularity(geometry, name, noise, hold):
                                config=MonitorConfig(leg_noise=noise, hold_hypotheses=hold))
     crossed, unsaid = [], 0
     for k, stamp_ns, lengths in crossing.samples():
-        safe = tracker.update(stamp_ns, lengths)
+        safe = tracker.track(stamp_ns, lengths)
         if Flag.BRANCH_CROSSED in safe.flags:
             crossed.append(k)
         if safe.converged:
@@ -100,7 +100,7 @@ def test_noise_of_a_micrometre_fools_the_plain_tracker_and_not_the_monitored_one
         safe = MonitoredTracker(
             geometry, begin, config=MonitorConfig(leg_noise=1e-6, hold_hypotheses=True))
         for _, stamp_ns, lengths in crossing.samples():
-            tracked, monitored = plain.update(stamp_ns, lengths), safe.update(stamp_ns, lengths)
+            tracked, monitored = plain.track(stamp_ns, lengths), safe.track(stamp_ns, lengths)
         assert tracked.converged and tracked.residual < 1e-12
         fooled += crossing.error(last, tracked.pose) > WRONG
         assert crossing.error(last, monitored.pose) < 1e-3
@@ -113,7 +113,7 @@ def test_warned_before(geometry):
     tracker = MonitoredTracker(geometry, crossing.poses[0], config=MonitorConfig(leg_noise=1e-6))
     first = {}
     for k, stamp_ns, lengths in crossing.samples():
-        safe = tracker.update(stamp_ns, lengths)
+        safe = tracker.track(stamp_ns, lengths)
         for flag in Flag:
             if flag in safe.flags:
                 first.setdefault(flag, (k, safe.time_to_singularity))
@@ -130,7 +130,7 @@ def test_turning_back_before_a_singularity_is_no_crossing(geometry, home, lean):
         geometry, home, config=MonitorConfig(leg_noise=1e-6, hold_hypotheses=True))
     for k, yaw in enumerate(lean * np.sin(0.5 * np.pi * times)):
         pose = se3.compose(home, se3.exp([0.05, 0.02, yaw, 0.0, 0.0, 0.0]))
-        safe = tracker.update(FIRST_NS + k * 1_000_000, leg_lengths(geometry, pose))
+        safe = tracker.track(FIRST_NS + k * 1_000_000, leg_lengths(geometry, pose))
         assert not safe.flags & (Flag.BRANCH_CROSSED | Flag.BRANCH_WRONG | Flag.RESTARTED)
         assert np.abs(safe.pose - pose).max() < 1e-6
     assert meter.measure(home).determinant_sign == safe.state.determinant_sign
@@ -152,7 +152,7 @@ def excursion(geometry, shares, noise, sensor=None):
     wobble = se3.exp(0.01 * rng.normal(size=(len(shares), 6)) * [1, 1, 1, 0, 0, 0])
     tracker = MonitoredTracker(geometry, start, config=MonitorConfig(
         leg_noise=noise, hold_hypotheses=True, sensor=sensor))
-    return poses, tracker, [tracker.update(
+    return poses, tracker, [tracker.track(
         FIRST_NS + k * 1_000_000, lengths[k],
         reading=sensor and poses[k, :3, :3] @ wobble[k, :3, :3]) for k in range(len(shares))]
 
@@ -189,7 +189,7 @@ def test_no_alarm_in_the_good_workspace(geometry, home, noise, rates):
     speeds = np.gradient(leg_lengths(geometry, motion.pose(times)), 1e-3, axis=0)
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=noise))
     for k in range(len(times)):
-        safe = tracker.update(FIRST_NS + k * 1_000_000, lengths[k], speeds[k] if rates else None)
+        safe = tracker.track(FIRST_NS + k * 1_000_000, lengths[k], speeds[k] if rates else None)
         assert not safe.flags and not safe.legs
 
 
@@ -207,7 +207,7 @@ def test_the_motion_is_followed_over_a_gap_at_the_singularity(geometry):
     crossed = 0
     for k, stamp_ns, lengths in crossing.samples():
         if abs(k - crossing.index) > 150:
-            safe = tracker.update(stamp_ns, lengths)
+            safe = tracker.track(stamp_ns, lengths)
             crossed += Flag.BRANCH_CROSSED in safe.flags
     assert crossed == 1 and not safe.flags & Flag.BRANCH_UNSURE
     assert crossing.error(-1, safe.pose) < 1e-3
@@ -228,7 +228,7 @@ def test_a_gap_in_the_good_workspace_is_no_crossing(geometry, home, amplitude, g
     tracker = MonitoredTracker(
         geometry, home, config=MonitorConfig(leg_noise=1e-5, hold_hypotheses=hold))
     for time, pose, measured in zip(times, poses, lengths):
-        safe = tracker.update(FIRST_NS + round(1e9 * time), measured)
+        safe = tracker.track(FIRST_NS + round(1e9 * time), measured)
         assert not safe.flags
         assert np.abs(safe.pose - pose).max() < 1e-3
 
@@ -241,17 +241,17 @@ def test_whether_the_platform_crossed_in_a_gap_is_not_known(geometry, samples, h
         leg_noise=1e-5, hold_hypotheses=hold))
     for k, stamp_ns, lengths in crossing.samples():
         if abs(k - crossing.index) > samples:
-            safe = tracker.update(stamp_ns, lengths)
+            safe = tracker.track(stamp_ns, lengths)
             assert (Flag.BRANCH_UNSURE in safe.flags) == (k > crossing.index)
 
 
 def test_the_reading_after_a_gap_counts_once(geometry):
     crossing, meter = Crossing(geometry, 'tilt', 5.0, 1e-5), PlatformMeter(geometry)
     gone_on, new = (BranchMonitor() for _ in range(2))
-    gone_on.update(FIRST_NS - 10 ** 9, meter.measure(crossing.poses[0]), 1e-5)
+    gone_on.judge(FIRST_NS - 10 ** 9, meter.measure(crossing.poses[0]), 1e-5)
     for pose, (_, stamp_ns, _) in zip(crossing.poses[:20], crossing.samples()):
         singularity = meter.measure(pose)
-        known, fresh = (guard.update(stamp_ns, singularity, 1e-5) for guard in (gone_on, new))
+        known, fresh = (guard.judge(stamp_ns, singularity, 1e-5) for guard in (gone_on, new))
         assert known.unsure and known._replace(unsure=False) == fresh
 
 
@@ -260,14 +260,14 @@ def test_reset_forgets_the_doubt(geometry, home):
     assert Flag.BRANCH_UNSURE in said[-1].flags
     tracker.reset()
     pose = pose_of((0.0, 0.0, 0.5), (5.0, 0.0, 0.0))
-    safe = tracker.update(said[-1].stamp_ns + 1, leg_lengths(geometry, pose))
+    safe = tracker.track(said[-1].stamp_ns + 1, leg_lengths(geometry, pose))
     assert not safe.flags and np.abs(safe.pose - pose).max() < 1e-12
 
 
 def watch(values, dt):
     """Return what a monitor says of signed values at a period (s), as a solver may give them."""
     monitor = BranchMonitor()
-    return [monitor.update(FIRST_NS + round(1e9 * k * dt), SimpleNamespace(
+    return [monitor.judge(FIRST_NS + round(1e9 * k * dt), SimpleNamespace(
         signed_value=float(value), determinant_sign=1 if value > 0.0 else -1, slope=1.0), 1e-6)
         for k, value in enumerate(values)]
 

@@ -41,7 +41,7 @@ def test_every_sample_gives_its_pose(motion):
     geometry, home, poses, _, values = motion
     tracker = PoseTracker(geometry, home)
     for k, (pose, value) in enumerate(zip(poses, values)):
-        tracked = tracker.update(k * PERIOD_NS, value)
+        tracked = tracker.track(k * PERIOD_NS, value)
         assert tracked.converged
         assert tracked.start is (Start.PREDICTED if k else Start.HOME)
         assert np.abs(tracked.pose - pose).max() < 1e-11
@@ -56,7 +56,7 @@ def test_measured_rates_give_the_twist(motion):
         if 0 < k < SAMPLES - 1:
             difference = (values[k + 1] - values[k - 1]) / (2e-9 * PERIOD_NS)
             assert rates == pytest.approx(difference, abs=2e-3 * max(1.0, np.abs(rates).max()))
-        tracked = tracker.update(k * PERIOD_NS, values[k], rates)
+        tracked = tracker.track(k * PERIOD_NS, values[k], rates)
         assert tracked.twist == pytest.approx(twists[k], abs=1e-9)
 
 
@@ -64,7 +64,7 @@ def test_a_watched_motion_raises_no_flag(motion):
     geometry, home, poses, _, values = motion
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_acceleration=50.0))
     for k, value in enumerate(values[:200]):
-        safe = tracker.update(k * PERIOD_NS, value)
+        safe = tracker.track(k * PERIOD_NS, value)
         assert safe.converged and not safe.flags
         assert np.abs(safe.pose - poses[k]).max() < 1e-11
 
@@ -101,7 +101,7 @@ def test_cranks_among_struts_need_no_noise_told(mixed, noise):
         values[k, leg] += 5e-3 / geometry.drive_scales[leg]
     tracker, estimator, squares = MonitoredTracker(geometry, home), MotionEstimator(geometry), []
     for k, value in enumerate(values):
-        safe = tracker.update(2 * k * PERIOD_NS, value)
+        safe = tracker.track(2 * k * PERIOD_NS, value)
         assert safe.flags == (Flag.LEG_OUTLIER if k in spikes else Flag(0))
         assert safe.legs == ((spikes[k],) if k in spikes else ())
         error = se3.log(se3.compose(se3.inverse(poses[k]), safe.pose))

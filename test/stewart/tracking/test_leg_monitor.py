@@ -53,7 +53,7 @@ def track(geometry, home, readings, **options):
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=NOISE, **watch))
     rates = options.get('rates', [None] * COUNT)
     sensed = options.get('sensed', [None] * COUNT)
-    return [tracker.update(k * PERIOD_NS + 1, readings[k], rates[k], sensed[k])
+    return [tracker.track(k * PERIOD_NS + 1, readings[k], rates[k], sensed[k])
             for k in range(len(readings))]
 
 
@@ -109,20 +109,20 @@ def test_a_frozen_leg_is_named_until_it_moves(geometry, home, readings):
     (1e-6, 0.1), (1e-5, 0.1), (1e-4, 0.1), (1e-4, 1.0), (1e-3, 1.0)])
 def test_a_coarse_reading_that_turns_round_is_not_frozen(geometry, motion, quantum, speed):
     lengths = leg_lengths(geometry, motion.pose(2.0 + speed * 1e-3 * np.arange(10_000)))
-    monitor = LegMonitor(0.29 * quantum, 5.0, 0.05)
+    monitor = LegMonitor(geometry, 0.29 * quantum, 5.0, 0.05)
     readings = quantum * np.round(lengths / quantum)
     longest = max(np.diff(np.flatnonzero(np.diff(leg))).max() for leg in readings.T)
     assert longest > 50  # ms: there is something to be misled by
     for k, reading in enumerate(readings):
-        assert not monitor.judge(k * PERIOD_NS + 1, reading).frozen
+        assert not monitor.examine(k * PERIOD_NS + 1, reading).faults.frozen
 
 
 @pytest.mark.parametrize('resolution', [0.0, 1e-5])
 def test_a_coarse_reading_that_freezes_is_named(geometry, poses, resolution):
     readings = 1e-5 * np.round(leg_lengths(geometry, poses) / 1e-5)
     readings[BEGIN:BEGIN + 300, 2] = readings[BEGIN, 2]
-    monitor = LegMonitor(3e-6, 5.0, 0.05, resolution)
-    frozen = [monitor.judge(k * PERIOD_NS + 1, reading).frozen
+    monitor = LegMonitor(geometry, 3e-6, 5.0, 0.05, resolution)
+    frozen = [monitor.examine(k * PERIOD_NS + 1, reading).faults.frozen
               for k, reading in enumerate(readings)]
     first = frozen.index((2,))
     others = np.median(np.abs(readings[first] - readings[BEGIN])[[0, 1, 3, 4, 5]])
@@ -177,7 +177,7 @@ def test_a_reading_is_compared_with_the_pose_of_its_time(
         rates = leg_rates(geometry, poses[k], twists[k]) if with_rates else None
         reading = poses[k - lag, :3, :3] if k % 10 == 0 else None
         bias += 1e-5 * (k >= BEGIN)
-        safe = tracker.update(k * PERIOD_NS, readings[k] + [0, 0, bias, 0, 0, 0], rates, reading,
+        safe = tracker.track(k * PERIOD_NS, readings[k] + [0, 0, bias, 0, 0, 0], rates, reading,
                               (k - lag) * PERIOD_NS)
         assert k > BEGIN or not safe.flags
         if reading is not None:
@@ -196,7 +196,7 @@ def test_two_poses_are_told_apart_once_they_are_further_apart_than_they_move(
         first, second, then = (home @ se3.exp([0.0, 0.0, rate * at, 0.0, 0.0, 0.0]) for rate, at
                                in ((1.0, time), (-1.0, time), (-1.0, time - lag)))
         tracked = dataclasses.replace(
-            tracker.update(round(1e9 * time), leg_lengths(geometry, first)),
+            tracker.track(round(1e9 * time), leg_lengths(geometry, first)),
             twist=np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), twist_span=1e-3)
         told.append(monitor.preference(tracked, then[:3, :3], round(1e9 * (time - lag)))(
             first, second))
@@ -221,7 +221,7 @@ def test_the_bias_is_measured(geometry, random_poses):
         lengths[5] -= 2e-3
         biased = PoseSolver(geometry).solve(lengths, pose).pose
         monitor = SensorMonitor(OrientationSensor(1e-5), 1.0)
-        fit = monitor.update(
+        fit = monitor.judge_pose(
             0, biased, pose[:3, :3], PlatformMeter(geometry).measure(biased), 1e-6)
         assert not fit.consistent
         if fit.leg is not None:
@@ -244,20 +244,20 @@ def test_time_going_back_forgets_the_faults(geometry, home, readings):
     readings[BEGIN:, 4] += 5e-3
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=NOISE))
     for k in range(COUNT):
-        safe = tracker.update(k * PERIOD_NS + 1, readings[k])
+        safe = tracker.track(k * PERIOD_NS + 1, readings[k])
     assert Flag.LEG_STEPPED in safe.flags
     with pytest.raises(StampError):
-        tracker.update(5, readings[0])
-    assert tracker.update(6, readings[0]).flags == Flag.RESTARTED
-    assert not tracker.update(7, readings[0]).flags
+        tracker.track(5, readings[0])
+    assert tracker.track(6, readings[0]).flags == Flag.RESTARTED
+    assert not tracker.track(7, readings[0]).flags
 
 
 @pytest.mark.parametrize('settings', [
     (-1e-5, 5.0, 0.1), (1e-5, float('nan'), 0.1), (1e-5, 5.0, float('inf')),
     (1e-5, 5.0, 0.1, -1e-6)])
-def test_settings_out_of_range_are_refused(settings):
+def test_settings_out_of_range_are_refused(geometry, settings):
     with pytest.raises(LimitError, match='expected a number from 0 on'):
-        LegMonitor(*settings)
+        LegMonitor(geometry, *settings)
 
 
 @pytest.mark.parametrize(('refused', 'error', 'message'), [
@@ -271,15 +271,15 @@ def test_config_and_sensors_refuse_what_cannot_be(refused, error, message):
         refused()
 
 
-def test_stale_readings_change_no_estimate():
-    monitor, rng = LegMonitor(0.0, 0.0, 0.05), np.random.default_rng(1)
+def test_stale_readings_change_no_estimate(geometry):
+    monitor, rng = LegMonitor(geometry), np.random.default_rng(1)
     for k in range(1000):
         reading = 0.5 + 1e-5 * rng.normal(size=6)
-        monitor.judge(k * 1_000_000, reading)
+        monitor.examine(k * 1_000_000, reading)
     monitor.noise.learn(100.0)
     before, report = monitor.noise.acceleration, monitor.report()
     for k in range(1000, 4000):
-        faults = monitor.judge(k * 1_000_000, reading)
+        faults = monitor.examine(k * 1_000_000, reading).faults
     assert faults.frozen == tuple(range(6))
     assert monitor.noise.acceleration > 0.999 * before
     assert monitor.report().noise == pytest.approx(report.noise, rel=0.02)

@@ -20,7 +20,7 @@ from liedyn_ros.stewart import (
     leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, SmoothTrajectory)
 from liedyn_ros.stewart.platform.forms import Crank, Strut
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
-from liedyn_ros.stewart.tracking.legs.motion_filter import MotionFilter
+from liedyn_ros.stewart.tracking.legs.motion import LegMotion
 
 FIRST_NS, SKIPPED = 1_000_000_000, 100
 
@@ -40,7 +40,7 @@ def follow(geometry, home, motion, rate, noise, count, jitter=0.0, **config):
     lengths += noise * rng.normal(size=lengths.shape)
     stamps = FIRST_NS + np.round(1e9 * (times + jitter * rng.normal(size=count))).astype(int)
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(**config))
-    return [(1e-9 * (stamp - FIRST_NS), tracker.update(stamp, reading))
+    return [(1e-9 * (stamp - FIRST_NS), tracker.track(stamp, reading))
             for stamp, reading in zip(stamps.tolist(), lengths)]
 
 
@@ -84,7 +84,7 @@ def test_measured_rates_give_the_twist(geometry, home, motion):
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=1e-5))
     for time in 2.0 + 1e-3 * np.arange(3):
         pose, twist = motion.pose(time), motion.twist(time)
-        monitored = tracker.update(
+        monitored = tracker.track(
             round(1e9 * time), leg_lengths(geometry, pose), leg_rates(geometry, pose, twist))
         assert monitored.rates_measured and np.allclose(monitored.twist, twist, atol=1e-9)
     assert MotionEstimator(geometry).of(monitored).covariance is None
@@ -123,8 +123,8 @@ def test_a_member_of_the_bank_is_a_kalman_filter():
     covariance, legs = half @ half.T, row[:24].reshape(6, 4).copy()
     row[motion_bank.COVARIANCE:motion_bank.EVIDENCE] = covariance.ravel()
     lengths = rng.normal(size=6)
-    motion_bank.predict(row, dt, spectrum)
-    motion_bank.correct(row, lengths, noise ** 2, 0.0, 1.0, 1.0)
+    motion_bank.predict_member(row, dt, spectrum)
+    motion_bank.correct_member(row, lengths, noise ** 2, 0.0, 1.0, 1.0)
     legs, covariance = legs @ forward.T, forward @ covariance @ forward.T + drift
     gain = covariance[:, 0] / (covariance[0, 0] + noise ** 2)
     legs += np.outer(lengths - legs[:, 0], gain)
@@ -163,7 +163,7 @@ def test_cranks_have_honest_twists_and_predictions(kind):
         geometry, home, config=MonitorConfig(leg_noise=deviation / unit))
     estimator, poses, twists, ahead = MotionEstimator(geometry), [], [], []
     for k, (time, reading) in enumerate(zip(times, readings)):
-        monitored = tracker.update(round(1e9 * time), reading)
+        monitored = tracker.track(round(1e9 * time), reading)
         assert not monitored.flags
         if k < SKIPPED:
             continue
@@ -185,7 +185,7 @@ def test_an_angle_that_is_not_known_is_no_length():
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=1e-3))
     rng, readings = np.random.default_rng(1), leg_lengths(geometry, home)
     for k in range(300):
-        monitored = tracker.update(k * 10_000_000, readings + 1e-3 * rng.normal(size=6))
+        monitored = tracker.track(k * 10_000_000, readings + 1e-3 * rng.normal(size=6))
     estimator = MotionEstimator(geometry)
     estimator.predict(monitored, 1.0)  # 13 mm, 0.2 rad; 0.1 characteristic lengths are 15 mm
     with pytest.raises(LimitError, match='characteristic lengths'):
@@ -202,7 +202,7 @@ def test_an_outlier_that_is_not_replaced_does_not_bend_the_twist(geometry, home,
     clean, bent = (MonitoredTracker(geometry, home, config=config) for _ in range(2))
     for k, time in enumerate(times):
         stamp = round(1e9 * time)
-        one, other = clean.update(stamp, readings[k]), bent.update(stamp, hit[k])
+        one, other = clean.track(stamp, readings[k]), bent.track(stamp, hit[k])
         assert bool(other.legs) == (k == 150)
         if k == 150:
             assert np.abs(other.pose - one.pose).max() > 1e-3, 'it is not replaced'
@@ -212,11 +212,15 @@ def test_an_outlier_that_is_not_replaced_does_not_bend_the_twist(geometry, home,
 
 def test_noise_beyond_all_members_widens_their_covariance():
     """Readings a hundred times as noisy as is told: the errors are still as told, within 2."""
-    rng, filter_of_legs, squares = np.random.default_rng(1), MotionFilter(np.ones(6)), []
-    for k in range(600):
-        motion = filter_of_legs.take(k * 1_000_000, 0.5 + 1e-4 * rng.normal(size=6), 1e-6, 0.0)
-        if k > 100:
-            assert (motion.bank[:, motion_bank.MISFIT] > 2.0).all()
-            legs = motion.at()
+    rng, squares, noise, dt = np.random.default_rng(1), [], 1e-6, 1e-3
+    moved = np.zeros(motion_bank.MOVED)
+    bank = moved[6:].reshape(motion_bank.SPECTRA, motion_bank.ROW)
+    motion_bank.start_bank(bank, 0.5 + 1e-4 * rng.normal(size=6), noise ** 2)
+    for count in range(2, 601):
+        motion_bank.update_bank(
+            bank, dt, 0.5 + 1e-4 * rng.normal(size=6), noise ** 2, 0.0, count)
+        if count > 101:
+            assert (bank[:, motion_bank.MISFIT] > 2.0).all()
+            legs = LegMotion(noise, 0.0, dt, count, np.ones(6), moved).at()
             squares.append((legs.rates ** 2).mean() / legs.rate_variance)
     assert 0.25 < np.mean(squares) < 4.0

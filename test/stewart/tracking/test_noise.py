@@ -36,8 +36,8 @@ def monitored(geometry, motion):
         lengths += noise * rng.normal(size=lengths.shape)
         lengths = spoil(step * np.round(lengths / step) if step else lengths)
         stamps = FIRST_NS + np.round(1e9 * (times + jitter * rng.normal(size=count))).astype(int)
-        monitor = LegMonitor(*config, 0.05)
-        return monitor, [monitor.judge(int(stamp), reading)
+        monitor = LegMonitor(geometry, *config)
+        return monitor, [monitor.examine(int(stamp), reading).faults
                          for stamp, reading in zip(stamps, lengths)]
     return run
 
@@ -159,7 +159,7 @@ def test_a_user_who_sets_nothing_gets_the_solvers_pose(
         if stamp <= last or rng.random() < lost:
             continue
         last = stamp
-        monitored = tracker.update(stamp, reading)
+        monitored = tracker.track(stamp, reading)
         bare = solver.solve(reading, monitored.pose)
         assert not monitored.flags and np.abs(bare.pose - monitored.pose).max() < 1e-12
 
@@ -177,9 +177,9 @@ def test_outliers_are_named_where_samples_are_lost(geometry, motion, rate):
     for k, leg in spikes.items():
         lengths[k, leg] += rng.choice((-0.03, 0.03))
     kept = np.flatnonzero((rng.random(1500) > 0.3) | np.isin(np.arange(1500), list(spikes)))
-    monitor, named, last = LegMonitor(0.0, 0.0, 0.05), {}, -1
+    monitor, named, last = LegMonitor(geometry), {}, -1
     for k in kept.tolist():
-        faults = monitor.judge(FIRST_NS + round(1e9 * times[k]), lengths[k])
+        faults = monitor.examine(FIRST_NS + round(1e9 * times[k]), lengths[k]).faults
         if faults.outliers:
             spike = k if k in spikes else last
             named[spike] = faults.outliers
@@ -205,7 +205,8 @@ def test_a_late_stamp_is_no_outlier(geometry, motion):
     kept = np.flatnonzero(stamps > np.maximum.accumulate(np.append(0.0, stamps[:-1])))
     lengths = leg_lengths(geometry, motion.pose(times)) + 1e-5 * rng.normal(size=(3000, 6))
     lengths[kept[-100], 3] += 0.03
-    monitor = LegMonitor(0.0, 0.0, 0.05)
-    found = {k: monitor.judge(round(1e9 * stamps[k]), lengths[k]) for k in kept.tolist()}
+    monitor = LegMonitor(geometry)
+    found = {k: monitor.examine(round(1e9 * stamps[k]), lengths[k]).faults
+             for k in kept.tolist()}
     assert {k: faults.outliers for k, faults in found.items() if faults.flags} == {
         kept[-100]: (3,)}

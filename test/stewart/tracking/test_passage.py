@@ -52,7 +52,7 @@ def test_prediction_is_van_loans(dt):
     move = both[3:, 3:].T
     row = random_row(rng)
     mean, covariance = move @ row[:3], move @ matrix(row) @ move.T + move @ both[:3, 3:]
-    passage.predict(row, dt, jerk)
+    passage.predict_filter(row, dt, jerk)
     np.testing.assert_allclose(row[:3], mean, rtol=1e-12)
     np.testing.assert_allclose(matrix(row), covariance, rtol=1e-11)
 
@@ -67,11 +67,11 @@ def test_correction_has_the_moments_of_a_normal_value():
     shared = density @ ((value - row[0]) * (value ** 2 - mean))  # covariance with the square
     gain = matrix(row)[:, 0] / row[3] * shared / total
     expected = row_of(row[:3] + gain * (1.3 - mean), matrix(row) - total * np.outer(gain, gain))
-    evidence = passage.correct(row, 1.3, variance)
+    evidence = passage.correct_filter(row, 1.3, variance)
     np.testing.assert_allclose(row[:9], expected[:9], rtol=1e-9)
     assert evidence == pytest.approx(
         norm.logpdf(1.3, mean, np.sqrt(total)) - norm.logpdf(0.0, 0.0, np.sqrt(variance)) + 0.5)
-    assert np.isnan(passage.correct(row, 100.0, variance))
+    assert np.isnan(passage.correct_filter(row, 100.0, variance))
 
 
 def test_agreement_is_a_normal_density():
@@ -81,7 +81,7 @@ def test_agreement_is_a_normal_density():
         for sign in (1.0, -1.0):
             density = multivariate_normal.logpdf(
                 sign * after[:3], before[:3], matrix(before) + matrix(after))
-            assert passage.agreement(before, after, sign) == pytest.approx(
+            assert passage.match_likelihood(before, after, sign) == pytest.approx(
                 density + 1.5 * np.log(2.0 * np.pi), rel=1e-9)
 
 
@@ -105,10 +105,10 @@ def test_odds_are_those_of_gaussian_processes(turned, jerk):
     size, deviations = np.sqrt(squares), 0.5 * noise / np.abs(value)
 
     bank, jerks = np.empty((1, passage.ROW)), np.array([jerk])
-    passage.begin(bank[0], size[0], deviations[0] ** 2)
+    passage.start_filter(bank[0], size[0], deviations[0] ** 2)
     for square in squares[1:40]:
-        passage.advance(bank, jerks, 0.01, 1.0, 0)
-        passage.measure(bank, square, noise ** 2)
+        passage.predict_bank(bank, jerks, 0.01, 1.0, 0)
+        passage.correct_bank(bank, square, noise ** 2)
     bins = np.stack((times - times[39], squares, np.full_like(times, noise ** 2)), axis=1)[40:]
     odds = passage.passage_odds(
         bank, jerks, bins, len(bins), np.empty((2, passage.ROW)), np.empty((1, 3)))
@@ -142,7 +142,7 @@ def test_bins_keep_means_and_information():
     tally[5] = 1.0
     samples = rng.uniform(0.5, 1.0, size=(64, 3))
     for k, sample in enumerate(samples):
-        passage.collect(bins, tally, *sample)
+        passage.collect_square(bins, tally, *sample)
         held = int(tally[4] * tally[5])
         count, size = int(tally[4]), int(tally[5])
         assert held + tally[3] == k + 1
@@ -154,11 +154,11 @@ def test_bins_keep_means_and_information():
 def test_a_filter_left_behind_takes_over_the_best():
     jerks, bank = np.array([1e-3, 1e3]), np.empty((2, passage.ROW))
     for row in bank:
-        passage.begin(row, 1.0, 1e-8)
+        passage.start_filter(row, 1.0, 1e-8)
     times, believed = np.arange(1, 1500) * 1e-3, set()
     for value in 1.0 + np.where(times < 1.0, 0.0, 2.0 * (times - 1.0) ** 2):
-        passage.advance(bank, jerks, 1e-3, 0.998, 0)
-        best, expected, rate = passage.measure(bank, value ** 2, 1e-8)
+        passage.predict_bank(bank, jerks, 1e-3, 0.998, 0)
+        best, expected, rate = passage.correct_bank(bank, value ** 2, 1e-8)
         believed.add(best)
         assert np.ptp(bank[:, 9]) < passage.SURPRISE + 1e-9
         assert expected == pytest.approx(value, abs=1e-3)

@@ -36,7 +36,7 @@ def test_tracks_at_any_rate(geometry, home, trajectory, rate, most):
     times = np.arange(0.0, 10.0, 1.0 / rate)
     poses = trajectory.pose(times)
     for t, pose, lengths in zip(times, poses, leg_lengths(geometry, poses)):
-        tracked = tracker.update(nanoseconds(t), lengths)
+        tracked = tracker.track(nanoseconds(t), lengths)
         assert tracked.converged
         assert np.abs(tracked.pose - pose).max() < 1e-12
         if t > 0.0:
@@ -58,8 +58,8 @@ def test_twist_from_rates_is_exact_and_from_poses_is_the_mean(geometry, home, tr
     for t in np.arange(2.0, 2.1, 1e-3):
         pose, twist = trajectory.pose(t), trajectory.twist(t)
         lengths = leg_lengths(geometry, pose)
-        with_rates = measured.update(nanoseconds(t), lengths, leg_rates(geometry, pose, twist))
-        without = estimated.update(nanoseconds(t), lengths)
+        with_rates = measured.track(nanoseconds(t), lengths, leg_rates(geometry, pose, twist))
+        without = estimated.track(nanoseconds(t), lengths)
         assert np.allclose(with_rates.twist, twist, atol=1e-10)
         if without.twist is not None:
             assert np.allclose(without.twist, trajectory.twist(t - 0.5e-3), atol=1e-6)
@@ -69,7 +69,7 @@ def test_twist_from_rates_is_exact_and_from_poses_is_the_mean(geometry, home, tr
 def test_long_products_of_predictions_stay_rotations(geometry, home, trajectory):
     tracker = PoseTracker(geometry, home)
     for k in range(3000):
-        tracked = tracker.update(
+        tracked = tracker.track(
             nanoseconds(1e-3 * k), leg_lengths(geometry, trajectory.pose(1e-3 * k)))
     r = tracked.pose[:3, :3]
     assert np.abs(r.T @ r - np.eye(3)).max() < 1e-14
@@ -85,66 +85,66 @@ def test_long_products_of_predictions_stay_rotations(geometry, home, trajectory)
 def test_refused_lengths_leave_the_state(geometry, home, trajectory, lengths, error, message):
     tracker = PoseTracker(geometry, home)
     for t in (1.0, 1.001):
-        tracker.update(nanoseconds(t), leg_lengths(geometry, trajectory.pose(t)))
+        tracker.track(nanoseconds(t), leg_lengths(geometry, trajectory.pose(t)))
     with pytest.raises(error, match=message):
-        tracker.update(nanoseconds(1.002), lengths)
-    good = tracker.update(nanoseconds(1.003), leg_lengths(geometry, trajectory.pose(1.003)))
+        tracker.track(nanoseconds(1.002), lengths)
+    good = tracker.track(nanoseconds(1.003), leg_lengths(geometry, trajectory.pose(1.003)))
     assert good.start is Start.PREDICTED and good.iterations <= 3
 
 
 def test_refused_rates_leave_the_state(geometry, home):
     tracker = PoseTracker(geometry, home)
     with pytest.raises(NotFiniteError, match='rates'):
-        tracker.update(nanoseconds(0.0), leg_lengths(geometry, home), [np.nan] * 6)
-    assert tracker.update(nanoseconds(0.0), leg_lengths(geometry, home)).converged
+        tracker.track(nanoseconds(0.0), leg_lengths(geometry, home), [np.nan] * 6)
+    assert tracker.track(nanoseconds(0.0), leg_lengths(geometry, home)).converged
 
 
 @pytest.mark.parametrize('tracker', [PoseTracker, MonitoredTracker])
 @pytest.mark.parametrize('stamp', [0.5, '1', None, float('nan')])
 def test_time_is_a_whole_number_of_ns(geometry, home, tracker, stamp):
     with pytest.raises(StampError, match='expected a whole number of ns, got'):
-        tracker(geometry, home).update(stamp, leg_lengths(geometry, home))
+        tracker(geometry, home).track(stamp, leg_lengths(geometry, home))
 
 
 @pytest.mark.parametrize('late', [0.0, 0.001, 0.5, 0.6, 100.0])
 def test_a_sample_that_comes_late_is_refused_and_nothing_else(geometry, home, trajectory, late):
     tracker = PoseTracker(geometry, home)
     lengths = leg_lengths(geometry, trajectory.pose(3.0))
-    tracker.update(nanoseconds(3.0), lengths)
+    tracker.track(nanoseconds(3.0), lengths)
     for k in range(3):
         with pytest.raises(StampError, match='expected a time after'):
-            tracker.update(nanoseconds(3.0 - late), lengths)
+            tracker.track(nanoseconds(3.0 - late), lengths)
         now = 3.001 + 0.001 * k
-        again = tracker.update(nanoseconds(now), leg_lengths(geometry, trajectory.pose(now)))
+        again = tracker.track(nanoseconds(now), leg_lengths(geometry, trajectory.pose(now)))
         assert again.converged and again.start is Start.PREDICTED
 
 
 def test_late_samples_in_a_row_are_no_clock_set_back(geometry, home, trajectory):
     tracker = PoseTracker(geometry, home)
     lengths = leg_lengths(geometry, trajectory.pose(3.0))
-    tracker.update(nanoseconds(3.0), lengths)
+    tracker.track(nanoseconds(3.0), lengths)
     for stamp in (2.7, 2.8, 2.9, 1.0, 0.9, 2.99):
         with pytest.raises(StampError, match='expected a time after'):
-            tracker.update(nanoseconds(stamp), lengths)
-    assert tracker.update(nanoseconds(3.001), lengths).start is Start.PREDICTED
+            tracker.track(nanoseconds(stamp), lengths)
+    assert tracker.track(nanoseconds(3.001), lengths).start is Start.PREDICTED
 
 
 def test_late_is_measured_from_samples_that_found_no_pose_too(geometry, home):
     tracker = PoseTracker(geometry, home)
-    tracker.update(nanoseconds(0.0), leg_lengths(geometry, home))
-    tracker.update(nanoseconds(0.002), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
+    tracker.track(nanoseconds(0.0), leg_lengths(geometry, home))
+    tracker.track(nanoseconds(0.002), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
     with pytest.raises(StampError, match='expected a time after'):
-        tracker.update(nanoseconds(0.001), leg_lengths(geometry, home))
+        tracker.track(nanoseconds(0.001), leg_lengths(geometry, home))
 
 
 @pytest.mark.parametrize('tracker', [PoseTracker, MonitoredTracker])
 def test_a_clock_set_back_restarts_the_tracking(geometry, home, trajectory, tracker):
     tracker = tracker(geometry, home)
     for time in (2.999, 3.0):
-        tracker.update(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
+        tracker.track(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
     with pytest.raises(StampError, match='expected a time after'):
-        tracker.update(nanoseconds(1.0), leg_lengths(geometry, trajectory.pose(1.0)))
-    results = [tracker.update(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
+        tracker.track(nanoseconds(1.0), leg_lengths(geometry, trajectory.pose(1.0)))
+    results = [tracker.track(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
                for time in (1.001, 1.002)]
     if isinstance(tracker, MonitoredTracker):
         assert [safe.flags for safe in results] == [Flag.RESTARTED, Flag(0)]
@@ -155,26 +155,26 @@ def test_a_clock_set_back_restarts_the_tracking(geometry, home, trajectory, trac
 def test_that_a_track_was_lost_is_said_of_the_next_pose(geometry, home):
     tracker = MonitoredTracker(geometry, home)
     lengths = leg_lengths(geometry, home)
-    tracker.update(nanoseconds(3.0), lengths)
+    tracker.track(nanoseconds(3.0), lengths)
     with pytest.raises(StampError):
-        tracker.update(nanoseconds(1.0), lengths)
-    assert Flag.RESTARTED in tracker.update(nanoseconds(1.001), [0.3, 0.9] * 3).flags
-    assert tracker.update(nanoseconds(1.002), lengths).flags == Flag.RESTARTED
-    assert not tracker.update(nanoseconds(1.003), lengths).flags
+        tracker.track(nanoseconds(1.0), lengths)
+    assert Flag.RESTARTED in tracker.track(nanoseconds(1.001), [0.3, 0.9] * 3).flags
+    assert tracker.track(nanoseconds(1.002), lengths).flags == Flag.RESTARTED
+    assert not tracker.track(nanoseconds(1.003), lengths).flags
 
 
 def test_a_failed_solve_leaves_the_state(geometry, home):
     tracker = PoseTracker(geometry, home)
-    tracker.update(nanoseconds(0.0), leg_lengths(geometry, home))
-    failed = tracker.update(nanoseconds(0.001), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
+    tracker.track(nanoseconds(0.0), leg_lengths(geometry, home))
+    failed = tracker.track(nanoseconds(0.001), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
     assert failed.status is not Status.CONVERGED
     assert failed.twist is None and failed.start is Start.HOME
-    good = tracker.update(nanoseconds(0.002), leg_lengths(geometry, home))
+    good = tracker.track(nanoseconds(0.002), leg_lengths(geometry, home))
     assert good.converged and good.start is Start.PREDICTED
 
 
 def test_a_jump_too_far_for_the_prediction_is_found_from_home(geometry, home, random_poses):
     tracker = PoseTracker(geometry, home)
     for k, pose in enumerate(random_poses[:200]):
-        tracked = tracker.update(nanoseconds(0.001 * k), leg_lengths(geometry, pose))
+        tracked = tracker.track(nanoseconds(0.001 * k), leg_lengths(geometry, pose))
         assert tracked.converged

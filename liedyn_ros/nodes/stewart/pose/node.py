@@ -128,7 +128,7 @@ class StewartPoseNode(ManagedNode):
             self._gate.require_recent(stamp_ns)
             sensed = None if self._sensor is None else self._sensor.near(stamp_ns)
             reading_ns, reading = sensed or (None, None)
-            monitored = self._tracker.update(stamp_ns, lengths, rates, reading, reading_ns)
+            monitored = self._tracker.track(stamp_ns, lengths, rates, reading, reading_ns)
         except LiedynError as error:
             self._refuse(stamp_ns, error)
             return
@@ -270,7 +270,7 @@ class StewartPoseNode(ManagedNode):
 def require_home(platform: Platform, method: Method) -> None:
     """Raise LiedynError where the home pose is not one that its own lengths lead to."""
     try:
-        tracked = PoseTracker(platform.geometry, platform.home, method).update(
+        tracked = PoseTracker(platform.geometry, platform.home, method).track(
             0, leg_lengths(platform.geometry, platform.home))
         if not tracked.converged:
             raise LiedynError(describe(tracked))

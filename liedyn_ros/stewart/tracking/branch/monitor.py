@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Tells from its motion which of two poses of the same lengths a platform is in.
+The stage of the branch: which of two poses of the same lengths a platform is in, by its motion.
 
 At a singularity two poses of the same lengths meet, with opposite signs of the determinant. A
 solver started from the previous pose can stay on its side when the platform passes through. It
@@ -31,12 +31,12 @@ BINS = 128  # that the passage of a singularity is kept in
 
 class Branch(NamedTuple):
     """
-    What the motion tells of one sample.
+    The branch of one sample, judged by the motion.
 
     expected_sign: of the determinant on the branch that the motion leads to. rate: of the signed
-    value, filtered, 1/s. prediction_gap: from where the motion leads to the given pose, along
-    the null twist, rad or characteristic lengths. unsure: whether noise leaves both branches
-    possible; it stays so until a reset where the motion beyond the singularity does not tell.
+    value, filtered, 1/s. prediction_gap: from the predicted to the given pose, along the null
+    twist, rad or characteristic lengths. unsure: whether noise leaves both branches
+    possible; it stays so until a reset if the motion beyond the singularity does not decide.
     wrong: whether the given pose lies on the other branch than the motion leads to.
     """
 
@@ -62,24 +62,25 @@ class BranchMonitor:
     def __init__(self) -> None:
         """Start without a pose."""
         of_bank = (len(JERKS), passage.ROW)
-        self.words = kernels.MONITOR.pack(
-            bank=np.zeros(of_bank), gate=np.zeros(of_bank), jerks=JERKS, bins=np.zeros((BINS, 3)),
+        self._buffer = kernels.MONITOR.pack(
+            bank=np.zeros(of_bank), entry=np.zeros(of_bank), jerks=JERKS, bins=np.zeros((BINS, 3)),
             tally=np.zeros(passage.TALLY), work=np.zeros((2, passage.ROW)),
             weights=np.zeros((len(JERKS), 3)), numbers=np.zeros(kernels.NUMBERS),
             stamps=np.zeros(kernels.STAMPS, dtype=np.int64))
-        self._numbers = kernels.MONITOR.array(self.words, 'numbers')
-        kernels.judge(self.words, 0, 1.0, 0.0, 0.0, 0.0)  # needed alone in a singularity first,
-        kernels.coast(self.words, 0)  # as these are: no time to compile then
-        kernels.confirm(self.words, 1)
+        self._numbers = kernels.MONITOR.array(self._buffer, 'numbers')
+        # Some are first needed in a singularity, where there is no time to compile them.
+        kernels.judge_branch(self._buffer, 0, 1.0, 0.0, 0.0, 0.0)
+        kernels.predict_branch(self._buffer, 0)
+        kernels.confirm_branch(self._buffer, 1)
         self.reset()
 
     def reset(self) -> None:
-        """Forget the motion: the next pose is believed."""
-        kernels.reset(self.words)
+        """Forget the motion: the branch is that of the next pose."""
+        kernels.forget_value(self._buffer)
 
     def confirm(self, state: PlatformState) -> None:
-        """Believe a pose: a redundant sensor has told which branch it is."""
-        kernels.confirm(self.words, state.determinant_sign)
+        """Set the branch to that of a pose, which a redundant sensor has confirmed."""
+        kernels.confirm_branch(self._buffer, state.determinant_sign)
 
     @property
     def expected_sign(self) -> int:
@@ -87,31 +88,31 @@ class BranchMonitor:
         return 1 if self._numbers[kernels.VALUE] > 0.0 else -1
 
     @property
-    def told_sign(self) -> int:
+    def reported_sign(self) -> int:
         """
-        Return the expected sign to report, 0 before the first pose.
+        Return the expected sign as reported, 0 before the first pose.
 
         While noise hides the branch it changes at most once.
         """
-        return int(self._numbers[kernels.TOLD])
+        return int(self._numbers[kernels.REPORTED])
 
     def near(self, value: float) -> bool:
         """Return whether the motion is expected within a signed value of the singularity."""
         numbers = self._numbers
         return bool(numbers[kernels.STARTED]) and bool(abs(numbers[kernels.VALUE]) < value)
 
-    def update(
+    def judge(
             self, stamp_ns: int, state: PlatformState, noise: float, shortfall: float = 0.0
     ) -> Branch:
         """
-        Return what the motion shows of the pose measured at a time (ns).
+        Return the branch of the pose of a time (ns), whose state is measured.
 
         noise: standard deviation of a leg length. shortfall: norm of the error that a solve
         left in the lengths. Both are in characteristic lengths.
         """
-        return Branch(*kernels.judge(
-            self.words, stamp_ns, state.signed_value, state.slope, noise, shortfall))
+        return Branch(*kernels.judge_branch(
+            self._buffer, stamp_ns, state.signed_value, state.slope, noise, shortfall))
 
-    def coast(self, stamp_ns: int) -> None:
-        """Go on to a time (ns) without a pose, as far as the motion before says anything."""
-        kernels.coast(self.words, stamp_ns)
+    def predict(self, stamp_ns: int) -> None:
+        """Predict the motion to a time (ns) without a pose, for PREDICTION_LIMIT at most."""
+        kernels.predict_branch(self._buffer, stamp_ns)

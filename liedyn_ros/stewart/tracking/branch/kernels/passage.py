@@ -7,11 +7,11 @@
 # language governing permissions and limitations under the License.
 
 """
-Whether a value that was lost near zero went through it or turned, told by its square.
+Whether a value went through zero or turned before it, from measurements of its square.
 
-A filter follows the value: a row of value, rate, acceleration, their covariance (vv, vr, va, rr,
-ra, aa) and the evidence for the row. A bank has one filter for each of several sharpnesses of the
-motion. Samples near zero stand in bins (n, 3) of time, square and variance of the square.
+A Kalman filter follows the value: a row of value, rate, acceleration, their covariance (vv, vr,
+va, rr, ra, aa) and the evidence for the row. A bank has one filter for each of several sharpnesses
+of the motion. Samples near zero are kept in bins (n, 3) of time, square and its variance.
 """
 
 import math
@@ -22,7 +22,7 @@ ROW = 10  # numbers of a filter
 TALLY = 6  # of a bin that is being filled: time, square, variance, samples; bins; samples a bin
 UNKNOWN_RATE = 1.0  # 1/s^2, variance of a rate that is not yet known
 UNKNOWN_ACCELERATION = 30.0  # 1/s^4, that of an acceleration
-NEAR = 3.0  # standard deviations from zero below which the sign of a value is not sure
+NEAR = 3.0  # standard deviations from zero, below which the sign of a value is not sure
 CLEAR = 16.0  # standard deviations above zero from which on a square has a root to start from
 STRAY = 6.0  # standard deviations that rule a square out
 SURPRISE = 9.0  # nats by which a sharpness is held less likely at most: it may change
@@ -30,7 +30,7 @@ MIN_LIKELIHOOD = 1e-300  # likelihood below which a branch is ruled out all the 
 
 
 @kernel
-def begin(row, value, variance):
+def start_filter(row, value, variance):
     """Start a filter from a value alone."""
     for i in range(ROW):
         row[i] = 0.0
@@ -38,8 +38,8 @@ def begin(row, value, variance):
 
 
 @kernel
-def predict(row, dt, jerk):
-    """Move a filter on by a time, or back: the spectrum of the value's jerk is given (11.7)."""
+def predict_filter(row, dt, jerk):
+    """Predict a filter over a time, s, or back; jerk: spectrum of the value's jerk (11.7)."""
     value, rate, acceleration = row[0], row[1], row[2]
     vv, vr, va, rr, ra, aa = row[3], row[4], row[5], row[6], row[7], row[8]
     h, spread = 0.5 * dt * dt, abs(dt) * jerk
@@ -55,12 +55,12 @@ def predict(row, dt, jerk):
 
 
 @kernel
-def correct(row, square, variance):
+def correct_filter(row, square, variance):
     """
     Update a filter with a measured square (11.8); return its evidence, NaN where it strays.
 
-    The evidence is the logarithm of the square's likelihood, less what is expected of that
-    where the filter knows the value already.
+    The evidence is the logarithm of the square's likelihood, less its expectation for a filter
+    that knows the value already (11.9).
     """
     slope, vv, vr, va = 2.0 * row[0], row[3], row[4], row[5]
     own = variance + 2.0 * vv * vv
@@ -81,33 +81,33 @@ def correct(row, square, variance):
 
 
 @kernel
-def is_near(row):
-    """Return whether the sign of a filter's value is not sure."""
+def is_near_zero(row):
+    """Return whether a filter's value is less than NEAR deviations from zero."""
     return row[0] * row[0] < NEAR * NEAR * row[3]
 
 
 @kernel
-def advance(bank, jerks, dt, kept, best):
-    """Move all filters on; return the best one's value and whether it is near zero."""
+def predict_bank(bank, jerks, dt, kept, best):
+    """Predict all filters; return the best one's value and whether it is near zero."""
     for m in range(bank.shape[0]):
-        predict(bank[m], dt, jerks[m])
+        predict_filter(bank[m], dt, jerks[m])
         bank[m, 9] *= kept
-    return bank[best, 0], is_near(bank[best])
+    return bank[best, 0], is_near_zero(bank[best])
 
 
 @kernel
-def measure(bank, square, variance):
+def correct_bank(bank, square, variance):
     """
     Update all filters with a measured square; return the best one's index, value and rate.
 
-    A filter that the motion has left behind takes over the best one's state: the sharpness of
-    the motion may have changed. Far from zero a square that strays restarts a filter.
+    A filter with too little evidence takes over the best one's state, since the sharpness of the
+    motion may have changed. Far from zero a square that strays restarts a filter.
     """
     best = 0
     for m in range(bank.shape[0]):
         row = bank[m]
-        far = not is_near(row) and square > CLEAR * math.sqrt(variance)
-        evidence = correct(row, square, variance)
+        far = not is_near_zero(row) and square > CLEAR * math.sqrt(variance)
+        evidence = correct_filter(row, square, variance)
         if math.isnan(evidence):
             evidence = -0.5 * STRAY * STRAY
             if far:
@@ -126,7 +126,7 @@ def measure(bank, square, variance):
 
 @kernel
 def restart_from_square(row, square, variance):
-    """Take a value from its square, its rate from before, with what is not known added."""
+    """Restart at the root of a square, with the former rate and the variances of a start."""
     row[0] = math.copysign(square ** 0.5, row[0])
     row[3], row[4], row[5] = variance / (4.0 * square), 0.0, 0.0
     row[6] += UNKNOWN_RATE
@@ -135,8 +135,8 @@ def restart_from_square(row, square, variance):
 
 
 @kernel
-def mirror(bank, sign):
-    """Put all filters on one side of zero."""
+def mirror_bank(bank, sign):
+    """Give the values of all filters one sign."""
     for m in range(bank.shape[0]):
         if bank[m, 0] * sign < 0.0:
             for i in range(3):
@@ -144,11 +144,11 @@ def mirror(bank, sign):
 
 
 @kernel
-def collect(bins, tally, time, square, variance):
+def collect_square(bins, tally, time, square, variance):
     """
-    Add a sample to the bins; return how many there are if that filled one, else 0.
+    Add a sample to the bins; return the number of bins if one was filled, else 0.
 
-    Where they are all full, pairs are joined, and from then on twice the samples fill one.
+    Once all bins are full, pairs are joined, and twice as many samples fill a bin.
     """
     tally[0] += time
     tally[1] += square
@@ -177,27 +177,27 @@ def collect(bins, tally, time, square, variance):
 @kernel
 def trace_back(row, bins, count, jerk):
     """
-    Filter the bins from the newest back to where the value is near zero, as if positive.
+    Filter the bins, as if positive, from the newest back to the first near zero (11.10).
 
-    Return the time reached. The row's evidence is that of the bins.
+    Returns the time of that bin. The row's evidence is that of the bins.
     """
     k = count - 1
-    begin(row, bins[k, 1] ** 0.5, bins[k, 2] / (4.0 * bins[k, 1]))
+    start_filter(row, bins[k, 1] ** 0.5, bins[k, 2] / (4.0 * bins[k, 1]))
     while k > 0:
         k -= 1
-        predict(row, bins[k, 0] - bins[k + 1, 0], jerk)
-        if is_near(row):
+        predict_filter(row, bins[k, 0] - bins[k + 1, 0], jerk)
+        if is_near_zero(row):
             break
-        evidence = correct(row, bins[k, 1], bins[k, 2])
+        evidence = correct_filter(row, bins[k, 1], bins[k, 2])
         row[9] += -0.5 * STRAY * STRAY if math.isnan(evidence) else evidence
-        if is_near(row):
+        if is_near_zero(row):
             break
     return bins[k, 0]
 
 
 @kernel
-def agreement(before, after, sign):
-    """Return the likelihood's logarithm (11.10) of a state after, on one side, by one before."""
+def match_likelihood(before, after, sign):
+    """Return the log likelihood that a state after, on one side, continues one before (11.10)."""
     a, b, c = before[3] + after[3], before[4] + after[4], before[5] + after[5]
     d, e, f = before[6] + after[6], before[7] + after[7], before[8] + after[8]
     aa, ab, ac = d * f - e * e, c * e - b * f, b * e - c * d  # the adjugate of their covariance
@@ -224,8 +224,8 @@ def passage_odds(bank, jerks, bins, count, work, weights):
         time = trace_back(after, bins, count, jerks[m])
         for i in range(ROW):
             before[i] = bank[m, i]
-        predict(before, time, jerks[m])
-        up, down = agreement(before, after, 1.0), agreement(before, after, -1.0)
+        predict_filter(before, time, jerks[m])
+        up, down = match_likelihood(before, after, 1.0), match_likelihood(before, after, -1.0)
         best = max(up, down)
         both = best + math.log(math.exp(up - best) + math.exp(down - best))
         weights[m, 0] = before[9] + after[9] + both

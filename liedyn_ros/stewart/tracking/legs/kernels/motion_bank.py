@@ -7,13 +7,12 @@
 # language governing permissions and limitations under the License.
 
 """
-Six drives with three derivatives, filtered for several sharpnesses of the motion (14.24).
+A bank of Kalman filters of six drives with three derivatives each (14.24, 14.25).
 
-Lengths here are the positions of the drives' ends, m: of struts and rails the readings, of cranks
-their arcs. A member of the bank is a row. It has four numbers of each leg (m, m/s, m/s^2, m/s^3),
-then their common covariance (4, 4), row by row. The evidence for the member and its misfit follow.
-The misfit is the mean of its errors squared over their variance: 1 where the member fits its
-covariance.
+A length is the position of a drive's end, m: the reading of a strut or a rail, the arc of a crank.
+A member of the bank is a row. It has four numbers of each leg (m, m/s, m/s^2, m/s^3), then their
+common covariance (4, 4), row by row, the member's evidence, and its misfit. The misfit is the mean
+of the squared errors over their variance: 1 where the member fits its covariance.
 """
 
 import math
@@ -22,7 +21,7 @@ from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 
 LEGS, COVARIANCE, EVIDENCE, MISFIT, ROW = 0, 24, 40, 41, 42
-SPECTRA = 11  # of the fourth derivative, each RATIO times the one before
+SPECTRA = 11  # members: spectra of the fourth derivative, each RATIO times the one before
 FIRST, RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
 MEMORY, MEMORY_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
 UNKNOWN = (1e2, 1e4, 1e6)  # variances of rate, acceleration and jerk before the first sample
@@ -38,31 +37,30 @@ FILTER = Bundle(
     bank=MATRIX, scales=VECTOR,  # (SPECTRA, ROW), (6,) m at the end of a drive by its reading
     ends=VECTOR, mixture=VECTOR, work=VECTOR,  # (6,), (MIXTURE,), (ROW + SPECTRA,)
     now=INTEGERS)  # (NOW,)
-filter_of = FILTER.view
 STAMP, COUNT, NOW = range(3)  # of the last sample, ns; of samples since the motion was unknown
-MOVED = 6 + SPECTRA * ROW  # numbers that `follow` writes: rates of the readings, and the bank
+MOVED = 6 + SPECTRA * ROW  # numbers that filter_motion writes
 
 
 @kernel
-def follow(words, stamp_ns, readings, noise, jitter, moved):
+def filter_motion(motion, stamp_ns, readings, noise, jitter, moved):
     """
-    Take six readings at a time (ns); return the time (s) since the last, 0 for the first.
+    Filter six readings of a time (ns); return the time (s) since the last, 0 for the first.
 
-    noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
+    noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps. Writes
+    moved (MOVED,): rates of the readings, and the bank; nothing for the first sample.
     """
-    motion = filter_of(words)
     bank, ends, mixture, now = motion.bank, motion.ends, motion.mixture, motion.now
     variance = max(noise, MIN_NOISE) ** 2
     dt, now[STAMP] = 1e-9 * (stamp_ns - now[STAMP]), stamp_ns
     for i in range(6):
         ends[i] = readings[i] * motion.scales[i]
     if now[COUNT] == 0 or not 0.0 < dt <= GAP:
-        start(bank, ends, variance)
+        start_bank(bank, ends, variance)
         now[COUNT] = 1
         return 0.0
     now[COUNT] += 1
-    take(bank, dt, ends, variance, jitter * jitter, now[COUNT])
-    mix(bank, dt, now[COUNT], 0.0, motion.work, mixture)
+    update_bank(bank, dt, ends, variance, jitter * jitter, now[COUNT])
+    mix_members(bank, dt, now[COUNT], 0.0, motion.work, mixture)
     for i in range(6):
         moved[i] = mixture[RATE + i] / motion.scales[i]
     for m in range(SPECTRA):
@@ -72,7 +70,7 @@ def follow(words, stamp_ns, readings, noise, jitter, moved):
 
 
 @kernel
-def start(bank, lengths, variance):
+def start_bank(bank, lengths, variance):
     """Start all members from six lengths (6,), m, of a variance (m^2)."""
     for m in range(SPECTRA):
         row = bank[m]
@@ -86,36 +84,36 @@ def start(bank, lengths, variance):
 
 
 @kernel
-def memory(dt):
-    """Return the time, s, over which evidence is kept of samples that come every dt (s)."""
+def evidence_time(dt):
+    """Return the memory of the evidence, s, of samples that come every dt (s) (14.25)."""
     return max(MEMORY, MEMORY_SAMPLES * dt)
 
 
 @kernel
 def samples_kept(dt, count):
-    """Return over how many samples a mean misfit is taken, of so many that came every dt (s)."""
-    return min(float(count), memory(dt) / dt)
+    """Return the number of samples in a mean misfit, of `count` that came every dt (s)."""
+    return min(float(count), evidence_time(dt) / dt)
 
 
 @kernel
-def take(bank, dt, lengths, variance, jitter, count):
+def update_bank(bank, dt, lengths, variance, jitter, count):
     """
-    Move all members on by a time (s) and correct them with six lengths (6,), m.
+    Predict all members over a time (s) and correct them with six lengths (6,), m.
 
     variance: m^2, of a length. jitter: s^2, of the stamps. count: samples with this one.
     """
-    kept, samples = math.exp(-dt / memory(dt)), samples_kept(dt, count)
+    kept, samples = math.exp(-dt / evidence_time(dt)), samples_kept(dt, count)
     spectrum = FIRST
     for m in range(SPECTRA):
         row = bank[m]
-        predict(row, dt, spectrum)
-        correct(row, lengths, variance, jitter, kept, 1.0 / samples)
+        predict_member(row, dt, spectrum)
+        correct_member(row, lengths, variance, jitter, kept, 1.0 / samples)
         spectrum *= RATIO
 
 
 @kernel
-def predict(row, dt, spectrum):
-    """Move a member on by a time, s, or back (14.24)."""
+def predict_member(row, dt, spectrum):
+    """Predict a member over a time, s, which may be negative (14.24)."""
     h2, h3 = 0.5 * dt * dt, dt * dt * dt / 6.0
     for k in range(0, 24, 4):
         row[k] += dt * row[k + 1] + h2 * row[k + 2] + h3 * row[k + 3]
@@ -146,7 +144,7 @@ def factorial(n):
 
 
 @kernel
-def correct(row, lengths, variance, jitter, kept, share):
+def correct_member(row, lengths, variance, jitter, kept, share):
     """Correct a member with six lengths; update its evidence (14.25)."""
     p = row[COVARIANCE:EVIDENCE]
     speed = 0.0
@@ -164,13 +162,13 @@ def correct(row, lengths, variance, jitter, kept, share):
         row[k + 1] += g1 * error
         row[k + 2] += g2 * error
         row[k + 3] += g3 * error
-    joseph(p, g0, g1, g2, g3, noise)
+    joseph_update(p, g0, g1, g2, g3, noise)
     row[EVIDENCE] = kept * row[EVIDENCE] - 0.5 * (misfit + 6.0 * math.log(total))
     row[MISFIT] += share * (misfit / 6.0 - row[MISFIT])
 
 
 @kernel
-def joseph(p, g0, g1, g2, g3, noise):
+def joseph_update(p, g0, g1, g2, g3, noise):
     """Update the covariance: (1 - g e_1^T) P (1 - g e_1^T)^T + g g^T noise."""
     gains = (g0, g1, g2, g3)
     first = (p[0], p[1], p[2], p[3])
@@ -187,14 +185,14 @@ def joseph(p, g0, g1, g2, g3, noise):
 
 
 @kernel
-def mix(bank, dt, count, seconds, work, out):
+def mix_members(bank, dt, count, seconds, work, out):
     """
     Write the mixture (MIXTURE,) of all members at a time (s) after the last sample (14.25).
 
-    dt: s, between samples, of which count came. work: (ROW + SPECTRA,). It holds lengths (6,),
-    rates (6,), and of each leg the variance of its length, its covariance with the rate, and the
-    variance of that. Where no member fits, the covariance of each is taken times its misfit: the
-    motion or the noise is beyond all of them.
+    dt: s, between samples; count: their number. work: (ROW + SPECTRA,). The mixture has lengths
+    (6,), rates (6,), and for each leg the variance of its length, the covariance with the rate,
+    and the rate's variance. Where no member fits, each covariance is scaled by its misfit: the
+    motion or the noise is beyond all members.
     """
     row, weights = work[0:ROW], work[ROW:ROW + SPECTRA]
     limit = 1.0 + FIT * (2.0 / (6.0 * samples_kept(dt, count))) ** 0.5
@@ -221,7 +219,7 @@ def mix(bank, dt, count, seconds, work, out):
                 for k in range(ROW):
                     row[k] = bank[m, k]
                 if seconds != 0.0:
-                    predict(row, seconds, spectrum)
+                    predict_member(row, seconds, spectrum)
                 if turn == 0:
                     add_means(row, weight, out)
                 else:
@@ -239,7 +237,7 @@ def add_means(row, weight, out):
 
 @kernel
 def add_spreads(row, weight, scale, out):
-    """Add a member's covariance times a scale, and how far its means are from the mixture's."""
+    """Add a member's covariance times a scale, and the spread of its means about the mixture's."""
     p = row[COVARIANCE:EVIDENCE]
     p11, p12, p22 = scale * p[0], scale * p[1], scale * p[5]
     for i in range(6):

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Noise, resolution, acceleration and stamp jitter of six leg readings, estimated from them alone.
+Estimates of noise, resolution, acceleration and stamp jitter from six leg readings alone.
 
 A difference of order m removes a polynomial of lower order and keeps white noise. For readings y
 at times t it is sum w_j y_j / |w|, with the weights w of a divided difference (14.13, form for
@@ -28,16 +28,16 @@ LIMIT = 16.0  # times its mean, to which a square is limited: an outlier counts 
 FLOOR = 1e-12  # m^2, to which a square may always rise
 FADE = 60.0  # s in which a measured acceleration is forgotten
 CLEAR = 6.0  # deviations of noise that do not count as acceleration
-MOVING = 10.0  # times the variance of the rates, from which on the legs count as moving
-NO_GRID = 0.025  # of the period's square: errors all over the period make 1 / 24
-DISORDER = 2.0  # by which the variance of stamps is more than that of gaps, all positive, shows
-SURE = 2.0  # times the square of the least jitter that shows
+MOVING = 10.0  # ratio of squared rates to their variance from which on the legs count as moving
+NO_GRID = 0.025  # ratio of stamp variance to the squared period; uniform stamps have 1 / 24
+DISORDER = 2.0  # ratio of stamp variance to gap variance when stamps arrive in order
+SURE = 2.0  # safety factor on the smallest detectable squared jitter
 HITS = 8.0  # multiples of a step that establish it
-STEP_ROUNDING = 4.0 * 2.0 ** -52  # of a reading, that is the error of a difference
-SOME = 0.02  # share of readings that repeat, from which on a leg shows its steps
+STEP_ROUNDING = 4.0 * 2.0 ** -52  # relative rounding error of a difference of readings
+SOME = 0.02  # share of repeated readings from which on a leg shows its steps
 UNSEEN_STEP = 1e-3  # m, of a reading that has not changed yet
-NO_STEP = 1e-10  # of a reading: a smaller step is none
-SELDOM = 40.0  # samples without an outlier, after which one does not count as noise
+NO_STEP = 1e-10  # relative to a reading: a smaller step is none
+SELDOM = 40.0  # samples without an outlier after which an outlier does not count as noise
 SETTLE_EVERY = 8  # samples: the estimates change slowly
 
 # Numbers of the whole platform. SINCE: samples since the estimates were brought up to date.
@@ -51,22 +51,11 @@ NOISE = Bundle(
     'LegNoise', window=MATRIX, squares=MATRIX, legs=MATRIX,  # (POINTS, 7), (ORDERS, 6), (6, LEG)
     numbers=VECTOR, work=VECTOR)  # (NUMBERS,), (WORK,)
 WORK = 26
-noise_of = NOISE.view
 
 
 @kernel
-def reset(words):
-    """Forget all samples."""
-    noise = noise_of(words)
-    noise.window[:] = 0.0
-    noise.squares[:] = 0.0
-    noise.legs[:] = 0.0
-    noise.numbers[:] = 0.0
-
-
-@kernel
-def take(noise, time, lengths):
-    """Take six readings (6,), m, at a time (s) and update all estimates."""
+def estimate_noise(noise, time, lengths):
+    """Update all estimates with six readings (6,), m, of a time (s)."""
     window, squares, legs, numbers, work = (
         noise.window, noise.squares, noise.legs, noise.numbers, noise.work)
     if numbers[COUNT] > 0.0 and not 0.0 < time - window[0, 0] <= GAP:
@@ -77,47 +66,47 @@ def take(noise, time, lengths):
     window[0, 0] = time
     for i in range(6):
         window[0, i + 1] = lengths[i]
-        step(legs[i], lengths[i], numbers[COUNT] > 0.0)
+        estimate_step(legs[i], lengths[i], numbers[COUNT] > 0.0)
     numbers[COUNT] = min(numbers[COUNT] + 1.0, float(POINTS))
     numbers[QUIET] += 1.0
     if numbers[COUNT] < POINTS:
         return
-    spacing(window, numbers, work)
+    estimate_period(window, numbers, work)
     if numbers[RARE] > 0.0 and numbers[QUIET] <= POINTS:
         return
-    certainty = rates(window, legs)
-    share = max(1.0 / memory(numbers[PERIOD]), 1.0 / (numbers[TAKEN] + 1.0))
-    differences(window, squares, legs, numbers, work, share, certainty)
+    certainty = fit_rates(window, legs)
+    share = max(1.0 / averaged_samples(numbers[PERIOD]), 1.0 / (numbers[TAKEN] + 1.0))
+    update_differences(window, squares, legs, numbers, work, share, certainty)
     numbers[TAKEN] += 1.0
-    estimate(squares, legs, numbers)
-    acceleration(window, legs, numbers)
+    estimate_variance(squares, legs, numbers)
+    estimate_acceleration(window, legs, numbers)
 
 
 @kernel
-def spoilt(numbers):
+def note_outlier(numbers):
     """
-    Take note that the next readings have an outlier, or a jump.
+    Note that the next readings have an outlier, or a jump.
 
-    A rare one spoils all differences while it is in the window. Of frequent ones that cannot be
-    told from noise.
+    A rare outlier spoils all differences while it is in the window. Frequent outliers cannot be
+    distinguished from noise.
     """
     numbers[RARE] = 1.0 if numbers[QUIET] > SELDOM else 0.0
     numbers[QUIET] = 0.0
 
 
 @kernel
-def memory(period):
-    """Return over how many samples a square is averaged."""
+def averaged_samples(period):
+    """Return the number N of samples in a mean square (14.13)."""
     return min(max(MEMORY / period, MIN_SAMPLES), MAX_SAMPLES)
 
 
 @kernel
-def spacing(window, numbers, work):
+def estimate_period(window, numbers, work):
     """
     Update period and spread of the stamps: the period is a median, as samples may be lost.
 
-    The spread is about multiples of the period. If the stamps follow no period, it is that of the
-    gaps, and more: stamps that would be out of order are not seen.
+    The spread is about multiples of the period. If the stamps follow no period, it is the spread
+    of the gaps times DISORDER, since stamps out of order are refused.
     """
     for k in range(POINTS - 1):
         gap, j = window[k, 0] - window[k + 1, 0], k
@@ -141,8 +130,8 @@ def spacing(window, numbers, work):
 
 
 @kernel
-def rates(window, legs):
-    """Write each leg's rate, m/s, of a line through the window; return 1 / its variance."""
+def fit_rates(window, legs):
+    """Fit a line to the window; write the rate of each leg, m/s, and return 1 / its variance."""
     mean, square = 0.0, 0.0
     for k in range(POINTS):
         mean += window[k, 0] / POINTS
@@ -157,10 +146,10 @@ def rates(window, legs):
 
 
 @kernel
-def differences(window, squares, legs, numbers, work, share, certainty):
-    """Update the mean squares of all orders (14.13), and at the best one the jitter (14.23)."""
+def update_differences(window, squares, legs, numbers, work, share, certainty):
+    """Update the mean squares of all orders (14.13), and the jitter at the best order (14.23)."""
     weights, found = work[0:POINTS], work[POINTS:POINTS + 6]
-    period, best = numbers[PERIOD], least(squares)
+    period, best = numbers[PERIOD], best_order(squares)
     weights[0] = 1.0
     for m in range(1, POINTS):
         weights[m] = 1.0
@@ -184,12 +173,12 @@ def differences(window, squares, legs, numbers, work, share, certainty):
                 square = min(square, max(LIMIT * mean, FLOOR))
             squares[m - 2, i] = mean + share * (square - mean)
         if m - 2 == best and numbers[TAKEN] >= START:
-            jitter(found, legs, numbers, share, certainty)
+            estimate_jitter(found, legs, numbers, share, certainty)
 
 
 @kernel
-def jitter(found, legs, numbers, share, certainty):
-    """Part what the legs' rates share from the rest: jitter of the stamps (14.23)."""
+def estimate_jitter(found, legs, numbers, share, certainty):
+    """Estimate the stamp jitter: the part of the differences along the legs' rates (14.23)."""
     speed, along, total = 0.0, 0.0, 0.0
     for i in range(6):
         speed += legs[i, RATE] ** 2
@@ -218,8 +207,8 @@ def jitter(found, legs, numbers, share, certainty):
 
 
 @kernel
-def least(squares):
-    """Return the order, less 2, whose mean square over the legs is least."""
+def best_order(squares):
+    """Return the order, less 2, with the least mean square over the legs (14.13)."""
     best, lowest = 0, math.inf
     for m in range(ORDERS):
         total = 0.0
@@ -231,9 +220,9 @@ def least(squares):
 
 
 @kernel
-def estimate(squares, legs, numbers):
-    """Take the noise from the mean squares, and whether it is more than a bound (14.14)."""
-    best = least(squares)
+def estimate_variance(squares, legs, numbers):
+    """Estimate the variance, and whether it is more than an upper bound (14.14)."""
+    best = best_order(squares)
     here, before, beyond, numbers[COARSEST] = 0.0, 0.0, 0.0, 0.0
     for i in range(6):
         lowest = math.inf
@@ -248,32 +237,32 @@ def estimate(squares, legs, numbers):
     numbers[VARIANCE] = here
     if numbers[JITTER] > 0.0:
         numbers[VARIANCE] = min(here, numbers[ACROSS])
-    count = min(numbers[TAKEN], memory(numbers[PERIOD]))
+    count = min(numbers[TAKEN], averaged_samples(numbers[PERIOD]))
     flat = min(before, beyond) < here * (1.0 + 1.5 * (5.0 / count) ** 0.5)
     numbers[IDENTIFIED] = 1.0 if best == 0 or flat else 0.0
 
 
 @kernel
-def acceleration(window, legs, numbers):
+def estimate_acceleration(window, legs, numbers):
     """
-    Update the greatest acceleration that is clear of noise, over 3 and over 9 readings.
+    Update the greatest acceleration that noise does not explain, over 3 and over 9 readings.
 
-    Of two triples of readings in turn the smaller counts: no single reading can make both.
+    The smaller one of two successive triples counts, so no single reading can cause it.
     """
     numbers[ACCELERATION] *= math.exp(-numbers[PERIOD] / FADE)
     if numbers[QUIET] <= POINTS or numbers[TAKEN] < START:
         return
     for stride, later in ((1, 1), (4, 2)):
         for i in range(6):
-            here = bend_of(window, legs, i, 0, stride)
-            before = bend_of(window, legs, i, later, stride)
+            here = clear_acceleration(window, legs, i, 0, stride)
+            before = clear_acceleration(window, legs, i, later, stride)
             if here * before > 0.0:
                 numbers[ACCELERATION] = max(
                     numbers[ACCELERATION], min(abs(here), abs(before)))
 
 
 @kernel
-def bend_of(window, legs, leg, newest, stride):
+def clear_acceleration(window, legs, leg, newest, stride):
     """Return a leg's acceleration, m/s^2, by three readings; 0 where noise explains it."""
     middle, oldest = newest + stride, newest + 2 * stride
     late = window[newest, 0] - window[middle, 0]
@@ -287,12 +276,12 @@ def bend_of(window, legs, leg, newest, stride):
 
 
 @kernel
-def gates(legs, numbers, least, share, step, out):
+def write_thresholds(legs, numbers, least, share, step, out):
     """
-    Write the deviation and the step, m, that each leg's gate reckons with, and its rate, (6, 3).
+    Write deviation (m), step (m) and rate (m/s) of each leg's threshold (14.16), (6, 3).
 
-    The deviation is a share of what was measured, at least `least`, and what the spread of the
-    stamps makes at the leg's rate. step: m, where it is given; 0: what the readings show.
+    The deviation is a share of the measured one, at least `least`, plus the spread of the stamps
+    times the leg's rate. step: m, if it is given; 0 for the measured step.
     """
     for i in range(6):
         sigma = max(least, share * legs[i, SIGMA])
@@ -310,8 +299,8 @@ def visible_step(leg):
 
 
 @kernel
-def step(leg, reading, known):
-    """Look for the step of a leg's encoder, of which all changes are multiples (14.15)."""
+def estimate_step(leg, reading, known):
+    """Estimate the step of a leg's encoder: all changes are multiples of it (14.15)."""
     change = abs(reading - leg[LAST])
     leg[LAST] = reading
     if not known:

@@ -26,15 +26,15 @@ from liedyn_ros.stewart.tracking.branch.monitor import Branch
 from liedyn_ros.stewart.tracking.sample_gate import Sample
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, TrackedPose
 
-# Given two poses, tells by a redundant sensor whether the second fits better; None for neither.
+# Of two poses: whether a redundant sensor fits the second better; None if it does not decide.
 Preference = Callable[[Array, Array], bool | None]
 
 
 class Choice(NamedTuple):
     """
-    Which of two poses of a sample is better.
+    The better of two poses of a sample.
 
-    tracked, branch: the better pose and its judgement. other: (4, 4), m, the other pose while
+    tracked, branch: the better pose and its branch. other: (4, 4), m, the other pose while
     both are possible. switched: whether the better one is not the tracker's. confirmed: whether a
     sensor decided.
     """
@@ -48,7 +48,7 @@ class Choice(NamedTuple):
 
 class TwoBranchTracker:
     """
-    Finds and follows the pose on the other branch while it is open which is true.
+    Finds and follows the pose on the other branch until one of the two is ruled out.
 
     It is the tracker's pose reflected along the null twist and solved again; from then on it is
     tracked on its own. The motion or a sensor decides.
@@ -57,7 +57,7 @@ class TwoBranchTracker:
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike, method: Method,
             meter: PlatformMeter) -> None:
-        """Take what a PoseTracker takes."""
+        """Take the arguments of a PoseTracker."""
         self._meter, self._solver = meter, PoseSolver(geometry, method)
         self._other = PoseTracker(geometry, home, method, meter)
 
@@ -71,7 +71,7 @@ class TwoBranchTracker:
         """
         Return the better of the tracker's pose of a sample and the one on the other branch.
 
-        branch: the judgement of the tracker's pose. prefer: a redundant sensor's answer.
+        branch: that of the tracker's pose. prefer: a redundant sensor's answer.
         """
         if not (branch.unsure or branch.wrong):
             self.drop()
@@ -99,7 +99,7 @@ class TwoBranchTracker:
         """Return the other pose of the same sample, or None where no other is found."""
         sign = tracked.state.determinant_sign
         if self._other.last is not None:
-            other = self._other.advance(sample, may_restart=lambda: False)
+            other = self._other.solve_sample(sample, may_restart=lambda: False)
             if other.converged and other.state.determinant_sign != sign:
                 return other
             self.drop()

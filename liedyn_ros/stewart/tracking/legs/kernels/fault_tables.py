@@ -1,0 +1,47 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Layout of the buffer that the detectors of leg faults share: columns, settings, bits of findings.
+
+m stands for the unit in which all legs are judged (StewartGeometry.reading_unit).
+"""
+
+from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
+
+POINTS = 12  # readings kept, newest first; a row is time (s) and six readings (m)
+
+# Platform. SAME_SAMPLES: samples in turn in which all six readings repeat. SPREAD: s^2, variance
+# of the stamps.
+COUNT, SAME_SAMPLES, SPREAD, NUMBERS = 0, 1, 2, 3
+# Leg. SIGMA, STEP, RATE: deviation (m), resolution (m) and rate (m/s) of its threshold.
+# OUTLYING: s, for which it has been an outlier; FIRST, BEFORE: its first and last error as one.
+# STEPPED: m, the step that stayed. REPEATED: s, for which the reading has repeated. SMALLEST:
+# the smallest change seen. FROZEN: whether it is frozen. RAW: the last reading. ANCHOR,
+# ANCHOR_TIME, ANCHORED: the reading near which it stays, since when (s) and for how many samples.
+# AMPLITUDE: m, of its motion. LAST_ACCELERATION: m/s^2, which would explain the last reading.
+# ERROR: m, reading less prediction; THRESHOLD: m, above which it makes an outlier.
+(SIGMA, STEP, RATE, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
+ ANCHOR_TIME, ANCHORED, AMPLITUDE, LAST_ACCELERATION, ERROR, THRESHOLD, LEG) = range(19)
+# Settings. FACTOR: deviations of a threshold. BOUND: m/s^2, acceleration. FROZEN_TIME: s.
+# REPETITIONS: of all six readings that are no fault. LEARNS: whether SMALLEST is learnt. LEAST,
+# SHARE, READ_STEP: of noise.write_thresholds. UNDERSTATED: whether the given noise is too small.
+(FACTOR, BOUND, FROZEN_TIME, REPETITIONS, LEARNS, LEAST, SHARE, READ_STEP, UNDERSTATED,
+ SETTINGS) = range(10)
+# All samples. OUTLIERS: share of samples with a new outlier. WRONG: whether they are too many.
+# BITS: outliers of the last sample. GROWN: m/s^2, acceleration that would explain it, else 0.
+OUTLIERS, WRONG, BITS, GROWN, TALLY = range(5)
+# Findings, as bits of a whole number: the first of six each, then single ones. DUE: whether the
+# estimates of noise have to be brought up to date.
+OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS = 0, 6, 12
+JUMPED, STALE, DOUBTED, LEARNT, DUE = 18, 19, 20, 21, 22
+FAULTY = ~(1 << STALE | 1 << LEARNT | 1 << DUE)  # bits of faults
+
+FAULTS = Bundle(
+    'LegFaults', history=MATRIX, legs=MATRIX, since=CUBE,  # (POINTS, 7), (6, LEG), (2, 6, 6)
+    numbers=VECTOR, tally=VECTOR, settings=VECTOR)

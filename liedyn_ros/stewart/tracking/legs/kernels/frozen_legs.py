@@ -1,0 +1,117 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Which legs are frozen: a reading that stays in place while the other legs move on.
+
+A leg that reverses in a swing of amplitude A stays within q of its reading, while a leg with the
+same swing moves by 2 sqrt(2 q A). So a leg counts as frozen once the median of the others has
+moved by DWELL sqrt(q A) and the noise: docs/stewart.md, "A frozen leg, or one that reverses". All
+six are frozen where they repeat more often than their noise allows (14.22).
+"""
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
+    AMPLITUDE, ANCHOR, ANCHOR_TIME, ANCHORED, FROZEN, RAW, REPEATED, SAME_SAMPLES, SIGMA, SMALLEST,
+    STEP)
+
+ALL_LEGS = 63  # six bits
+BAND = 3.0  # deviations of noise: a leg with all its noise leaves such a band soon
+WITHIN = 40.0  # samples that a leg with little noise left stays within it
+MARGIN = 6.0  # deviations of noise that are no motion
+# A is less than the leg's length, but the leg may swing less than the others: 8 > 2 sqrt(2).
+DWELL = 8.0
+
+
+@kernel
+def detect_frozen_legs(time, dt, lengths, legs, since, numbers, settings):
+    """
+    Return the frozen legs as bits.
+
+    time: s; dt: s, since the last sample. since: (2, 6, 6), the readings when a leg began to
+    repeat, and when it came to its anchor. settings: time (s) after which a leg may be frozen, 0
+    for never; repetitions of all six readings that are no fault; whether the smallest change of a
+    reading is learnt.
+    """
+    frozen_time, repetitions, learns = settings
+    largest, frozen = note_changes(lengths, legs, numbers, learns), 0
+    for i in range(6):
+        note_place(time, dt, lengths, legs, since, i)
+        if frozen_time > 0.0 and is_frozen(time, lengths, legs[i], since, i, largest, frozen_time):
+            frozen |= 1 << i
+    return ALL_LEGS if numbers[SAME_SAMPLES] >= repetitions else frozen  # (14.22)
+
+
+@kernel
+def note_changes(lengths, legs, numbers, learns):
+    """Update SMALLEST and SAME_SAMPLES; return the largest SMALLEST of the six legs, m."""
+    same, largest = 0, 0.0
+    for i in range(6):
+        change = abs(lengths[i] - legs[i, RAW])
+        if change == 0.0:
+            same += 1
+        elif learns and (legs[i, SMALLEST] == 0.0 or change < legs[i, SMALLEST]):
+            legs[i, SMALLEST] = change
+        largest = max(largest, legs[i, SMALLEST])
+    numbers[SAME_SAMPLES] = numbers[SAME_SAMPLES] + 1.0 if same == 6 else 0.0
+    return largest
+
+
+@kernel
+def note_place(time, dt, lengths, legs, since, i):
+    """Update how long leg i has repeated its reading, and how long it has stayed at its anchor."""
+    leg = legs[i]
+    if lengths[i] != leg[RAW]:
+        leg[REPEATED] = leg[FROZEN] = 0.0
+    else:
+        if leg[REPEATED] == 0.0:
+            for j in range(6):
+                since[0, i, j] = legs[j, RAW]
+        leg[REPEATED] += dt
+    if not abs(lengths[i] - leg[ANCHOR]) <= 0.5 * noise_band(leg):
+        leg[ANCHOR], leg[ANCHOR_TIME], leg[ANCHORED] = lengths[i], time, 0.0
+        for j in range(6):
+            since[1, i, j] = lengths[j]
+    leg[ANCHORED] += 1.0
+
+
+@kernel
+def noise_band(leg):
+    """Return the width of the band about its anchor that a leg with all its noise leaves, m."""
+    return BAND * leg[SIGMA] + 2.0 * leg[STEP]
+
+
+@kernel
+def is_frozen(time, lengths, leg, since, i, largest, frozen_time):
+    """Return whether leg i repeats, or stays at its anchor, while the others move too far."""
+    step = leg[SMALLEST] if leg[SMALLEST] > 0.0 else largest
+    amplitude = max(lengths[i], leg[AMPLITUDE])
+    if leg[REPEATED] >= frozen_time and median_motion_of_others(lengths, since[0, i], i) > (
+            MARGIN * leg[SIGMA] + DWELL * (step * amplitude) ** 0.5):
+        leg[FROZEN] = 1.0
+    stays = leg[ANCHORED] >= WITHIN and time - leg[ANCHOR_TIME] >= frozen_time and (
+        median_motion_of_others(lengths, since[1, i], i) > (
+            MARGIN * leg[SIGMA] + DWELL * (noise_band(leg) * amplitude) ** 0.5))
+    return leg[FROZEN] > 0.0 or stays
+
+
+@kernel
+def median_motion_of_others(lengths, before, leg):
+    """Return the median of the distances (m) of the five other legs from readings before (6,)."""
+    for i in range(6):
+        if i == leg:
+            continue
+        change, more, less = abs(lengths[i] - before[i]), 0, 0
+        for j in range(6):
+            if j != leg and j != i:
+                other = abs(lengths[j] - before[j])
+                more += other > change or (other == change and j > i)
+                less += other < change or (other == change and j < i)
+        if more == less:
+            return change
+    return 0.0

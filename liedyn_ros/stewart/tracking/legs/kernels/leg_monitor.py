@@ -1,0 +1,100 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+One sample of six leg readings: thresholds, faults, noise, motion, in one call.
+
+The equations are those of leg_faults (14.16, 14.21), frozen_legs (14.22), noise (14.13 to 14.15,
+14.23) and motion_bank (14.24, 14.25).
+"""
+
+from liedyn_ros.jit.bundle import Bundle, VECTOR
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
+from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
+    BITS, BOUND, DOUBTED, DUE, FACTOR, FAULTS, FROZEN_LEGS, FROZEN_TIME, GROWN, JUMPED, LEARNS,
+    LEARNT, LEAST, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, SPREAD,
+    STALE, STEPPED, STEPPED_LEGS, UNDERSTATED, WRONG)
+from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import ALL_LEGS
+from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import detect_leg_faults
+from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import FILTER, filter_motion
+
+MEMORY = 300  # samples over which the share of outliers is taken
+TOO_MANY, FEW = 0.05, 0.02  # share that makes the premise wrong, and right again
+
+LEG_MONITOR = Bundle(
+    'LegMonitor', faults=FAULTS, noise=noises.NOISE, motion=FILTER,
+    relative=VECTOR, readings=VECTOR)  # (6,), (6,)
+leg_monitor_of = LEG_MONITOR.view
+
+
+@kernel
+def examine_readings(buffer, seconds, stamp_ns, lengths, noise, jitter, plausible, moved):
+    """
+    Judge six readings (6,), m or rad, and follow the motion of the legs.
+
+    relative: converts a reading to the unit in which all are judged. seconds: since the first
+    sample; stamp_ns: its time. noise: m, jitter: s, of filter_motion. Writes plausible readings
+    (6,) and what filter_motion writes. Returns the findings as bits, and what filter_motion
+    returns.
+    """
+    monitor = leg_monitor_of(buffer)
+    relative, readings = monitor.relative, monitor.readings
+    for i in range(6):
+        readings[i] = lengths[i] * relative[i]
+    found = judge_readings(monitor.faults, monitor.noise, seconds, readings, plausible)
+    for i in range(6):
+        plausible[i] /= relative[i]
+    # An outlier is no motion, replaced or not.
+    return found, filter_motion(monitor.motion, stamp_ns, plausible, noise, jitter, moved)
+
+
+@kernel
+def judge_readings(faults, noise, time, readings, plausible):
+    """
+    Detect the faults of six readings, then update the estimates of their noise.
+
+    Readings that all repeat are stale: they are no sample of the noise. Where outliers are too
+    many, none is reported or replaced, and no leg counts as stepped. Returns findings as bits.
+    """
+    settings, numbers, legs = faults.settings, faults.numbers, faults.legs
+    noises.write_thresholds(noise.legs, noise.numbers, settings[LEAST], settings[SHARE],
+                            settings[READ_STEP], legs)
+    numbers[SPREAD] = noise.numbers[noises.SPREAD]
+    outliers, stepped, frozen, jumped, grown = detect_leg_faults(
+        time, readings, faults.history, legs, faults.since, numbers,
+        (settings[FACTOR], settings[BOUND],
+         (settings[FROZEN_TIME], settings[REPETITIONS], settings[LEARNS] > 0.0)), plausible)
+    if outliers != 0 or jumped:
+        noises.note_outlier(noise.numbers)
+    stale = frozen == ALL_LEGS and numbers[SAME_SAMPLES] > 0.0
+    if not stale:
+        noises.estimate_noise(noise, time, readings)
+        noise.numbers[noises.SINCE] += 1.0
+    due = noise.numbers[noises.SINCE] >= noises.SETTLE_EVERY
+    wrong = count_outliers(faults.tally, outliers, jumped, grown)
+    learnt = grown > 0.0 and (wrong or not jumped)
+    if wrong:
+        outliers, stepped, jumped = 0, 0, False
+        for i in range(6):
+            legs[i, STEPPED], plausible[i] = 0.0, readings[i]
+    doubted = wrong or settings[UNDERSTATED] > 0.0
+    return (outliers << OUTLYING_LEGS | stepped << STEPPED_LEGS | frozen << FROZEN_LEGS
+            | jumped << JUMPED | stale << STALE | doubted << DOUBTED | learnt << LEARNT
+            | due << DUE)
+
+
+@kernel
+def count_outliers(tally, outliers, jumped, grown):
+    """Count a sample with or without a new outlier; return whether outliers are too many."""
+    new = (outliers & ~int(tally[BITS])) != 0 or jumped or grown > 0.0
+    tally[BITS], tally[GROWN] = outliers, grown
+    tally[OUTLIERS] += (new - tally[OUTLIERS]) / MEMORY
+    wrong = tally[OUTLIERS] > (FEW if tally[WRONG] > 0.0 else TOO_MANY)
+    tally[WRONG] = wrong
+    return wrong

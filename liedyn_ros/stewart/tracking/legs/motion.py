@@ -1,0 +1,68 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Readings and rates of the legs at the stamp of a sample or near it, with their covariance."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.tracking.legs.kernels import motion_bank as kernels
+
+
+class LegMotion(NamedTuple):
+    """
+    The motion of the legs at the time of a sample, from a bank of Kalman filters (14.24).
+
+    noise: m, standard deviation of the position of a drive's end; jitter: s, of the stamps;
+    period: s before the sample; samples: so far; scales: (6,), m at the end of each drive for one
+    unit of its reading; moved: rates and bank, as motion_bank.filter_motion writes them.
+    """
+
+    noise: float
+    jitter: float
+    period: float
+    samples: int
+    scales: Array
+    moved: Array
+
+    @property
+    def rates(self) -> Array:
+        """Return the legs' rates at the sample, (6,), m/s, or rad/s of cranks."""
+        return self.moved[:6]
+
+    @property
+    def bank(self) -> Array:
+        """Return the members of the filter, a row each, in m."""
+        return self.moved[6:].reshape(kernels.SPECTRA, kernels.ROW)
+
+    def at(self, seconds: float = 0.0) -> 'LegEstimate':
+        """Return the estimate at a time (s) after the sample, which may be negative (14.25)."""
+        mixture = np.empty(kernels.MIXTURE)
+        kernels.mix_members(self.bank, self.period, self.samples, seconds,
+                            np.empty(kernels.ROW + kernels.SPECTRA), mixture)
+        return LegEstimate(mixture[:6] / self.scales, mixture[6:12] / self.scales, self.scales,
+                           *mixture[12:].tolist())
+
+
+class LegEstimate(NamedTuple):
+    """
+    Readings (6,), m or rad, and rates (6,), m/s or rad/s, of the legs.
+
+    scales: (6,), m at the end of each drive for one unit of its reading. The variance of the
+    position of a drive's end, m^2, its covariance with the rate, and the rate's variance follow;
+    divide by the square of a scale for those of a reading. The legs' errors are independent.
+    """
+
+    lengths: Array
+    rates: Array
+    scales: Array
+    length_variance: float
+    covariance: float
+    rate_variance: float
