@@ -42,16 +42,14 @@ for name, module in list(sys.modules.items()):
 print(compiled)
 print(*sorted(left), sep='\\n')
 """
-# What no topic, timer or service of the node calls: batches of poses, the judgement and the filter
-# of readings alone, a method with seven unknowns, the covariance of legs that differ, drives'
-# ratios, dynamics and simulations.
+# No topic, timer or service of the node calls these: batches of poses, a method with seven
+# unknowns, the covariance of legs that differ, drives' ratios, dynamics and simulations.
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
         'dynamics.kernels.platform.solve_platform', 'platform.kernels.forms.ratio',
         'platform.kernels.forms.values_batch', 'platform.kernels.inverse_rates.covariance',
         'platform.kernels.limits.margins_batch', 'platform.kernels.state.signed_values',
-        'solver.kernels.solve.solve_batch', 'solver.kernels.solve.solve_seven',
-        'tracking.kernels.leg_faults.examine', 'tracking.kernels.motion_bank.follow')}
+        'solver.kernels.solve.solve_batch', 'solver.kernels.solve.solve_seven')}
 
 
 def census():
