@@ -10,12 +10,15 @@
 
 from importlib.util import find_spec
 import os
+import sys
 
+from numba.core.dispatcher import Dispatcher
 import pytest
 
 HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
 collect_ignore = [] if HAS_ROS else WITH_ROS
+COLLECTED = pytest.StashKey[list[str]]()
 pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
 
 # Processes that share the tests have a ROS domain each.
@@ -35,3 +38,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_report_header() -> str:
     """Say in the first lines which tests are left out."""
     return 'ROS 2: found' if HAS_ROS else f'ROS 2: none; {", ".join(WITH_ROS)} not collected'
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note which kernels have run: one that has is compiled for the types of its arguments."""
+    session.config.stash[COLLECTED] = sorted({
+        f'{value.__module__}.{value.__name__}' for name, module in sys.modules.items()
+        if name.startswith('liedyn_ros.') for value in vars(module).values()
+        if isinstance(value, Dispatcher) and value.signatures})
+
+
+@pytest.fixture
+def kernels_of_collection(pytestconfig: pytest.Config) -> list[str]:
+    """Return the kernels that ran before the first test."""
+    return pytestconfig.stash[COLLECTED]

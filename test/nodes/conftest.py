@@ -6,10 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A dynamics server for each of some machines."""
+"""What tests of several nodes share: a server of each of some machines, forces of a platform."""
 
+import numpy as np
 import pytest
 from support.bench.dynamics_bench import AERIAL, random_file, ServerBench
+from support.bench.pose_bench import GEOMETRY, HOME
+
+from liedyn_ros.stewart import StewartDynamics
 
 MACHINES = ['aerial', *((seed, floating) for seed in range(2) for floating in (False, True))]
 
@@ -24,3 +28,9 @@ def path(request, tmp_path):
 def server(bench, path):
     """Return a dynamics server of the machine."""
     return ServerBench(bench, model_file=str(path))
+
+
+@pytest.fixture(scope='session')
+def held():
+    """Return the forces (6,) of the legs that hold the example platform at home."""
+    return StewartDynamics(GEOMETRY).inverse(HOME, np.zeros(6), np.zeros(6)).forces

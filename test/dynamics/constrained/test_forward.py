@@ -10,8 +10,9 @@
 
 import numpy as np
 import pytest
+from support.machines.loop_states import assembled, EVERY, Machines, REDUNDANT
 from support.machines.looped_machines import (
-    bennett, five_bar, four_bar, Looped, planar_linkage, random_looped)
+    five_bar, four_bar, Looped, planar_linkage, random_looped)
 from support.witnesses import loop_witness
 
 from liedyn_ros.common.checks import Array
@@ -23,23 +24,13 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.model import CLOSURE_TYPES, Model, ModelBuilder, SpatialInertia
 
 ORDER = 5
+MACHINES = EVERY | REDUNDANT | Machines({'five bar': lambda: assembled(five_bar())})
 
 
-def machines() -> list[tuple[str, Looped]]:
-    """Return every closure alone, several loops, and machines whose constraints depend."""
-    found = [(kind, random_looped(i, (kind,))) for i, kind in enumerate(CLOSURE_TYPES)]
-    found += [('two_loops', random_looped(20, ('spherical', 'point_on_plane'), joints=10)),
-              ('balls', random_looped(21, ('spherical', 'rod'), 8, ('spherical', 'revolute'))),
-              ('floating', random_looped(22, ('revolute',), 8, floating=True)),
-              ('bennett', bennett())]
-    for name, model in (('four_bar', four_bar()), ('five_bar', five_bar())):
-        found.append((name, Looped(model, assemble(ConstrainedDynamics(model)))))
-    return found
-
-
-MACHINES = machines()
-each_machine = pytest.mark.parametrize(
-    'looped', [looped for _, looped in MACHINES], ids=[name for name, _ in MACHINES])
+@pytest.fixture(params=MACHINES)
+def looped(request: pytest.FixtureRequest) -> Looped:
+    """Return one of them: closures alone, several loops, constraints that depend."""
+    return MACHINES[request.param]
 
 
 def state(looped: Looped, seed: int = 5) -> tuple[ConstrainedDynamics, Array, Array, Array]:
@@ -50,7 +41,6 @@ def state(looped: Looped, seed: int = 5) -> tuple[ConstrainedDynamics, Array, Ar
     return dynamics, q, v, rng.normal(size=(ORDER + 1, model.nv))
 
 
-@each_machine
 def test_forward_is_the_dense_solution(looped: Looped) -> None:
     dynamics, q, v, tau = state(looped)
     external = np.random.default_rng(8).normal(size=(len(looped.model.bodies), 6))
@@ -65,7 +55,6 @@ def test_forward_is_the_dense_solution(looped: Looped) -> None:
         ConstraintStatus.REGULAR if solution.rank == dynamics.m else ConstraintStatus.REDUNDANT)
 
 
-@each_machine
 def test_derivatives_are_those_along_the_motion(looped: Looped) -> None:
     # The order below, at instants beside this one, differs by what the order above says.
     dynamics, q, v, tau = state(looped)
@@ -122,7 +111,6 @@ def bracket(model: Model, early: Array, late: Array, h: float) -> Array:
     return h * h * np.sqrt(15.0) / 36.0 * result
 
 
-@each_machine
 def test_hybrid_undoes_forward(looped: Looped) -> None:
     dynamics, q, v, tau = state(looped)
     motion = dynamics.forward(q, v, tau)

@@ -11,6 +11,7 @@
 from mpmath import mp
 import numpy as np
 import pytest
+from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, make_case
 from support.machines.loop_states import EVERY, state
 from support.witnesses.complex_flow import transition_of
@@ -20,13 +21,6 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics, projected_runge
 from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained, linearize_constrained_along)
 from liedyn_ros.dynamics.linearization.trees import linearize, linearize_along, transition
-
-TOLERANCE = 1e-9
-
-
-def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
-    """Compare with a tolerance of the largest entry."""
-    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 @pytest.fixture(params=(False, True), ids=('fixed', 'floating'))

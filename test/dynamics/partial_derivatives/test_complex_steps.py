@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case
 from support.machines.model_variants import exp, placed_turn, rebuilt, turned
 from support.witnesses.complex_step import along, ComplexTree, hat
@@ -21,11 +22,6 @@ from liedyn_ros.identification import Regressor
 from liedyn_ros.model import JOINT_TYPES
 
 TOLERANCE = 1e-9  # of the largest entry
-
-
-def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
-    """Compare with a tolerance of the largest entry."""
-    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 @pytest.fixture(scope='module', params=((0, False), (1, True)), ids=('fixed', 'floating'))

@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.dynamics import Dynamics
@@ -26,11 +27,6 @@ ROBOTS = {  # path, and whether its base floats
     'panda': ('panda_description/urdf/panda.urdf', False),
     'solo': ('solo_description/robots/solo12.urdf', True),
     'talos': ('talos_data/robots/talos_reduced.urdf', True)}
-
-
-def assert_same(got, wanted, tolerance: float = 1e-9) -> None:
-    """Compare with a tolerance of the largest entry."""
-    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize('name', ROBOTS)

@@ -13,6 +13,7 @@ import pickle
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case, TREES
 from support.machines.model_variants import placed_turn
 from support.witnesses.complex_step import along, ComplexTree, hat
@@ -29,11 +30,6 @@ from liedyn_ros.model import load_model, ModelBuilder
 PARTS = ('gravity', 'external', 'inertia', 'damping', 'friction', 'rotor_inertia', 'placement',
          'axis', 'pitch')
 TOLERANCE = 1e-12  # of the largest entry, between exact results
-
-
-def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
-    """Compare with a tolerance of the largest entry."""
-    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 @pytest.fixture(scope='module', params=TREES[:4], ids=str)
@@ -79,7 +75,7 @@ def test_each_part_of_inverse_dynamics(damped, change, forces) -> None:
         alone = Parameters(damped.model)
         getattr(alone, name)[:] = getattr(change, name)
         product = partial.product(*state, *[rest] * 3, damped.external, parameters=alone)
-        assert_same(product, forces[name])
+        assert_same(product, forces[name], TOLERANCE)
         assert gradient.vector @ alone.vector == pytest.approx(
             y @ forces[name], rel=0.0, abs=TOLERANCE * np.abs(y) @ np.abs(forces[name]))
 
@@ -169,7 +165,7 @@ def test_beside_complex_steps(damped) -> None:
     state, w = (damped.q, damped.v), damped.external
     tau = d.inverse(*state, damped.a, w)
     assert_same(d.inverse.partial_derivatives.product(
-        *state, damped.a, *x, w, parameters=change), along(inverse))
+        *state, damped.a, *x, w, parameters=change), along(inverse), TOLERANCE)
     assert_same(d.forward.partial_derivatives.product(
         *state, tau, *x, w, parameters=change), along(forward), 1e-9)
 
@@ -197,7 +193,7 @@ def test_pinocchio_has_the_same_regressor() -> None:
         twin.to_velocity(a))
     # Ten numbers a joint: mass, first moments, and xx, xy, yy, xz, yz, zz.
     wanted = (twin.to_velocity(y) @ theirs).reshape(-1, 10)[:, [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
-    assert_same(gradient.inertia, wanted)
+    assert_same(gradient.inertia, wanted, TOLERANCE)
 
 
 def test_refusals(damped, change) -> None:

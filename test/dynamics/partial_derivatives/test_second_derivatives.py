@@ -10,17 +10,11 @@
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, make_case, TREES
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import NotFiniteError
-
-TOLERANCE = 1e-9
-
-
-def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
-    """Compare with a tolerance of the largest entry."""
-    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 @pytest.fixture(params=TREES[:4], ids=str)

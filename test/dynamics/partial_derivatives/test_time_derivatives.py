@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case
 from support.witnesses.tangents import difference
 
@@ -19,11 +20,6 @@ from liedyn_ros.model import ModelBuilder
 
 ORDER = 3
 TOLERANCE = 1e-9  # of differences of eighth order
-
-
-def assert_same(got, wanted, tolerance: float) -> None:
-    """Compare with a tolerance of the largest entry."""
-    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 @pytest.fixture(params=((0, False), (1, True)), ids=('fixed', 'floating'))

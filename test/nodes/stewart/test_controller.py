@@ -23,7 +23,6 @@ from liedyn_ros.stewart import StewartDynamics
 
 pytestmark = pytest.mark.ros
 PERIOD_NS = 10_000_000
-HELD = StewartDynamics(GEOMETRY).inverse(HOME, np.zeros(6), np.zeros(6)).forces
 
 
 class Controller:
@@ -57,24 +56,24 @@ class Controller:
         return self.bench.until(condition, what, lambda: self.send(**state))
 
 
-def test_the_first_command_holds_the_platform(bench):
+def test_the_first_command_holds_the_platform(bench, held):
     controller = Controller(bench, actuator_scale=[2.0] * 6)
     controller.until(lambda: controller.forces, 'a command')
     forces = controller.forces[0]
     assert list(forces.name) == LEGS
     assert (ns(forces) - 1_000_000_000) % PERIOD_NS == 0
-    np.testing.assert_allclose(forces.effort, 2.0 * HELD, rtol=1e-9)
+    np.testing.assert_allclose(forces.effort, 2.0 * held, rtol=1e-9)
 
 
-def test_displacements_are_pushed_back_and_published(bench):
+def test_displacements_are_pushed_back_and_published(bench, held):
     controller = Controller(bench, amplitudes=[0.0] * 6)
     controller.until(lambda: len(controller.forces) > 5 and controller.errors
                      and controller.references, 'commands', x=0.01)
     np.testing.assert_allclose(controller.errors[-1].position, [0, 0, 0, 0.01, 0, 0], atol=1e-12)
     np.testing.assert_allclose(matrix(controller.references[-1].pose), HOME, atol=1e-12)
-    pushed = np.array(controller.forces[-1].effort) - HELD
+    pushed = np.array(controller.forces[-1].effort) - held
     acceleration = StewartDynamics(GEOMETRY).forward(
-        matrix(controller.references[-1].pose), np.zeros(6), HELD + pushed).acceleration
+        matrix(controller.references[-1].pose), np.zeros(6), held + pushed).acceleration
     assert acceleration[3] < -0.01
 
 
@@ -92,7 +91,7 @@ def test_bad_states_are_refused_with_the_reason(bench, state, reason):
         assert controller.forces == []
 
 
-def test_the_time_of_refused_states_is_not_integrated(bench):
+def test_the_time_of_refused_states_is_not_integrated(bench, held):
     """Five seconds of an error of 10 mm would add the force of integral_limit."""
     controller = Controller(bench, amplitudes=[0.0] * 6)
     controller.until(lambda: len(controller.forces) > 40, 'a steady command', x=0.01)
@@ -103,7 +102,7 @@ def test_the_time_of_refused_states_is_not_integrated(bench):
     controller.until(lambda: ns(controller.forces[-1]) > refused_ns + 10 * PERIOD_NS,
                      'commands after that', x=0.01)
     limit = 3.0 * np.eye(6)[3]  # m/s^2 along x
-    saturated = StewartDynamics(GEOMETRY).inverse(HOME, np.zeros(6), limit).forces - HELD
+    saturated = StewartDynamics(GEOMETRY).inverse(HOME, np.zeros(6), limit).forces - held
     change = np.abs(np.subtract(controller.forces[-1].effort, before))
     assert change.max() < 0.5 * np.abs(saturated).max()
 

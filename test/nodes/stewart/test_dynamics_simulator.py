@@ -22,10 +22,9 @@ from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.stewart import leg_lengths, PlatformSimulation, StewartDynamics
+from liedyn_ros.stewart import leg_lengths, PlatformSimulation
 
 pytestmark = pytest.mark.ros
-HELD = StewartDynamics(GEOMETRY).inverse(HOME, np.zeros(6), np.zeros(6)).forces
 SCALES = [0.5, -0.5, 2.0, 0.1, 1.0, -3.0]  # m per unit
 
 
@@ -69,11 +68,11 @@ def test_the_platform_is_held_until_commanded(bench):
         np.testing.assert_array_equal(legs.velocity, np.zeros(6))
 
 
-def test_forces_move_it_in_the_actuators_own_units(bench):
+def test_forces_move_it_in_the_actuators_own_units(bench, held):
     """Named in reverse; legs that push a tenth more than its weight lift it straight up."""
     names = [f'motor_{k}' for k in range(6)]
     simulator = Simulator(bench, actuator_names=names, actuator_scale=SCALES)
-    efforts = 1.1 * HELD * SCALES
+    efforts = 1.1 * held * SCALES
 
     def risen():
         """Return what the legs reported of a pose somewhat above home, and that pose."""
@@ -89,10 +88,10 @@ def test_forces_move_it_in_the_actuators_own_units(bench):
     assert (np.multiply(legs.velocity, SCALES) > 0.0).all()
 
 
-def test_refused_commands_change_nothing(bench):
+def test_refused_commands_change_nothing(bench, held):
     simulator = Simulator(bench, max_age=0.5)
-    simulator.refuses('leg_forces: actuator names: ', HELD, [*LEGS[:5], 'leg_9'])
-    simulator.refuses('leg_forces: actuator efforts: expected shape (6,), got (5,)', HELD[:5])
+    simulator.refuses('leg_forces: actuator names: ', held, [*LEGS[:5], 'leg_9'])
+    simulator.refuses('leg_forces: actuator efforts: expected shape (6,), got (5,)', held[:5])
     simulator.refuses('leg_forces: actuator efforts[0]: expected a finite number', [np.nan] * 6)
     old = JointState(name=LEGS, effort=[0.0] * 6)
     old.header.stamp.sec = 1
@@ -111,10 +110,10 @@ def test_a_leg_at_the_end_of_its_travel_ends_the_motion(bench):
     np.testing.assert_allclose(matrix(simulator.truths[-1].pose), HOME, atol=1e-12)
 
 
-def test_silence_is_reported_and_reset_puts_it_back(bench):
+def test_silence_is_reported_and_reset_puts_it_back(bench, held):
     simulator = Simulator(bench, command_timeout=0.1)
     simulator.until(lambda: simulator.height() != 0.5, 'motion',
-                    lambda: simulator.send(1.0001 * HELD))
+                    lambda: simulator.send(1.0001 * held))
     bench.until_logged(simulator.node, 'commands: expected every 0.1 s, got none for')
     answer = bench.call(Trigger, 'stewart_dynamics_simulator/reset')
     assert (answer.success, answer.message) == (True, 'stands at the start')

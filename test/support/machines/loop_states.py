@@ -8,13 +8,15 @@
 
 """Machines with closed loops in motion, on which derivatives are tested."""
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from support.machines.looped_machines import bennett, four_bar, Looped, random_looped
 
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
-from liedyn_ros.model import CLOSURE_TYPES, Coupling
+from liedyn_ros.model import CLOSURE_TYPES, Coupling, Model
 
 
 def geared(looped: Looped) -> Looped:
@@ -25,13 +27,50 @@ def geared(looped: Looped) -> Looped:
     return Looped(replace(looped.model, couplings=(coupling,)), looped.q)
 
 
-EVERY = {kind: random_looped(i, (kind,)) for i, kind in enumerate(CLOSURE_TYPES)}
-EVERY['two loops'] = random_looped(20, ('spherical', 'point_on_plane'), joints=10)
-EVERY['balls'] = random_looped(21, ('spherical', 'rod'), 8, ('spherical', 'revolute'))
-EVERY['gears'] = geared(random_looped(23, ('rod',)))
-EVERY['floating'] = random_looped(22, ('revolute',), 8, floating=True)
-REDUNDANT = {'bennett': bennett(),
-             'four bar': Looped(four_bar(), assemble(ConstrainedDynamics(four_bar())))}
+class Machines(Mapping[str, Looped]):
+    """Machines by name; each is built, and its loops closed, where a test first asks for it."""
+
+    def __init__(self, builders: dict[str, Callable[[], Looped]]) -> None:
+        """Take the functions that build them."""
+        self._builders, self._built = builders, dict[str, Looped]()
+
+    def __getitem__(self, name: str) -> Looped:
+        """Return one of them, the same at every call."""
+        if name not in self._built:
+            self._built[name] = self._builders[name]()
+        return self._built[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is such a machine; nothing is built."""
+        return name in self._builders
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names; nothing is built."""
+        return iter(self._builders)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._builders)
+
+    def __or__(self, other: 'Machines') -> 'Machines':
+        """Return these and others; they are built once for both."""
+        return Machines({name: partial(machines.__getitem__, name)
+                         for machines in (self, other) for name in machines})
+
+
+def assembled(model: Model) -> Looped:
+    """Return a model with the configuration of closed loops nearest to zero."""
+    return Looped(model, assemble(ConstrainedDynamics(model)))
+
+
+EVERY = Machines({
+    **{kind: partial(random_looped, i, (kind,)) for i, kind in enumerate(CLOSURE_TYPES)},
+    'two loops': partial(random_looped, 20, ('spherical', 'point_on_plane'), joints=10),
+    'balls': partial(random_looped, 21, ('spherical', 'rod'), 8, ('spherical', 'revolute')),
+    'gears': lambda: geared(random_looped(23, ('rod',))),
+    'floating': partial(random_looped, 22, ('revolute',), 8, floating=True)})
+REDUNDANT = Machines({'bennett': bennett, 'four bar': lambda: assembled(four_bar())})
+ALL = EVERY | REDUNDANT
 
 
 def state(looped: Looped):

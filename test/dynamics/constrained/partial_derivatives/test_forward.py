@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.machines.loop_states import EVERY, REDUNDANT, state
+from support.comparison import assert_same
+from support.machines.loop_states import ALL, EVERY, state
 from support.machines.looped_machines import planar_linkage, random_looped
 from support.witnesses.tangents import difference
 
@@ -22,15 +23,9 @@ from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
 from liedyn_ros.dynamics.linearization.trees import linearize
 
 
-def assert_same(got, wanted, tolerance: float) -> None:
-    """Compare with a tolerance of the largest entry, or of 1 where all are smaller."""
-    np.testing.assert_allclose(
-        got, wanted, rtol=0.0, atol=tolerance * max(1.0, np.abs(wanted).max()))
-
-
-@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+@pytest.mark.parametrize('name', ALL)
 def test_along_the_motion_they_make_the_time_derivatives(name: str) -> None:
-    dynamics, q, v, tau, w, _ = state({**EVERY, **REDUNDANT}[name])
+    dynamics, q, v, tau, w, _ = state(ALL[name])
     got = dynamics.forward.partial_derivatives(q, v, tau[0], w)
     wanted = dynamics.forward(q, v, tau, external=np.stack([w, np.zeros_like(w)]))
     assert_same(got.a, wanted.a[0], 1e-11)
@@ -40,9 +35,9 @@ def test_along_the_motion_they_make_the_time_derivatives(name: str) -> None:
 
 
 @pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
-@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+@pytest.mark.parametrize('name', ALL)
 def test_inverse_along_the_motion(name: str, redundancy: str) -> None:
-    dynamics, q, v, given, w, rng = state({**EVERY, **REDUNDANT}[name])
+    dynamics, q, v, given, w, rng = state(ALL[name])
     n = dynamics.model.nv
     a = dynamics.forward(q, v, rng.normal(size=(2, n))).a
     # Passive is a joint that the loops move.
@@ -62,9 +57,9 @@ def test_inverse_along_the_motion(name: str, redundancy: str) -> None:
 
 
 @pytest.mark.parametrize('share', (0.0, 0.3, 1.0))
-@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+@pytest.mark.parametrize('name', ALL)
 def test_hybrid_along_the_motion(name: str, share: float) -> None:
-    dynamics, q, v, _, w, rng = state({**EVERY, **REDUNDANT}[name])
+    dynamics, q, v, _, w, rng = state(ALL[name])
     n = dynamics.model.nv
     motion = dynamics.forward(q, v, rng.normal(size=(2, n)))
     known = rng.random(n) < share
@@ -81,10 +76,10 @@ def test_hybrid_along_the_motion(name: str, share: float) -> None:
                                    + 1e-9 * max(1.0, np.abs(theirs[1]).max()))
 
 
-@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+@pytest.mark.parametrize('name', ALL)
 def test_forward_undoes_inverse(name: str) -> None:
     """Forces that change as the change of a motion asks change it so."""
-    dynamics, q, v, tau, w, _ = state({**EVERY, **REDUNDANT}[name])
+    dynamics, q, v, tau, w, _ = state(ALL[name])
     a, everything = dynamics.forward(q, v, tau, external=np.stack([w, w])).a, np.ones(
         dynamics.model.nv, dtype=bool)
     back = dynamics.inverse.partial_derivatives(

@@ -14,6 +14,7 @@ import weakref
 import numpy as np
 import pytest
 from scipy.linalg import qr
+from support.comparison import assert_same
 from support.machines.loop_states import EVERY, REDUNDANT, state
 from support.witnesses.complex_loops import ComplexLoops
 from support.witnesses.complex_step import along
@@ -27,12 +28,6 @@ KINEMATIC = {'placement': 'by_placement', 'axis': 'by_axis', 'pitch': 'by_pitch'
              'frame_a': 'by_frame_a', 'frame_b': 'by_frame_b',
              'closure_pitch': 'by_closure_pitch', 'length': 'by_length'}
 TOLERANCE = 1e-9
-
-
-def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
-    """Compare with a tolerance of the largest entry, or of 1 where all are smaller."""
-    np.testing.assert_allclose(
-        got, wanted, rtol=0.0, atol=tolerance * max(1.0, np.abs(wanted).max(initial=0.0)))
 
 
 def assert_weighted(got: float, y, found, z, multipliers) -> None:

@@ -16,7 +16,8 @@ Where constraints are redundant they have a meaning along the motion alone.
 import numpy as np
 import pytest
 from scipy.linalg import qr
-from support.machines.loop_states import closed, EVERY, REDUNDANT, state
+from support.comparison import assert_same
+from support.machines.loop_states import ALL, closed, EVERY, REDUNDANT, state
 from support.machines.looped_machines import planar_linkage
 from support.witnesses.complex_loops import ComplexLoops
 from support.witnesses.complex_step import along
@@ -28,12 +29,6 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.identification import Regressor
 
 TOLERANCE = 1e-9
-
-
-def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
-    """Compare with a tolerance of the largest entry, or of 1 where all are smaller."""
-    np.testing.assert_allclose(
-        got, wanted, rtol=0.0, atol=tolerance * max(1.0, np.abs(wanted).max(initial=0.0)))
 
 
 def directional(jacobians, *direction):
@@ -223,10 +218,10 @@ def assert_near(got, wanted, terms) -> None:
         got, wanted, rtol=0.0, atol=1e-8 * max(1.0, *(np.abs(x).max(initial=0.0) for x in terms)))
 
 
-@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+@pytest.mark.parametrize('name', ALL)
 def test_forward_is_the_derivative_of_the_call(name: str) -> None:
     """Jacobian, product and gradient beside differences on the constraints."""
-    family = Family({**EVERY, **REDUNDANT}[name], 0.0)
+    family = Family(ALL[name], 0.0)
     dynamics, (q, v, _, tau) = family.dynamics, family.at(0.0)
     dq, dv, _, dtau = family.direction()
     wanted = np.split(family.change(lambda q, v, a, tau: dynamics.forward(
@@ -246,9 +241,9 @@ def test_forward_is_the_derivative_of_the_call(name: str) -> None:
 
 
 @pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
-@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+@pytest.mark.parametrize('name', ALL)
 def test_inverse_is_the_derivative_of_the_call(name: str, redundancy: str) -> None:
-    family = Family({**EVERY, **REDUNDANT}[name], 0.0)
+    family = Family(ALL[name], 0.0)
     dynamics, (q, v, a, tau) = family.dynamics, family.at(0.0)
     options, directions = options_of(family, redundancy), family.direction()
     wanted = np.split(family.change(lambda q, v, a, tau: dynamics.inverse(
@@ -267,9 +262,9 @@ def test_inverse_is_the_derivative_of_the_call(name: str, redundancy: str) -> No
 
 
 @pytest.mark.parametrize('share', (0.3, 1.0))
-@pytest.mark.parametrize('name', [*EVERY, *REDUNDANT])
+@pytest.mark.parametrize('name', ALL)
 def test_hybrid_is_the_derivative_of_the_call(name: str, share: float) -> None:
-    family = Family({**EVERY, **REDUNDANT}[name], share)
+    family = Family(ALL[name], share)
     dynamics, known, (q, v, a, tau) = family.dynamics, family.known, family.at(0.0)
     dq, dv, da, dtau = family.direction()
     directions = dq, dv, np.where(known, da, dtau)

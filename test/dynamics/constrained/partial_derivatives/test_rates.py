@@ -17,7 +17,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.machines.loop_states import closed, EVERY, REDUNDANT, state
+from support.comparison import assert_same
+from support.machines.loop_states import closed, EVERY, Machines, REDUNDANT, state
 from support.machines.looped_machines import Looped, planar_linkage, SINGLE
 from support.machines.random_models import add_random_joint, random_inertia, random_pose
 from support.machines.stewart_motion import GEOMETRY
@@ -36,16 +37,10 @@ from liedyn_ros.stewart import model_state, platform_model
 ORDER = 3
 STEP, TOLERANCE = 2e-4, 1e-9  # of differences of eighth order
 REACTION = 1e-8  # of multipliers, whose rounding errors a difference divides by the step
-PLATFORM = Looped(platform_model(GEOMETRY), model_state(
-    GEOMETRY, pose([0.02, -0.03, 0.5], [0.1, -0.05, 0.2]), np.zeros(6))[0])
-ALL = {**EVERY, **REDUNDANT, 'platform': PLATFORM}
+ALL = EVERY | REDUNDANT | Machines({'platform': lambda: Looped(
+    platform_model(GEOMETRY), model_state(
+        GEOMETRY, pose([0.02, -0.03, 0.5], [0.1, -0.05, 0.2]), np.zeros(6))[0])})
 REGULAR = [name for name in ALL if name not in REDUNDANT]
-
-
-def assert_same(got, wanted, tolerance: float = TOLERANCE) -> None:
-    """Compare with a tolerance of the largest entry, or of 1 where all are smaller."""
-    np.testing.assert_allclose(
-        got, wanted, rtol=0.0, atol=tolerance * max(1.0, np.abs(wanted).max(initial=0.0)))
 
 
 def moving(name: str):
