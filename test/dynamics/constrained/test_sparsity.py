@@ -8,12 +8,16 @@
 
 """Which coordinates and constraints meet, beside the dense matrices of random machines."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
-from support.machines.looped_machines import four_bar, planar_linkage, random_looped
+from support.machines.loop_states import assembled
+from support.machines.looped_machines import four_bar, Looped, planar_linkage, random_looped
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tables import MACHINE, WORKSPACE
 from liedyn_ros.linear_algebra.kernels.gram_cholesky import WELL_CONDITIONED
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
@@ -45,16 +49,15 @@ def spans_of(dynamics: ConstrainedDynamics) -> Array:
     return np.array(MACHINE.array(machine, 'span')).reshape(-1, 2)
 
 
-@pytest.mark.parametrize('model, q', [
-    (two_four_bars(), None),
-    *((looped.model, looped.q) for looped in (
-        random_looped(20, ('spherical', 'point_on_plane'), joints=10),
-        random_looped(22, ('revolute', 'rod'), 8, floating=True),
-        random_looped(23, ('planar', 'universal'), 10, grounded=True)))])
-def test_constraints_beyond_a_span_do_not_act_on_each_other(model: Model, q: Array | None) -> None:
+@pytest.mark.parametrize('build', [
+    lambda: assembled(two_four_bars()),
+    partial(random_looped, 20, ('spherical', 'point_on_plane'), joints=10),
+    partial(random_looped, 22, ('revolute', 'rod'), 8, floating=True),
+    partial(random_looped, 23, ('planar', 'universal'), 10, grounded=True)],
+    ids=['two four bars', 'two loops', 'floating', 'grounded'])
+def test_constraints_beyond_a_span_do_not_act_on_each_other(build: Callable[[], Looped]) -> None:
+    model, q = build()
     dynamics = ConstrainedDynamics(model)
-    if q is None:
-        q = assemble(dynamics)
     jacobian = dynamics.jacobian(q)
     gram = jacobian @ np.linalg.solve(dynamics.tree.mass_matrix(q), jacobian.T)
     beyond = np.ones(gram.shape, dtype=bool)

@@ -84,12 +84,11 @@ def test_discrete_models_about_efforts_that_hold(bench):
         assert not any(found.models[0].acceleration.joints)
 
 
-REFUSED = {
-    'no state': ({'states': []}, f'states: expected 1 to {MAX_STATES}, got 0'),
-    'too many states': (
-        {'states': [Motion(AERIAL).state()] * (MAX_STATES + 1)}, f'got {MAX_STATES + 1}'),
+REFUSED = {  # 'states' is how often a state is sent
+    'no state': ({'states': 0}, f'states: expected 1 to {MAX_STATES}, got 0'),
+    'too many states': ({'states': MAX_STATES + 1}, f'got {MAX_STATES + 1}'),
     'too few efforts': (
-        {'states': [Motion(AERIAL).state()] * 3, 'efforts': [TreeEffort()]},
+        {'states': 3, 'efforts': [TreeEffort()]},
         'efforts: expected one for each of 3 states, or none, got 1'),
     'short effort': (
         {'efforts': [TreeEffort()]}, 'states[0]: efforts[0].joints: expected 6 numbers'),
@@ -131,7 +130,8 @@ def test_a_machine_with_closed_loops(bench):
 def test_refusals(bench):
     server, x = ServerBench(bench, model_file=str(AERIAL)), Motion(AERIAL)
     for given, reason in REFUSED.values():
-        response = server.call(Linearize, 'linearize', **{'states': [x.state()], **given})
+        states = [x.state()] * given.get('states', 1)
+        response = server.call(Linearize, 'linearize', **{**given, 'states': states})
         assert not response.success
         assert reason in response.message
         assert not response.models
