@@ -64,7 +64,7 @@ class LinearQuadraticFeedback:
     def forces(self, reference: ReferenceMotion, q: Array, v: Array, t: float, dt: float
                ) -> Array:
         """
-        Return what to add to the forces of the reference (nv,), dt (s) after the last call.
+        Return the correction (nv,) of the reference's forces, dt (s) after the last call.
 
         t (s) is the time since the start of the trajectory, at which the reference is.
         """

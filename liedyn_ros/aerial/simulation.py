@@ -31,7 +31,7 @@ class Simulation:
 
     def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,
                  lags: Lags = Lags()) -> None:
-        """Start at rest; dt is the step, s. Raises what Model.check_configuration raises."""
+        """Start at rest; dt is the step, s. Raises the errors of Model.check_configuration."""
         if not 0.0 < dt < np.inf:
             raise LimitError(f'dt: expected a number of s above 0, got {dt}')
         self.machine, self.dt, self._steps = machine, dt, 0

@@ -26,7 +26,7 @@ class Command:
     """
     Commands of the actuators, within their limits.
 
-    rotors: speeds and what they give. torques: (n,), N m or N, in the order of
+    rotors: speeds and their wrench. torques: (n,), N m or N, in the order of
     AerialManipulator.joints.
     at_limit: the names of all rotors and joints at a limit.
     """
@@ -46,7 +46,7 @@ class AerialManipulator:
     """
 
     def __init__(self, model: Model) -> None:
-        """Check the model; raises ModelError naming what does not fit."""
+        """Check the model; raises ModelError naming the part that does not fit."""
         first, *others = model.joint_list
         if first.type_name != 'free':
             raise ModelError(f'joint {first.name}: expected a free joint first, '

@@ -137,7 +137,7 @@ class RateFeedback(Feedback):
     """
     The same for actuators with lag: an acceleration and its derivative, both to command (8.10).
 
-    What Feedback would command goes through a filter, whose output has a derivative that is known
+    The command of Feedback goes through a filter, whose output has a derivative that is known
     without a measured acceleration. Errors vanish as (s + 4^(1/3) pole)^4, which makes the
     integral as strong as that of Feedback: a slow disturbance leaves the same error.
     """

@@ -15,7 +15,7 @@ import sys
 from liedyn_ros.demo.aerial import demo as aerial
 from liedyn_ros.demo.stewart import control, demo as stewart
 
-# What a demo publishes stays on this machine, whoever starts it.
+# Messages of a demo stay on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 

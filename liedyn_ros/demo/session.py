@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a demo runs: processes of nodes, and a recorder of what they publish."""
+"""A run of a demo: processes of nodes, and a recorder of their messages."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack

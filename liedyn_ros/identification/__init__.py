@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Inertial parameters of a model: regressors, what can be identified, what a body can have."""
+"""Inertial parameters of a model: regressors, base parameters, physical consistency."""
 
 from liedyn_ros.identification.base_parameters import base_parameters, BaseParameters
 from liedyn_ros.identification.consistency import (

@@ -18,7 +18,7 @@ from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressor import Regressor
 
-RANK_TOLERANCE = 1e-9  # of the largest pivot: what is below is rounding
+RANK_TOLERANCE = 1e-9  # of the largest pivot; smaller ones are rounding
 _STATES = 3  # times as many rows as parameters
 _SHOWN = 1e-9  # a smaller factor is rounding, and left out of a name
 
@@ -48,7 +48,7 @@ class BaseParameters:
         return pi[..., self.kept] + pi[..., self.dropped] @ self.grouping.T
 
     def columns(self, matrix: ArrayLike) -> Array:
-        """Return what base parameters multiply, (..., r) of a regressor (..., P)."""
+        """Return the part (..., r) of a regressor (..., P) that base parameters multiply."""
         matrix = as_trailing('matrix', matrix, (len(self.kept) + len(self.dropped),))
         return matrix[..., self.kept]
 

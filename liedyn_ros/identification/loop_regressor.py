@@ -27,13 +27,13 @@ class LoopRegressor:
     """
     The regressor of a model with closures and couplings, without the forces in its closures.
 
-    All coordinates move as some independent ones do: v = P v_i. So P^T A^T lam = 0, and the forces
-    P^T tau (f,) are linear in the parameters of the tree. Where joints besides the independent
-    ones bear no force, P^T tau are the forces of these. independent (nv,) tells which; by default
-    they are the actuated ones.
+    The velocities of all coordinates follow from independent ones: v = P v_i. So P^T A^T lam = 0,
+    and the forces P^T tau (f,) are linear in the parameters of the tree. Where joints besides the
+    independent ones bear no force, P^T tau are the forces of these. independent (nv,) is their
+    mask, by default that of the actuated ones.
 
     tree is the Regressor of the open tree, which also has the rows of energies and momentum;
-    parameters and names are its own. Methods raise what those of ConstrainedDynamics raise, and
+    parameters and names are its own. Methods raise the errors of ConstrainedDynamics, and
     ModelError where the independent coordinates do not decide the motion or break a loop. Each
     object works in its own tables: use one per thread.
     """
@@ -71,7 +71,7 @@ class LoopRegressor:
         return self.motions(q).T @ self.tree.torque(q, v, a)
 
     def project(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Return P^T tau (f,) of the forces of all joints (nv,): what torque is of parameters."""
+        """Return P^T tau (f,) of the forces of all joints (nv,), in the coordinates of torque."""
         return self.motions(q).T @ as_array('tau', tau, (self.model.nv,))
 
     def random_rows(self, rng: np.random.Generator) -> Array:

@@ -82,8 +82,8 @@ class Regressor:
         Return da/dpi (nv, P), the derivative of forward dynamics by the parameters, -M^-1 Y.
 
         tau (nv,) are the joint forces, external wrenches (B, 6) on bodies, as Dynamics takes
-        them; without dissipation the joints have neither damping nor friction. Raises what
-        Dynamics.forward raises besides.
+        them; without dissipation the joints have neither damping nor friction. Raises the
+        errors of Dynamics.forward too.
         """
         at = self._full.forward.partial_derivatives(q, v, tau, external)
         return -at.by_tau @ self.torque(q, v, at.a)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the array functions of so3 and se3 share: running a loop kernel, checking input."""
+"""Common parts of the array functions of so3 and se3: loop kernels, checks of input."""
 
 from collections.abc import Callable
 from typing import Any

@@ -25,7 +25,7 @@ from liedyn_ros.lie import se3, so3
 
 
 class _Element:
-    """What SO3 and SE3 share: numpy takes one for its matrix, alone or in a list."""
+    """Base of SO3 and SE3: numpy takes an element for its matrix, alone or in a list."""
 
     __slots__ = ()
     matrix: Array
@@ -44,7 +44,7 @@ class SO3(_Element):
     A rotation R_ab: x_a = R_ab x_b turns coordinates in frame b into coordinates in frame a.
 
     Rotation vectors are in rad, quaternions in the order x, y, z, w with w >= 0. The class
-    methods check what they are given (errors as in so3); the constructor itself trusts its
+    methods check their arguments (errors as in so3); the constructor itself trusts its
     matrix and makes it read-only.
     """
 

@@ -66,7 +66,7 @@ class ModelBuilder:
         return builder
 
     def make_passive(self, joint: str) -> None:
-        """Note that no actuator drives a joint. Raises ModelError for one that is not there."""
+        """Note that no actuator drives a joint. Raises ModelError for a missing joint."""
         for child, each in self._joints.items():
             if each.name == joint:
                 self._joints[child] = replace(each, actuated=False)
@@ -79,7 +79,7 @@ class ModelBuilder:
         """
         Make a joint one of another type at its place, without limits, damping and friction.
 
-        Raises ModelError for one that is not there, and what add_joint raises.
+        Raises ModelError for a missing joint, and the errors of add_joint.
         """
         for child, each in list(self._joints.items()):
             if each.name == joint:
@@ -105,7 +105,7 @@ class ModelBuilder:
             limits: Mapping[str, ArrayLike] | None = None,
             damping: ArrayLike = 0.0, friction: ArrayLike = 0.0, actuated: bool = True) -> None:
         """
-        Add a joint; Joint says what the arguments mean.
+        Add a joint; Joint explains the arguments.
 
         placement is the identity by default. An axis is needed by the types that have one, a
         second axis by universal joints; planar joints may have one. limits holds any of lower,
@@ -124,8 +124,8 @@ class ModelBuilder:
                 f'joint {name}: placement', placement),
             axis=z, second_axis=x, pitch=as_number(f'joint {name}: pitch', pitch),
             limits=_limits(name, type_name, limits or {}),
-            damping=_resistance(f'joint {name}: damping', damping, spec.nv),
-            friction=_resistance(f'joint {name}: friction', friction, spec.nv),
+            damping=_dissipation(f'joint {name}: damping', damping, spec.nv),
+            friction=_dissipation(f'joint {name}: friction', friction, spec.nv),
             actuated=actuated)
         self._joint_names.add(name)
 
@@ -156,7 +156,7 @@ class ModelBuilder:
             joint, leader, multiplier, offset, tuple((further or {}).items())))
 
     def add_warning(self, text: str) -> None:
-        """Keep a remark on what a description says, for those who use the model."""
+        """Keep a remark on the description, for users of the model."""
         self._warnings.append(text)
 
     def add_closure(
@@ -165,7 +165,7 @@ class ModelBuilder:
             axis: ArrayLike | None = None, second_axis: ArrayLike | None = None,
             pitch: float = 0.0, length: float = 0.0) -> None:
         """
-        Close a loop by a joint between two bodies, None for the ground; Closure says what it does.
+        Close a loop by a joint between two bodies, None for the ground; see Closure.
 
         placement_a and placement_b are the poses (4, 4) of the closure frame in its bodies, the
         identity by default. axis (3,) in the closure frame is z by default. A universal closure
@@ -277,7 +277,7 @@ def _unlimited(nv: int) -> Limits:
     return Limits(nv=nv)
 
 
-def _resistance(name: str, value: ArrayLike, nv: int) -> Array:
+def _dissipation(name: str, value: ArrayLike, nv: int) -> Array:
     array = per_coordinate(name, value, nv)
     if type(value) is float and 0.0 <= value < math.inf:
         return array

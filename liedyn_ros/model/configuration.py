@@ -43,8 +43,7 @@ def with_unit_quaternions(table: LinkTable, q: Array) -> Array:
     """
     Return configurations (..., nq) with quaternions scaled whose norm is 1 within 1e-4 only.
 
-    It is the same array where all are unit within 1e-6. What is no quaternion is left for a
-    kernel to refuse.
+    It is the same array where all are unit within 1e-6. Kernels refuse the remaining ones.
     """
     if q.ndim == 1 and all(
             abs(math.hypot(*q[at:at + 4].tolist()) - 1.0) <= TOLERANCE
@@ -75,7 +74,7 @@ def random(table: LinkTable, limits: Limits, rng: np.random.Generator) -> Array:
 
     Rotations of spherical and free joints are uniform, positions of free joints within 1 m along
     each axis. A coordinate without a bound reaches pi rad or 1 m from zero, or from its other
-    bound where that is farther. Raises LiedynError for what is no generator.
+    bound where that is farther. Raises LiedynError for another object than a generator.
     """
     if not isinstance(rng, np.random.Generator):
         raise LiedynError(f'rng: expected a numpy.random.Generator, got {rng!r}')

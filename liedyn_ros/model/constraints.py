@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a model holds besides its tree: loop closures and couplings of coordinates."""
+"""Constraints of a model: loop closures and couplings of coordinates."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ _PERPENDICULAR = 1e-9
 @dataclass(frozen=True)
 class ClosureType:
     """
-    What a type of closure imposes.
+    A type of closure: its constraint rows and its axes.
 
     rows are its constraints, each one multiplier. axes says how many axes a description may give.
     One is the z axis of both closure frames; two are x of frame a and y of frame b.
@@ -123,15 +123,15 @@ def make_closure(name: str, type_name: str, body_a: str | None, body_b: str | No
     if spec.has_length != (length > 0.0) or length < 0.0:
         raise ModelError(f'{where}: expected {"a length above 0" if spec.has_length else "none"} '
                          f'for type {type_name}, got a length of {length}')
-    turn = _turn(where, type_name, spec, axis, second_axis)
-    return Closure(name, type_name, body_a, body_b, _frame(f'{where}: placement_a', placement_a,
-                                                           turn),
-                   _frame(f'{where}: placement_b', placement_b, turn), pitch, length)
+    rotation = _rotation(where, type_name, spec, axis, second_axis)
+    return Closure(name, type_name, body_a, body_b,
+                   _frame(f'{where}: placement_a', placement_a, rotation),
+                   _frame(f'{where}: placement_b', placement_b, rotation), pitch, length)
 
 
-def _turn(where: str, type_name: str, spec: ClosureType, axis: ArrayLike | None,
-          second_axis: ArrayLike | None) -> Array:
-    """Return the rotation that lays the axes of the table onto those of a description."""
+def _rotation(where: str, type_name: str, spec: ClosureType, axis: ArrayLike | None,
+              second_axis: ArrayLike | None) -> Array:
+    """Return the rotation from the axes of a closure type to those of a description."""
     given = sum(each is not None for each in (axis, second_axis))
     if given > spec.axes or (second_axis is not None and axis is None) or 0 < given < spec.axes:
         raise ModelError(f'{where}: expected {spec.axes or "no"} axes or their default for type '
@@ -147,8 +147,8 @@ def _turn(where: str, type_name: str, spec: ClosureType, axis: ArrayLike | None,
     return np.column_stack((first, second, np.cross(first, second)))
 
 
-def _frame(name: str, placement: ArrayLike | None, turn: Array) -> Array:
+def _frame(name: str, placement: ArrayLike | None, rotation: Array) -> Array:
     pose = np.array(checked_pose(name, np.eye(4) if placement is None else placement))
-    pose[:3, :3] = pose[:3, :3] @ turn
+    pose[:3, :3] = pose[:3, :3] @ rotation
     pose.setflags(write=False)
     return pose

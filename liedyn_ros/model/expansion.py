@@ -41,7 +41,7 @@ def expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> L
 
     Raises LimitError naming the body whose numbers are too large to compute with.
     """
-    with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
+    with np.errstate(over='ignore', invalid='ignore'):  # overflows are refused below
         table = _expand(bodies, joints, gravity)
     finite = np.isfinite(table.body_placement).all(axis=1)
     finite &= np.append(np.isfinite(table.inertia).all(axis=1), True)[table.body_link]
@@ -57,9 +57,9 @@ def _expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> 
     placement, pose_link_body = _poses(joints, links)
     inertia = np.zeros((len(links.kind), 10))
     moved = [(i, body.inertia) for i, body in enumerate(bodies)
-             if body.inertia is not None and links.carrier[i] >= 0]
+             if body.inertia is not None and links.body_link[i] >= 0]
     carried = [i for i, _ in moved]
-    body_link = _indices(links.carrier)
+    body_link = _indices(links.body_link)
     np.add.at(inertia, body_link[carried], stacked_parameters(
         [body_inertia for _, body_inertia in moved], pose_link_body[carried]))
     return LinkTable(
@@ -75,10 +75,10 @@ def _expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> 
 
 class _Links:
     """
-    The columns of a link table that are no poses, and what the poses are computed from.
+    Columns of a link table other than poses, and the data from which poses are computed.
 
     joint (N,) is the joint of each link. columns (N, 3) are the columns of that joint's axis frame
-    that are the link's axes. carrier (B,) is the link that carries each body, -1 for the ground,
+    that are the link's axes. body_link (B,) is the link that carries each body, -1 for the ground,
     and parent_body (B,) the body that its joint stands on.
     """
 
@@ -91,14 +91,14 @@ class _Links:
         self.pitch: list[float] = []
         self.joint: list[int] = []
         self.columns: list[tuple[int, int, int]] = []
-        self.carrier: list[int] = []
+        self.body_link: list[int] = []
         self.parent_body: list[int] = []
         index: dict[str | None, int] = {None: -1}
         for i, (body, joint) in enumerate(zip(bodies, joints)):
             index[body.name] = i
             on = index[joint.parent]
             self.parent_body.append(on)
-            link, qi, vi = self.carrier[on] if on >= 0 else -1, joint.qi, joint.vi
+            link, qi, vi = self.body_link[on] if on >= 0 else -1, joint.qi, joint.vi
             for kind, axis in JOINT_TYPES[joint.type_name].links:
                 self.kind.append(kind)
                 self.parent.append(link)
@@ -108,18 +108,18 @@ class _Links:
                 self.joint.append(i)
                 self.columns.append(_COLUMNS[axis])
                 link, qi, vi = len(self.kind) - 1, qi + kinds.NQ[kind], vi + kinds.NV[kind]
-            self.carrier.append(link)
+            self.body_link.append(link)
 
 
 def _poses(joints: Sequence[Joint], links: _Links) -> tuple[Array, Array]:
     """Return the placements (N, 4, 4) of links in their parents, of bodies (B, 4, 4) in links."""
     owner, parent_body = _indices(links.joint), _indices(links.parent_body)
-    carrier = _indices(links.carrier)
-    turn = np.zeros((len(owner), 4, 4))  # from the frame of the joint to that of the link
-    turn[:, 3, 3] = 1.0
-    turn[:, :3, :3] = np.take_along_axis(
+    body_link = _indices(links.body_link)
+    rotation = np.zeros((len(owner), 4, 4))  # from the joint's frame to the link's
+    rotation[:, 3, 3] = 1.0
+    rotation[:, :3, :3] = np.take_along_axis(
         _axis_frames(joints)[owner], np.array(links.columns, int).reshape(-1, 1, 3), axis=2)
-    back = turn.transpose(0, 2, 1)
+    back = rotation.transpose(0, 2, 1)
     placed = np.array([joint.placement for joint in joints]).reshape(-1, 4, 4)
     body = np.empty((len(joints) + 1, 4, 4))
     body[:] = np.eye(4)  # the last is the ground
@@ -127,13 +127,13 @@ def _poses(joints: Sequence[Joint], links: _Links) -> tuple[Array, Array]:
     moves = np.zeros(len(joints), bool)
     moves[owner] = True
     # At q = 0 the frame of a joint is that of the body which it moves.
-    body[:-1][moves] = back[carrier[moves]]
+    body[:-1][moves] = back[body_link[moves]]
     for i in np.flatnonzero(~moves).tolist():
         body[i] = body[links.parent_body[i]] @ joints[i].placement
-    before = np.empty_like(turn)  # pose of the joint's frame in the parent link
+    before = np.empty_like(rotation)  # pose of the joint's frame in the parent link
     before[first] = (body[parent_body] @ placed)[owner[first]]
     before[~first] = back[:-1][~first[1:]]
-    return before @ turn, body[:-1]
+    return before @ rotation, body[:-1]
 
 
 def _axis_frames(joints: Sequence[Joint]) -> Array:

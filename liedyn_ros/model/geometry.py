@@ -44,7 +44,7 @@ def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0
 
 
 def checked_pose(name: str, value: ArrayLike) -> Array:
-    """Return a pose (4, 4), read-only and cleaned of rounding, or raise what require_pose does."""
+    """Return a pose (4, 4), read-only and cleaned of rounding, with the errors of require_pose."""
     if type(value) is np.ndarray and value.shape == (4, 4) and _is_exact(value):
         return _read_only(np.array(value, dtype=np.float64))
     matrix = np.array(as_array(name, value, (4, 4)))
@@ -76,7 +76,7 @@ def unit_axis(name: str, value: ArrayLike) -> Array:
 
 @lru_cache(maxsize=1000)
 def _unit(x: float, y: float, z: float) -> Array:
-    """Return the unit vector along a direction: joints share what most of them have."""
+    """Return the unit vector along a direction; equal ones are shared."""
     largest = max(abs(x), abs(y), abs(z))
     x, y, z = x / largest, y / largest, z / largest  # whose square neither vanishes nor overflows
     length = math.sqrt(x * x + y * y + z * z)

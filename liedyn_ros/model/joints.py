@@ -20,14 +20,14 @@ from liedyn_ros.common.checks import Array, as_numbers
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.model.kernels import kinds
 
-GROUND = 'world'  # what descriptions and frames call the ground, the parent None
+GROUND = 'world'  # the ground's name in descriptions and frames; its parent is None
 _INF = float('inf')
 
 
 @dataclass(frozen=True)
 class JointType:
     """
-    What a type of joint is made of.
+    A type of joint: its elementary links and the names of its coordinates.
 
     links are its elementary links (kind, axis) in the order of the product of exponentials (theory
     2.1). Axis 'z' is the joint's axis, 'x' its second axis and 'y' their product z x x.
@@ -162,7 +162,7 @@ def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:
     """
     Return one number for each of nv coordinates, read-only.
 
-    Raises ShapeError, LimitError for NaN, or LiedynError for what is no number.
+    Raises ShapeError, LimitError for NaN, or LiedynError for another type than a number.
     """
     if type(value) is float and value == value:
         return _repeated(value, nv)
@@ -178,7 +178,7 @@ def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:
 
 @lru_cache(maxsize=1000)
 def _repeated(value: float, count: int) -> Array:
-    """Return a number repeated, read-only: joints share what most of them have."""
+    """Return a number repeated, read-only; equal arrays are shared."""
     array = np.full(count, value)
     array.setflags(write=False)
     return array

@@ -124,12 +124,12 @@ class Model:
         """
         Return the dv (nv,) with q0 (+) dv = q1, rotations by at most pi.
 
-        Raises what integrate raises.
+        Raises the errors of integrate.
         """
         return configuration.difference(self.link_table, q0, q1)
 
     def check_configuration(self, q: ArrayLike) -> Array:
-        """Return q as float64 (nq,), or raise what integrate raises."""
+        """Return q as float64 (nq,), with the errors of integrate."""
         return configuration.check('q', self.link_table, q)
 
     def body(self, name: str) -> Body:

@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import LimitError, ModelError, ShapeError
 from liedyn_ros.model.body import Visual
 from liedyn_ros.model.geometry import checked_pose
 
-# Of the largest wrench of the rotors: what counts as reached.
+# Share of the rotors' largest wrench within which a wrench counts as reached.
 _REACHED = 1e-9
 
 
@@ -128,7 +128,7 @@ class RotorAllocation:
         self._least_squares = lsq_linear
 
     def wrench(self, speeds: ArrayLike) -> Array:
-        """Return what speeds (n,) give (6,); raise LimitError for a speed out of bounds."""
+        """Return the (6,) wrench at speeds (n,); raise LimitError for a speed out of bounds."""
         speeds = as_array('speeds', speeds, (len(self.names),))
         outside = (speeds < self._min_speed) | (speeds > self._max_speed)
         if outside.any():

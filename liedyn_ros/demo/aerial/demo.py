@@ -52,7 +52,7 @@ def run(folder: Path) -> bool:
 
 
 def record(model: Model, folder: Path) -> Recorder:
-    """Fly, and return what was recorded."""
+    """Fly, and return the recording."""
     known = folder / 'aerial_manipulator_as_known.urdf'
     known.write_text(to_urdf(scale_masses(model, 1.0 + MASS_ERROR)), encoding='utf-8')
     with Session(TOPICS, folder) as session:
@@ -92,7 +92,7 @@ def stamp(recorder: Recorder) -> float:
 
 
 def report(flight: RecordedFlight) -> bool:
-    """Print what was measured and return whether it is within the bounds."""
+    """Print the measurements and return whether they are within the bounds."""
     settled = flight.times >= SETTLED
     rows = []
     for name, error, most in (

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a recording of the aerial manipulator tells: its flight, its errors, its commands."""
+"""Evaluation of a recording of the aerial manipulator: its flight, errors and commands."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ class RecordedFlight:
     At times (n,): configurations q (n, nq), those of the reference, wanted (n, nq), and error
     (n, nv) as TrackingError has it. At command_times (m,): speeds (m, rotors), rad/s, and torques
     (m, joints), N m. rate: commands a second of flight. real_time_factor: seconds of flight a
-    second. calls and pace: what the controller reports of its calls, the simulator of its time.
+    second. calls and pace: the controller's report of its calls, the simulator's of its time.
     """
 
     times: Array

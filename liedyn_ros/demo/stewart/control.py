@@ -50,7 +50,7 @@ def run(folder: Path) -> bool:
 
 
 def record(folder: Path) -> tuple[Recorder, int]:
-    """Run both phases; return what was recorded, and when (ns) the second began."""
+    """Run both phases; return the recording, and the time (ns) at which the second began."""
     with Session(TOPICS, folder) as session:
         recorder = session.recorder
         session.start('stewart.pose', 'stewart_control_pose', use_sim_time=True, **deep('pose'))
@@ -107,7 +107,7 @@ def set_lag(session: Session) -> None:
 
 
 def report(motion: ControlledMotion) -> bool:
-    """Print what was measured and return whether it is within the bounds."""
+    """Print the measurements and return whether they are within the bounds."""
     unknown, known = motion.largest(known=False), motion.largest(known=True)
     bounds = MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR
     print_table(['largest error', 'lag not known', 'made up for', 'factor', 'bound'],

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a recording of a platform under leg forces tells: its motion, its errors, its commands."""
+"""Evaluation of a recording of a platform under leg forces: motion, errors and commands."""
 
 from dataclasses import dataclass
 

@@ -52,7 +52,7 @@ def run(folder: Path) -> bool:
 
 
 def judge(tracking: Tracking) -> bool:
-    """Tell what to worry about; return False where a pose was wrong, stale or missing."""
+    """Print the faults; return False where a pose was wrong, stale or missing."""
     if not tracking.solved:
         print('  No pose came; the logs of the nodes tell why.')
         return False
@@ -70,7 +70,7 @@ def judge(tracking: Tracking) -> bool:
 
 
 def remark(tracking: Tracking) -> None:
-    """Tell what is worth knowing of a recording, though no pose is wrong or stale by it."""
+    """Print the remarks on a recording that make no pose wrong or stale."""
     late = tracking.passed_over + tracking.lost + tracking.refused
     if late > MAX_MISSED * tracking.sampled or tracking.connecting > RATE:
         print(f'  This machine was too busy for {RATE:g} Hz: {tracking.passed_over} samples were '
@@ -106,7 +106,7 @@ def coordinates(pose: Array) -> Array:
 
 
 def record(folder: Path) -> Tracking:
-    """Run the two nodes for the demo's time and return what was recorded."""
+    """Run the two nodes for the demo's time and return the recording."""
     with Session(TOPICS, folder) as session:
         recorder = session.recorder
         session.start('stewart.pose', **deep('pose', 'status'))
@@ -131,7 +131,7 @@ def watch(recorder: Recorder) -> None:
 
 
 def report(tracking: Tracking) -> None:
-    """Print what was measured."""
+    """Print the measurements."""
     rotation, position = tracking.errors
     rows = [['samples while connecting', tracking.connecting, ''],
             ['samples in', tracking.sampled, ''], ['poses out', tracking.solved, ''],

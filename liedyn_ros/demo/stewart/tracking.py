@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a recording of the pose node tells: errors against the truth, losses, times."""
+"""Evaluation of a recording of the pose node: errors against the truth, losses, times."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What a URDF cannot say: closures, couplings and passive joints, in a file beside it.
+Closures, couplings and passive joints of a URDF, which has no words for them, from a file.
 
 The file is one of this package, or a robot.yaml of example-parallel-robots.
 """
@@ -32,7 +32,7 @@ def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
     pairs of links that coincide (6d) or whose origins do (3d), the motors, and joints of types
     that URDF lacks.
 
-    Raises DescriptionError naming the file, the place in it, what was expected and what came.
+    Raises DescriptionError naming the file, the place in it, the expected and the given value.
     """
     try:
         root, builder = read(path, 'loops'), ModelBuilder.of(model)
@@ -53,7 +53,7 @@ _AXES = {'X': np.eye(3)[0], 'Y': np.eye(3)[1], 'Z': np.eye(3)[2]}
 
 
 def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
-    """Return a model with what a robot.yaml of example-parallel-robots says."""
+    """Return a model with the entries of a robot.yaml of example-parallel-robots."""
     replaced = [node.text() for node in root.take('joint_name', []).sequence()]
     for name, node in zip(replaced, root.take('joint_type', []).sequence(len(replaced))):
         kind, _, axes = node.text().upper().partition('_')

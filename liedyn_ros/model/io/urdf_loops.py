@@ -28,7 +28,7 @@ _TYPES = {name: name for name, spec in CLOSURE_TYPES.items()
 
 
 def add_loops(robot: Element, builder: ModelBuilder) -> None:
-    """Add what closes loops in a URDF; raises DescriptionError and what add_closure raises."""
+    """Add the loop closures of a URDF; raises DescriptionError and the errors of add_closure."""
     for loop in robot.each('loop'):
         sides, axis = (loop.take('predecessor'), loop.take('successor')), loop.optional('axis')
         kind = _type(loop)
@@ -72,12 +72,12 @@ def _side(constraint: Element, side: str, kind: str) -> Array:
         axis = unit_axis(f'{side}_axis', _X if given is None else given.numbers('xyz', 3))
         beside = perpendicular(axis)
         if kind != 'universal':
-            turn = axis_frame(axis, beside)  # z along the axis
+            rotation = axis_frame(axis, beside)  # z along the axis
         elif side == 'parent':
-            turn = axis_frame(beside, axis)  # x along it
+            rotation = axis_frame(beside, axis)  # x along it
         else:
-            turn = np.column_stack((beside, axis, np.cross(beside, axis)))  # y along it
-        placement[:3, :3] = placement[:3, :3] @ turn
+            rotation = np.column_stack((beside, axis, np.cross(beside, axis)))  # y along it
+        placement[:3, :3] = placement[:3, :3] @ rotation
     return placement
 
 
@@ -85,12 +85,12 @@ def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> N
     """
     Couple the joints on the way to one link to those on the way to another.
 
-    From the last link that both ways share, the sum of the joints to the successor is the ratio
+    From the last link that both paths share, the sum of the joints to the successor is the ratio
     times that to the predecessor.
     """
     above = {joint.take('child').text('link'): joint for joint in robot.each('joint')}
 
-    def way(link: str) -> list[str]:
+    def path(link: str) -> list[str]:
         names: list[str] = []
         while link in above and len(names) <= len(above):
             joint = above[link]
@@ -99,7 +99,7 @@ def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> N
             link = joint.take('parent').text('link')
         return names
 
-    first, second = (way(coupling.take(side).text('link')) for side in (
+    first, second = (path(coupling.take(side).text('link')) for side in (
         'predecessor', 'successor'))
     leaders = [name for name in first if name not in second]
     followers = [name for name in second if name not in first]

@@ -47,7 +47,7 @@ def load_urdf(
     floating joints, where dynamics other than zero are refused. Other elements are left alone, as
     are visuals and collisions; those of xacro are refused.
 
-    Raises DescriptionError naming the file, the element, what was expected and what came.
+    Raises DescriptionError naming the file, the element, the expected and the given value.
     """
     with no_garbage_collection():
         name, model = _model(source, floating, strict, gravity)
@@ -66,7 +66,7 @@ def _model(source: str | os.PathLike[str], floating: bool, strict: bool,
     _require_expanded(robot)
     try:
         builder = ModelBuilder(robot.text('name'), gravity)
-        with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
+        with np.errstate(over='ignore', invalid='ignore'):  # overflows are refused below
             links = _add_links(robot, builder, strict)
         joints = list(robot.each('joint'))
         followers = _add_couplings(joints, builder, strict)
@@ -81,7 +81,7 @@ def _model(source: str | os.PathLike[str], floating: bool, strict: bool,
 
 
 def _require_expanded(robot: Element) -> None:
-    """Refuse what xacro would have replaced: nothing of it is in the model."""
+    """Refuse elements of xacro, which the model would lack."""
     for xml in robot.value.iter():
         uri, brace, tag = xml.tag.rpartition('}')
         if brace and uri.endswith('xacro'):

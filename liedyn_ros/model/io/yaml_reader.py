@@ -33,10 +33,10 @@ def load_yaml(path: str | os.PathLike[str]) -> Model:
     """
     Return the model that a YAML file describes.
 
-    Raises DescriptionError naming the file, the place in it, what was expected and what came.
+    Raises DescriptionError naming the file, the place in it, the expected and the given value.
     """
     try:
-        # What overflows is refused.
+        # Numbers that overflow are refused.
         with np.errstate(over='ignore', invalid='ignore'), no_garbage_collection():
             return _model(read(path, 'model'))
     except LiedynError as error:

@@ -6,12 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The kinds of loop closures and of their rows: what the kernels tell apart (theory 12.1)."""
+"""The kinds of loop closures and of their rows, for kernels (theory 12.1)."""
 
 (WELD, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, PLANAR, UNIVERSAL, SPHERICAL, LINE, PLANE,
  ROD) = range(11)
 
-# What a row of a closure holds: a moment about an axis of frame b, a force along one, ...
+# Kinds of rows of a closure: a moment about an axis of frame b, a force along one, ...
 MOMENT_X, MOMENT_Y, MOMENT_Z, FORCE_X, FORCE_Y, FORCE_Z = range(6)
 SCREW = 6  # ... the force along z and the moment -pitch about it, ...
 MOMENT_CROSS = 7  # ... a moment about x of frame a times y of frame b, ...

@@ -25,9 +25,9 @@ def integrate(kind, qi, vi, q, dv, out):
             rotation = so3.from_quaternion(load_quaternion(q, at + 3))
             _, p = se3.exp(w, v)
             vec3.store(out, at, vec3.add(vec3.load(q, at), mat3.apply(rotation, p)))
-            turn(q, at + 3, w, out)
+            integrate_quaternion(q, at + 3, w, out)
         elif kind[i] == SPHERICAL:
-            turn(q, at, vec3.load(dv, step), out)
+            integrate_quaternion(q, at, vec3.load(dv, step), out)
         else:
             out[at] = q[at] + dv[step]
 
@@ -53,7 +53,7 @@ def difference(kind, qi, vi, q0, q1, out):
 
 
 @kernel
-def turn(q, at, w, out):
+def integrate_quaternion(q, at, w, out):
     """Write the unit quaternion at an index of q, times exp(w); its sign never jumps."""
     x, y, z, s = load_quaternion(q, at)
     u = (x, y, z)

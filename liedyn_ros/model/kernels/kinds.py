@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The elementary links into which every joint is expanded: what the kernels tell apart."""
+"""The kinds of elementary links into which every joint is expanded."""
 
 REVOLUTE = 0
 PRISMATIC = 1

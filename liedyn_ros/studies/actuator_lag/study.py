@@ -7,10 +7,10 @@
 # language governing permissions and limitations under the License.
 
 """
-Fly the aerial manipulator with actuators that lag, and show what commanding force rates gains.
+Fly the aerial manipulator with actuators that lag, and show the gain of commanding force rates.
 
-`ros2 run liedyn_ros actuator_lag`, or `python -m liedyn_ros.studies.actuator_lag`; --help says
-what can be asked. Every flight is flown twice: commanding the efforts that inverse dynamics gives,
+`ros2 run liedyn_ros actuator_lag`, or `python -m liedyn_ros.studies.actuator_lag`, with --help for
+options. Every flight is flown twice: commanding the efforts that inverse dynamics gives,
 and, ahead of the lag, from efforts and their rates. A second table has the lag known wrongly.
 """
 

@@ -47,7 +47,7 @@ class Expression:
 
     @property
     def inputs(self) -> list[Symbol]:
-        """Return what a function of the motion takes."""
+        """Return the arguments of a function of the motion."""
         return [self.rotation, self.angles, *self.columns]
 
     def rate(self, expression: Symbol, column_rates: list[Symbol]) -> Symbol:
