@@ -15,11 +15,12 @@ from scipy.linalg import null_space, qr
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import assemble, complete_acceleration, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.tree.inputs import mask
 from liedyn_ros.identification.regressor import Regressor
 from liedyn_ros.model import Model
 
-RANK_TOLERANCE = 1e-8  # of the largest singular value, as mobility counts
 STARTS = 100  # random configurations from which assembly starts
 
 
@@ -51,16 +52,13 @@ class LoopRegressor:
     def motions(self, q: ArrayLike) -> Array:
         """Return P (nv, f): the rates of all coordinates at unit rates of independent ones."""
         rows, given = self._dynamics.jacobian(q), self.independent
-        passive = np.flatnonzero(~given)
-        left, sizes, right = np.linalg.svd(rows[:, passive], full_matrices=False)
-        rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+        follow, free = solve_passive(rows, ~given)
         result = np.eye(self.model.nv)[:, given]
-        follow = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
-        result[passive] = -follow @ rows[:, given]
+        result[~given] = -follow @ rows[:, given]
         broken = np.abs(rows @ result).max(initial=0.0) > 1e-6 * np.abs(rows).max(initial=1.0)
-        if rank < len(passive) or broken:
+        if len(free) or broken:
             names = [name for name, known in zip(self.model.coordinate_names, given) if known]
-            what = 'break a loop' if broken else f'leave {len(passive) - rank} freedom'
+            what = 'break a loop' if broken else f'leave mobility {len(free)}'
             raise ModelError(f'independent: expected coordinates that decide the motion, got '
                              f'{names}, which {what}')
         return result

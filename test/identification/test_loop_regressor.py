@@ -123,7 +123,7 @@ def test_refusals() -> None:
     model = planar_linkage((0.2, 0.5), (0.4,), 0.45, ('left_0',))
     dynamics, rest = ConstrainedDynamics(model), np.zeros(3)
     q = assemble(dynamics)
-    for independent, reason in (([False] * 3, 'leave 1 freedom'), ([True] * 3, 'break a loop')):
+    for independent, reason in (([False] * 3, 'leave mobility 1'), ([True] * 3, 'break a loop')):
         with pytest.raises(ModelError, match=f'^independent: expected .*{reason}'):
             LoopRegressor(model, independent=independent).torque(q, rest, rest)
     with pytest.raises(LiedynError, match='expected a state on the constraints'):

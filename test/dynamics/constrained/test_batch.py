@@ -142,7 +142,7 @@ def test_a_state_that_the_actuators_do_not_decide_is_named() -> None:
     # Laid flat, the coupler alone cannot move the crank.
     dynamics = ConstrainedDynamics(FLAT)
     q, v, _ = flat_states([0.5, 0.0, 0.7])
-    with pytest.raises(ModelError, match=r'leave 1 freedom of .* at q\[1\]'):
+    with pytest.raises(ModelError, match=r'leave mobility 1 to .* at q\[1\]'):
         dynamics.inverse.batch(q, v, v)
 
 

@@ -102,7 +102,7 @@ def test_least_force_is_least() -> None:  # (Kim 59, 60)
 def test_too_few_actuators_are_refused_with_what_they_leave_free() -> None:
     dynamics, q, v, a = five_bar_state('left_0')
     for redundancy in (LEAST_TORQUE, LEAST_FORCE):
-        with pytest.raises(ModelError, match=r'leave 1 freedom of .*right_1_joint'):
+        with pytest.raises(ModelError, match=r'leave mobility 1 to .*right_1_joint'):
             dynamics.inverse(q, v, a[0], redundancy=redundancy)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
@@ -97,12 +98,10 @@ class ConstrainedInverse:
 
     def _refuse_actuators(self, q: Array, driven: NDArray[np.bool_], suffix: str) -> NoReturn:
         solver = self._solver
-        rows = solver.constraints.jacobian(q)[:, ~driven]
-        _, sizes, free = np.linalg.svd(rows)
-        rank = int((sizes > 1e-8 * max(sizes.max(initial=0.0), 1e-300)).sum())
-        moves = np.abs(free[rank:]).max(axis=0, initial=0.0) > 1e-6
+        _, free = solve_passive(solver.constraints.jacobian(q), ~driven)
+        moves = np.abs(free).max(axis=0, initial=0.0) > 1e-6
         names = [name for name, passive in zip(solver.model.coordinate_names, ~driven) if passive]
         at = f' at q{suffix}' if suffix else ''
         raise ModelError(f'actuated: expected actuators that decide the motion, got '
-                         f'{int(driven.sum())}, which leave {len(names) - rank} freedom of '
+                         f'{int(driven.sum())}, which leave mobility {len(free)} to '
                          f'{[name for name, moving in zip(names, moves) if moving]}{at}')

@@ -22,15 +22,15 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.rank import column_scales, solve_passive
+from liedyn_ros.dynamics.constrained.kernels.tolerances import (
+    CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.tree.inputs import mask
 from liedyn_ros.model import JOINT_TYPES, Model
 
-CLOSED = 1e-12  # rad or m, residual that counts as zero, for machines of a metre
-ROUNDING = 1e-9  # the same where steps no longer reduce it
 ITERATIONS = 200  # of one start
 ATTEMPTS = 50  # starts
 SAME = 1e-6  # distance below which configurations are the same
-RANK_TOLERANCE = 1e-9
 SEED = 1
 MASSLESS = 1e-6  # of the largest inertia, in place of an inertia of zero
 
@@ -48,7 +48,7 @@ def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
     best, least = constraints.model.neutral(), np.inf
     for q in _starts(constraints, start, held, attempts):
         q, left = _close(constraints, q, _free(constraints.model, held or {}))
-        if left <= ROUNDING:
+        if left <= STALLED_RESIDUAL:
             return q
         if left < least:
             best, least = q, left
@@ -65,7 +65,8 @@ def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
     found: list[Array] = []
     for q in _starts(constraints, start, held, attempts):
         q, left = _close(constraints, q, _free(constraints.model, held or {}))
-        if left <= ROUNDING and all(_apart(constraints.model, q, other) > SAME for other in found):
+        if left <= STALLED_RESIDUAL and all(
+                _apart(constraints.model, q, other) > SAME for other in found):
             found.append(q)
     if not found:
         assemble(constraints, start, held=held, attempts=1)
@@ -103,11 +104,11 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
     for _ in range(ITERATIONS):
         f, rows = constraints.residual_and_jacobian(q)
         size = float(np.abs(f).max(initial=0.0))
-        if size <= CLOSED:
+        if size <= CLOSED_CONFIGURATION:
             break
         step = _least(constraints, q, rows, -f)
         q = model.integrate(q, step)
-        if size <= ROUNDING and np.abs(constraints.residual(q)).max() >= 0.5 * size:
+        if size <= STALLED_RESIDUAL and np.abs(constraints.residual(q)).max() >= 0.5 * size:
             break
     else:
         _fail(constraints, q, 1)
@@ -129,15 +130,14 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
     rows = constraints.jacobian(q)
     v = np.where(given, as_array('v', np.where(given, v, 0.0), (model.nv,)), 0.0)
     passive = ~given
-    turns, sizes, free = np.linalg.svd(rows[:, passive])
-    rank = int((sizes > RANK_TOLERANCE * max(sizes.max(initial=0.0), 1e-300)).sum())
-    if rank < passive.sum():
-        moving = np.abs(free[rank:]).max(axis=0) > SAME
+    inverse, free = solve_passive(rows, passive)
+    if len(free):
+        moving = np.abs(free).max(axis=0) > SAME
         names = np.array(model.coordinate_names)[passive][moving].tolist()
         raise ModelError(f'known: expected coordinates that decide the motion, got ones that '
                          f'leave {names} free')
     need = -rows @ v
-    v[passive] = free[:rank].T @ ((turns[:, :rank].T @ need) / sizes[:rank])
+    v[passive] = inverse @ need
     left = float(np.abs(rows @ v).max(initial=0.0))
     if left > SAME * (1.0 + np.abs(need).max(initial=0.0)):
         raise ModelError(f'v: expected known rates that the loops allow, got ones that leave '
@@ -180,7 +180,7 @@ def _close(constraints: Constraints, q: Array, free: NDArray[np.bool_]
     f, rows = constraints.residual_and_jacobian(q)
     cost = f @ f
     for _ in range(ITERATIONS):
-        if np.abs(f).max(initial=0.0) <= CLOSED:
+        if np.abs(f).max(initial=0.0) <= CLOSED_CONFIGURATION:
             break
         a = rows[:, free]
         normal = a.T @ a
@@ -195,7 +195,7 @@ def _close(constraints: Constraints, q: Array, free: NDArray[np.bool_]
             gain = 1.0 - (trial_f @ trial_f) / cost
             q, f, rows, cost = trial, trial_f, trial_rows, trial_f @ trial_f
             damping = max(0.1 * damping, 1e-15)
-            if gain < 1e-6 and cost > ROUNDING**2:
+            if gain < 1e-6 and cost > STALLED_RESIDUAL**2:
                 break  # a minimum that is not closed
         else:
             damping *= 10.0
@@ -207,8 +207,9 @@ def _close(constraints: Constraints, q: Array, free: NDArray[np.bool_]
 def _least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Array:
     """Return the dv of least kinetic energy with rows dv = need."""
     factor = mass_factor(constraints, q)
-    turned = np.linalg.solve(factor, rows.T)  # L^-1 A^T
-    move = np.linalg.lstsq(turned.T, need, rcond=RANK_TOLERANCE)[0]
+    columns = np.asarray(np.linalg.solve(factor, rows.T), dtype=np.float64)  # L^-1 A^T
+    scale = column_scales(columns)
+    move = np.linalg.lstsq((columns * scale).T, need * scale, rcond=RANK_TOLERANCE)[0]
     return np.asarray(np.linalg.solve(factor.T, move), dtype=np.float64)
 
 
@@ -234,6 +235,6 @@ def _apart(model: Model, q0: Array, q1: Array) -> float:
 def _fail(constraints: Constraints, q: Array, attempts: int) -> NoReturn:
     f = constraints.residual(q)
     names = [f'{name} by {abs(value):.3g}' for name, value in zip(
-        constraints.constraint_names, f) if abs(value) > ROUNDING]
+        constraints.constraint_names, f) if abs(value) > STALLED_RESIDUAL]
     raise ConvergenceError(f'{constraints.model.name}: expected an assembly, got none in '
                            f'{attempts} starts; nearest one leaves open {names}')

@@ -18,8 +18,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble, mass_factor
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
 
-RANK_TOLERANCE = 1e-8  # of A M^-1/2, relative to its largest singular value
 STARTS = 5  # configurations whose largest rank counts as the usual one
 REACH = 0.1  # how far from an assembly they start, rad or m
 
@@ -65,8 +65,6 @@ def _at(constraints: Constraints, q: Array) -> Mobility:
         return Mobility(nv, 0, constraints.constraint_names)
     factor = mass_factor(constraints, q)
     scaled = scipy.linalg.solve_triangular(factor, rows.T, lower=True)  # (12.23)
-    _, r, order = scipy.linalg.qr(scaled, mode='economic', pivoting=True)
-    sizes = np.abs(np.diag(r))
-    rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+    rank, order = independent_columns(scaled)
     names = tuple(constraints.constraint_names[i] for i in sorted(order[rank:]))
     return Mobility(nv - rank, rank, names)

@@ -20,13 +20,12 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.position import residual
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.tree.inputs import refuse
 from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import CLOSURE_TYPES, Model
-
-CLOSED = 1e-6  # residual of a state that counts as closed, rad or m
 
 _FACTORIALS = np.array([math.factorial(k) for k in range(MAX_ORDER + 1)], dtype=np.float64)
 _ROW_NAMES = ('moment_x', 'moment_y', 'moment_z', 'force_x', 'force_y', 'force_z', 'screw',
@@ -117,10 +116,10 @@ class Constraints:
         """Require it of a state that has been checked; a suffix names the state of a batch."""
         f, rows = self._residual_and_jacobian(q)
         speed = rows @ v
-        if np.abs(f).max(initial=0.0) <= CLOSED and np.abs(speed).max(initial=0.0) <= CLOSED:
+        if max(np.abs(f).max(initial=0.0), np.abs(speed).max(initial=0.0)) <= CLOSED_STATE:
             return
-        limit = CLOSED * (1.0 + np.abs(rows) @ np.abs(v))
-        for name, value, bound in (('q', f, CLOSED), ('v', speed, limit)):
+        limit = CLOSED_STATE * (1.0 + np.abs(rows) @ np.abs(v))
+        for name, value, bound in (('q', f, CLOSED_STATE), ('v', speed, limit)):
             wide = np.abs(value) > bound
             if wide.any():
                 names = [each for each, bad in zip(self.constraint_names, wide) if bad]

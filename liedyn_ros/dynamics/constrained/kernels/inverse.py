@@ -17,8 +17,8 @@ pseudo-inverse order by order is wrong from order one on.
 import math
 
 from liedyn_ros.dynamics.constrained.kernels import closures, order
-from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.kernels.tables import QUALITY, RANK
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal
 

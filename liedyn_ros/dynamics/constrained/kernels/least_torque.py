@@ -16,7 +16,7 @@ closures carry. tau_a = Q^-1 N_a s is least at all times. A may have any rank.
 import math
 
 from liedyn_ros.dynamics.constrained.kernels import closures, inertia, solution
-from liedyn_ros.dynamics.constrained.kernels.solution import RANK_TOLERANCE
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal
 

@@ -20,13 +20,13 @@ import math
 from liedyn_ros.dynamics.constrained.kernels import inertia
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     CHOLESKY, DEFECT, get3, many3, ORIGIN, QUALITY, RANK, START)
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels import gram_cholesky, orthogonal
 from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
 
-RANK_TOLERANCE = 1e-8  # a row whose independent part is smaller depends on the others
 FLOOR = 1e-3  # acceleration, rad/s^2 or m/s^2, that counts as none in a defect
 
 

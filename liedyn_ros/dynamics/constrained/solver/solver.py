@@ -19,11 +19,12 @@ from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
-from liedyn_ros.dynamics.constrained.constraints.constraints import CLOSED, Constraints
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     DEFECT, QUALITY, RANK, REPORT_WIDTH)
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.solver.solution import (
     CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus, NEAR_SINGULAR)
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
@@ -79,7 +80,7 @@ class BatchTables:
         """Return the first state that was refused, their number if none, and the code."""
         data, orders = self._data, arrays[3].shape[1]  # of a
         data.make_room(orders - 1)
-        return batch.solve_batch(data.words, task.words, CLOSED, *arrays)
+        return batch.solve_batch(data.words, task.words, CLOSED_STATE, *arrays)
 
 
 class Solver:
@@ -145,7 +146,7 @@ class Solver:
             return None
         found = np.empty(rows * self._ends[-1] + REPORT_WIDTH)
         code = self._kernel.attempt(
-            task.words, CLOSED if closed else math.inf, pressed, q, v, motion, forces, found)
+            task.words, CLOSED_STATE if closed else math.inf, pressed, q, v, motion, forces, found)
         if code != solver.DONE:
             return None
         return self._solution_of(found, rows if known.ndim == 2 else None, unprescribed)
@@ -156,7 +157,7 @@ class Solver:
                 and v.shape == (self._nv,) and np.isfinite(q).all() and np.isfinite(v).all()):
             return False
         residual = self.constraints.write_functions(q, v)
-        return not closed or bool(np.abs(residual).max() <= CLOSED)
+        return not closed or bool(np.abs(residual).max() <= CLOSED_STATE)
 
     def _solution_of(self, found: Array, rows: int | None, unprescribed: bool
                      ) -> ConstrainedSolution:
@@ -226,7 +227,7 @@ class Solver:
         """Solve a task at one state, and return the kernel's code."""
         if self.constraints.make_room(len(state.a) - 1):
             self._bind()
-        code = self._execute(task, state, results, CLOSED if closed else math.inf)
+        code = self._execute(task, state, results, CLOSED_STATE if closed else math.inf)
         if code == solver.OPEN:
             self._refuse_open(state.q, state.v, suffix)
         return code
@@ -242,7 +243,7 @@ class Solver:
         if not self.constraints.functions:
             return self._write(task, state, results, limit, orders)
         residual = self.constraints.write_functions(q, v)
-        if limit == CLOSED and not np.abs(residual).max() <= CLOSED:
+        if limit == CLOSED_STATE and not np.abs(residual).max() <= CLOSED_STATE:
             return solver.OPEN
         code: int = solver.DONE
         for k in range(orders if task.kind == solver.HYBRID else 1):
@@ -274,7 +275,7 @@ class Solver:
         """Raise the error for a state off the constraints."""
         self.constraints.require_closed_state(q, v, suffix)
         raise LiedynError(f'q{suffix}, v{suffix}: expected a state on the constraints within '
-                          f'{CLOSED}, got one at this limit')
+                          f'{CLOSED_STATE}, got one at this limit')
 
     def check(self, states: States, s: int, code: int, **given: Array) -> None:
         """Raise the error for a code of run, about its state and what was given with it."""

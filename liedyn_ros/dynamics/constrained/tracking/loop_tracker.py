@@ -23,12 +23,13 @@ import scipy.linalg
 from liedyn_ros.common.checks import Array, as_array, as_positive, listed
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
+from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
-    ERROR, EXCESS, INDEPENDENT, POINT, QUALITY, REDUNDANT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE,
+    ERROR, EXCESS, POINT, QUALITY, REDUNDANT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE,
     WORST)
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -221,12 +222,11 @@ class LoopTracker:
     def _deciding(self, rows: Array) -> NDArray[np.int64]:
         """Return which of the measured joints decide the others, the rest left out."""
         left, sizes, _ = np.linalg.svd(rows[:, self._others])
-        rank = int((sizes > INDEPENDENT * sizes.max(initial=0.0)).sum())
-        among = left[:, rank:].T @ rows[:, self._at_v]
+        among = left[:, rank_of(sizes):].T @ rows[:, self._at_v]
         if not (np.abs(among) > REDUNDANT).any():
             return np.arange(len(self._at_v))
         _, sizes, right = np.linalg.svd(among)
-        free = right[int((sizes > INDEPENDENT * sizes.max()).sum()):]
+        free = right[rank_of(sizes):]
         _, _, order = scipy.linalg.qr(free, pivoting=True)
         chosen: NDArray[np.int64] = np.sort(order[:len(free)])
         return chosen

@@ -19,6 +19,8 @@ import math
 
 from liedyn_ros.dynamics.constrained.kernels import position
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
+from liedyn_ros.dynamics.constrained.kernels.tolerances import (
+    CLOSED_STEP, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels.orthogonal import dot
@@ -31,12 +33,9 @@ MAX_STEP = 0.5  # rad or m that an unmeasured joint may move in one step
 MAX_CORRECTION = 0.3  # of that motion
 MIN_STEP = 1.0 / 1024  # of the motion between two samples
 NEGLIGIBLE = 1e-6  # correction that leads to no other branch, rad or m
-CLOSED = 1e-13  # rad or m, correction that counts as zero
-ROUNDING = 1e-9  # residual that counts as zero where steps no longer reduce it
 ITERATIONS = 50
 DIFFERENCE = 1e-6  # s, of the rate of the quality
 REDUNDANT = 1e-6  # part of a closure that measured joints alone move, rows of length one
-INDEPENDENT = 1e-9  # smallest singular value, over the largest, of what is decided at all
 
 FIRST, NEXT, LOOK, RESUME = range(4)  # what follow is told to do
 DONE, EVALUATE, BLOCKED, DISAGREEING, UNDECIDED = range(5)  # how it ends
@@ -206,9 +205,9 @@ def close_in(machine, t, here, there):
     t.rates[:] = 0.0
     close(t, here, t.rates, t.step)
     size, progress = position.largest(t.step), t.progress
-    if size > CLOSED or math.isnan(size):
+    if size > CLOSED_STEP or math.isnan(size):
         if not size <= progress[LAST]:  # no contraction
-            if not size <= ROUNDING:
+            if not size <= STALLED_RESIDUAL:
                 return LOST
         elif progress[COUNT] + 1.0 >= ITERATIONS:
             return LOST
@@ -218,7 +217,7 @@ def close_in(machine, t, here, there):
             progress[LAST] = 0.5 * size
             progress[COUNT] += 1.0
             return AGAIN
-    return ARRIVED if position.largest(t.f) <= ROUNDING else LOST
+    return ARRIVED if position.largest(t.f) <= STALLED_RESIDUAL else LOST
 
 
 @kernel
@@ -242,7 +241,7 @@ def close(t, point, rates, v):
         t.change[:] = 0.0
         for p in range(len(rates)):
             size = point.excess_size[p]
-            if size > INDEPENDENT * largest:
+            if size > RANK_TOLERANCE * largest:
                 part = dot(point.excess[p], t.left) / (size * size)
                 for i in range(len(rates)):
                     t.change[i] -= part * point.excess_mix[p, i]
@@ -255,7 +254,7 @@ def close(t, point, rates, v):
     largest = position.largest(point.size)
     for p in range(len(point.size)):
         size = point.size[p]
-        if size > INDEPENDENT * largest:
+        if size > RANK_TOLERANCE * largest:
             part = dot(point.slope[p], t.left) / (size * size)
             for i in range(len(t.others)):
                 v[t.others[i]] -= part * point.mix[p, i]
@@ -278,7 +277,7 @@ def linearize(t, point):
     largest, smallest, rank = position.largest(point.size), math.inf, 0
     for size in point.size:
         smallest = min(smallest, size)
-        rank += 1 if size > INDEPENDENT * largest else 0
+        rank += 1 if size > RANK_TOLERANCE * largest else 0
     report[QUALITY] = 1.0 if len(others) == 0 else 0.0
     if 0 < len(others) <= len(t.scale) and largest > 0.0:
         report[QUALITY] = smallest / largest
@@ -297,7 +296,7 @@ def write_excess(t, point, largest):
             part[r] = point.rows[r, t.at_v[i]]
         for p in range(len(point.size)):
             size = point.size[p]
-            if size > INDEPENDENT * largest:
+            if size > RANK_TOLERANCE * largest:
                 along = dot(point.slope[p], part) / (size * size)
                 for r in range(len(part)):
                     part[r] -= along * point.slope[p, r]

@@ -1,0 +1,53 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The numerical rank of constraints, as the kernels decide it."""
+
+import numpy as np
+from numpy.typing import NDArray
+import scipy.linalg
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+
+SMALLEST_LENGTH = 1e-6  # of the longest column: shorter ones can be rounding errors
+
+
+def rank_of(sizes: Array) -> int:
+    """Return how many singular values or pivots exceed RANK_TOLERANCE times the largest."""
+    return int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+
+
+def column_scales(columns: Array) -> Array:
+    """Return factors (n,) that scale columns (m, n) to length one; short ones are not raised."""
+    lengths = np.linalg.norm(columns, axis=0)
+    least = SMALLEST_LENGTH * lengths.max(initial=0.0)
+    return np.asarray(1.0 / np.maximum(lengths, least if least > 0.0 else 1.0))
+
+
+def independent_columns(columns: Array) -> tuple[int, Array]:
+    """Return the rank of columns (m, n) at equal scale and their order (n,), independent first."""
+    _, r, order = scipy.linalg.qr(columns * column_scales(columns), mode='economic', pivoting=True)
+    return rank_of(np.abs(np.diag(r))), order
+
+
+def solve_passive(rows: Array, passive: NDArray[np.bool_]
+                  ) -> tuple[Array, Array]:
+    """
+    Return how passive coordinates follow the constraints: the pseudo-inverse and the null space.
+
+    rows (m, nv) are A, passive (nv,) is a mask of p coordinates. The pseudo-inverse (p, m) maps
+    A v to the rates of the passive coordinates; the null space (f, p) holds their free motions.
+    """
+    row_scale = column_scales(rows.T)
+    scaled = row_scale[:, None] * rows[:, passive]
+    scale = column_scales(scaled)
+    left, sizes, right = np.linalg.svd(scaled * scale)
+    rank = rank_of(sizes)
+    inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
+    return scale[:, None] * inverse * row_scale, right[rank:] * scale

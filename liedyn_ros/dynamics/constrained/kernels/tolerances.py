@@ -1,0 +1,23 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Tolerances by which all of constrained dynamics decides rank and closure.
+
+Lengths are in m and angles in rad, so they suit machines of about a metre.
+"""
+
+# Rank: pivots of a column-pivoted QR, or singular values, over the largest one. Rows or columns
+# are scaled to about the same length before (12.23).
+RANK_TOLERANCE = 1e-8
+
+# Closure: residuals f(q) of a configuration, and A v of a velocity.
+CLOSED_STATE = 1e-6  # accepted of a state that a caller gives
+CLOSED_CONFIGURATION = 1e-12  # where iterations of an assembly end
+STALLED_RESIDUAL = 1e-9  # accepted where rounding stops iterations before
+CLOSED_STEP = 1e-13  # Newton step at which iterations of the loop tracker end
