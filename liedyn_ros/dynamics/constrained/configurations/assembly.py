@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
-from liedyn_ros.dynamics.constrained.constraints.rank import column_scales, solve_passive
+from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.tree.inputs import mask
@@ -207,9 +207,8 @@ def _close(constraints: Constraints, q: Array, free: NDArray[np.bool_]
 def _least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Array:
     """Return the dv of least kinetic energy with rows dv = need."""
     factor = mass_factor(constraints, q)
-    columns = np.asarray(np.linalg.solve(factor, rows.T), dtype=np.float64)  # L^-1 A^T
-    scale = column_scales(columns)
-    move = np.linalg.lstsq((columns * scale).T, need * scale, rcond=RANK_TOLERANCE)[0]
+    columns = np.linalg.solve(factor, rows.T)  # L^-1 A^T
+    move = np.linalg.lstsq(columns.T, need, rcond=RANK_TOLERANCE)[0]
     return np.asarray(np.linalg.solve(factor.T, move), dtype=np.float64)
 
 

@@ -23,31 +23,26 @@ def rank_of(sizes: Array) -> int:
     return int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
 
 
-def column_scales(columns: Array) -> Array:
-    """Return factors (n,) that scale columns (m, n) to length one; short ones are not raised."""
-    lengths = np.linalg.norm(columns, axis=0)
-    least = SMALLEST_LENGTH * lengths.max(initial=0.0)
-    return np.asarray(1.0 / np.maximum(lengths, least if least > 0.0 else 1.0))
-
-
 def independent_columns(columns: Array) -> tuple[int, Array]:
-    """Return the rank of columns (m, n) at equal scale and their order (n,), independent first."""
-    _, r, order = scipy.linalg.qr(columns * column_scales(columns), mode='economic', pivoting=True)
+    """Return the rank of columns (m, n) and their order (n,), independent ones first."""
+    _, r, order = scipy.linalg.qr(columns, mode='economic', pivoting=True)
     return rank_of(np.abs(np.diag(r))), order
 
 
-def solve_passive(rows: Array, passive: NDArray[np.bool_]
-                  ) -> tuple[Array, Array]:
+def solve_passive(rows: Array, passive: NDArray[np.bool_]) -> tuple[Array, Array]:
     """
     Return how passive coordinates follow the constraints: the pseudo-inverse and the null space.
 
     rows (m, nv) are A, passive (nv,) is a mask of p coordinates. The pseudo-inverse (p, m) maps
     A v to the rates of the passive coordinates; the null space (f, p) holds their free motions.
+    Rank counts columns of length one, as for least joint forces. Columns that can be rounding
+    errors stay short.
     """
-    row_scale = column_scales(rows.T)
-    scaled = row_scale[:, None] * rows[:, passive]
-    scale = column_scales(scaled)
-    left, sizes, right = np.linalg.svd(scaled * scale)
+    columns = rows[:, passive]
+    lengths = np.linalg.norm(columns, axis=0)
+    least = SMALLEST_LENGTH * lengths.max(initial=0.0)
+    scale = 1.0 / np.maximum(lengths, least if least > 0.0 else 1.0)
+    left, sizes, right = np.linalg.svd(columns * scale)
     rank = rank_of(sizes)
     inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
-    return scale[:, None] * inverse * row_scale, right[rank:] * scale
+    return np.asarray(scale[:, None] * inverse), np.asarray(right[rank:] * scale)

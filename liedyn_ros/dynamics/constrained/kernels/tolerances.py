@@ -12,8 +12,8 @@ Tolerances by which all of constrained dynamics decides rank and closure.
 Lengths are in m and angles in rad, so they suit machines of about a metre.
 """
 
-# Rank: pivots of a column-pivoted QR, or singular values, over the largest one. Rows or columns
-# are scaled to about the same length before (12.23).
+# Rank: pivots of a column-pivoted QR, or singular values, over the largest one. Constraints count
+# by A M^-1/2 (12.23), passive coordinates by columns of length one.
 RANK_TOLERANCE = 1e-8
 
 # Closure: residuals f(q) of a configuration, and A v of a velocity.

@@ -1,0 +1,74 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Every call agrees on where a machine with closed loops becomes singular."""
+
+import numpy as np
+import pytest
+from support.machines.looped_machines import planar_linkage
+
+from liedyn_ros.common.errors import ModelError, SingularError
+from liedyn_ros.dynamics.constrained import (
+    complete_velocity, ConstrainedDynamics, LoopTracker, mobility)
+from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+from liedyn_ros.identification import LoopRegressor
+
+# A parallelogram; flat at angle 0, where A and its passive columns lose a rank in proportion.
+MODEL = planar_linkage((0.2, 0.45), (0.2,), 0.45, ('left_0',))
+DYNAMICS, REGRESSOR, ZERO = ConstrainedDynamics(MODEL), LoopRegressor(MODEL), np.zeros(3)
+KNOWN = MODEL.actuated
+
+
+def refused(call):
+    """Return whether a call refuses its configuration as singular."""
+    try:
+        call()
+    except (ModelError, SingularError):
+        return True
+    return False
+
+
+def loses(rank):
+    """Return whether a rank is below that of the machine."""
+    return rank < DYNAMICS.mobility.rank
+
+
+DECISIONS = {
+    'mobility': lambda q: loses(mobility(DYNAMICS, q).rank),
+    'forward': lambda q: loses(DYNAMICS.forward(q, ZERO, ZERO).rank),
+    'hybrid': lambda q: loses(DYNAMICS.hybrid(q, ZERO, KNOWN, ZERO, ZERO).rank),
+    'inverse': lambda q: refused(lambda: DYNAMICS.inverse(q, ZERO, ZERO)),
+    'inverse, least force': lambda q: refused(
+        lambda: DYNAMICS.inverse(q, ZERO, ZERO, redundancy='least_force')),
+    'partial derivatives of forward': lambda q: refused(
+        lambda: DYNAMICS.forward.partial_derivatives(q, ZERO, ZERO)),
+    'partial derivatives of inverse': lambda q: refused(
+        lambda: DYNAMICS.inverse.partial_derivatives(q, ZERO, ZERO)),
+    'complete_velocity': lambda q: refused(lambda: complete_velocity(DYNAMICS, q, ZERO)),
+    'LoopTracker': lambda q: refused(lambda: LoopTracker(DYNAMICS, start=q).update(q[:1])),
+    'LoopRegressor': lambda q: refused(lambda: REGRESSOR.motions(q))}
+
+
+@pytest.mark.parametrize('name', DECISIONS)
+def test_calls_agree_on_the_way_to_a_singularity(name):
+    for exponent in (*range(-8, 7), 16):
+        if exponent != 0:  # at the tolerance itself, units and inertias count
+            angle = RANK_TOLERANCE * 10.0**-exponent
+            q = np.array([angle, -angle, angle])
+            assert DECISIONS[name](q) == (exponent > 0), angle
+
+
+def test_passive_coordinates_follow_and_columns_of_rounding_are_free():
+    rng = np.random.default_rng(1)
+    rows, passive = rng.normal(size=(4, 6)), np.array([0, 1, 1, 0, 1, 1], dtype=bool)
+    rows[:, passive] *= [1.0, 1e3, 1.0, 1e-13]
+    inverse, free = solve_passive(rows, passive)
+    assert free.shape == (1, 4)
+    np.testing.assert_allclose(free / free[0, 3], [[0.0, 0.0, 0.0, 1.0]], atol=1e-9)
+    np.testing.assert_allclose((inverse @ rows[:, passive])[:3], np.eye(4)[:3], atol=1e-9)
