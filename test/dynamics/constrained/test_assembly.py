@@ -17,8 +17,7 @@ from support.witnesses import loop_witness
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, assemblies, complete_acceleration, complete_velocity, ConstrainedDynamics,
-    Constraints, other_assembly, project)
-from liedyn_ros.dynamics.constrained.configurations import mobility
+    Constraints, mobility, other_assembly, project)
 from liedyn_ros.model import CLOSURE_TYPES
 
 
