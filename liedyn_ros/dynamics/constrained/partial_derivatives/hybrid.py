@@ -226,25 +226,28 @@ def hybrid_responses(constraints: Constraints, q: Array, v: Array, known: Mask,
     varied = VariedEquations(constraints, Motion(
         q, np.vstack([v, found.a]), found.multipliers,
         None if external is None else np.asarray(external, dtype=np.float64)))
-    forces, gaps, jacobian = varied.forces(), varied.gaps(), varied.jacobian
-    mass, turned = forces[0, 2], jacobian.swapaxes(1, 2)
+    equations, jacobian = np.concatenate([varied.forces(), varied.gaps()], axis=2), varied.jacobian
+    mass, turned = equations[0, 2, :n], jacobian.swapaxes(1, 2)
     system = KktSystem(mass[np.ix_(free, free)], jacobian[:, :, free], found.rank)
-    offsets: Array = np.zeros((rows, rows + 2, m, n))
     if system.redundant:
         potentials = np.zeros((rows, n))
         potentials[:, free] = system.potentials(found.multipliers)
         offsets = varied.reactions(potentials)
     series, by_a, by_tau = KktSeries(system), list[Array](), list[Array]()
+    offset: Array = np.zeros((m, 1))
     for k in range(rows):
         change = np.zeros((rows + 2, n, n))
         change[2 + k][known, known] = 1.0
         by_a.append(change)
-        needed = _along(forces[k], by_a)
+        needed, gaps = np.split(_along(equations[k], by_a), [n], axis=1)
         needed[2 + k][free, free] -= 1.0  # the force given
-        series.step(-needed[:, free], -_along(gaps[k], by_a), _along(offsets[k], by_a))
+        if system.redundant:
+            offset = _along(offsets[k], by_a)
+        series.step(-needed[:, free], -gaps, offset)
         change[:, free] = series.y[k]
-        borne = turned[0] @ series.multipliers[k] + earlier(k, turned, series.multipliers)
-        needed += mass[:, free] @ series.y[k] - borne
+        if known.any():
+            needed += mass[:, free] @ series.y[k] - turned[0] @ series.multipliers[k] - earlier(
+                k, turned, series.multipliers)
         needed[:, free] = 0.0
         needed[2 + k][free, free] = 1.0
         by_tau.append(needed)
@@ -255,6 +258,6 @@ def _along(partials: Array, by_a: Sequence[Array]) -> Array:
     """Return the change (b, x, nv) of an order, given partials (b, x, nv) by q, v, a, a', ..."""
     result = np.zeros_like(partials)
     result[:2] = partials[:2]
-    for j, change in enumerate(by_a):
-        result += partials[2 + j] @ change
+    for j, change in enumerate(by_a):  # a^(j) does not depend on later blocks
+        result[:3 + j] += partials[2 + j] @ change[:3 + j]
     return result

@@ -37,7 +37,10 @@ class KktSystem:
         self.basis = np.linalg.svd(jacobian[0])[0][:, :rank] if self.redundant else np.eye(rank)
         rows = self.basis.T @ jacobian[0]
         self._rows = rows
-        self.solve = solver_of(np.block([[upper, -rows.T], [rows, np.zeros((rank, rank))]]))
+        matrix = np.zeros((self.size + rank, self.size + rank))
+        matrix[:self.size, :self.size], matrix[:self.size, self.size:] = upper, -rows.T
+        matrix[self.size:, :self.size] = rows
+        self.solve = solver_of(matrix)
 
     @cached_property
     def inverse(self) -> Array:
