@@ -134,24 +134,6 @@ class ScrewTree:
         return slice(start, start + kinds.NV[self.model.link_table.kind[i]])
 
 
-class LinkMotion:
-    """
-    The motion of the links of a tree at rates v and accelerations a (nv,), in the ground frame.
-
-    rates (nv, 6) are those of the spatial screws, ad_V s of their links (7.2). twist (N + 1, 6) is
-    the spatial twist of each link, acceleration (N + 1, 6) its rate. The last rows, index -1, are
-    those of the ground: zero.
-    """
-
-    def __init__(self, tree: ScrewTree, v: Array, a: Array) -> None:
-        """Sum the screws over the path to each link."""
-        s, moves = tree.screws, np.vstack([tree.moves, np.zeros(len(v), dtype=bool)])
-        self.twist = moves @ (v[:, None] * s)
-        own = self.twist[tree.link]
-        self.rates = np.einsum('jab,jb->ja', se3.ad(own), s) if len(s) else s
-        self.acceleration = moves @ (a[:, None] * s + v[:, None] * self.rates)
-
-
 def link_poses(table: LinkTable, q: Array) -> Array:
     """Return the poses (N, 4, 4) of all links in the ground at a checked configuration."""
     poses = np.empty((table.N, 4, 4))

@@ -13,18 +13,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.linalg import expm, qr
+from scipy.linalg import expm, logm, qr
 from support.comparison import assert_same
-from support.machines.loop_states import ALL, EVERY, REDUNDANT, state
+from support.machines.loop_states import ALL, closed, EVERY, REDUNDANT, state
+from support.machines.looped_machines import link
 from support.machines.model_variants import placed_turn, rebuilt, turned
 from support.witnesses.complex_loops import ComplexLoops
 from support.witnesses.complex_step import along, hat
+from support.witnesses.loop_kinematics import ParameterRows
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import (
-    ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import kinematic_gaps
+    ConstrainedDynamics, kinematic_gaps, LEAST_FORCE, LEAST_TORQUE)
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.model import JOINT_TYPES, Model
 
 
@@ -108,6 +110,141 @@ def test_placements_frames_and_sizes_beside_complex_steps(name: str) -> None:
             weights=weight, external=w)
         for by, change in zip(back, np.split(along(inverse), [n])):
             assert_same(direction.product(by), change)
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_forces_and_gaps_beside_a_second_algorithm(name: str) -> None:
+    """The equations of forces hold for each parameter (13.19), (13.20)."""
+    dynamics, q, v, tau, w, rng = state(ALL[name])
+    n, rows, mass = dynamics.model.nv, dynamics.jacobian(q), dynamics.tree.mass_matrix(q)
+    found = dynamics.forward(q, v, tau[0], external=w)
+    there = ParameterRows(dynamics, q, v, found.a)
+    needs = there.needs(found.multipliers, w)
+    for known in (np.zeros(n, dtype=bool), rng.random(n) < 0.3):
+        by = dynamics.hybrid.partial_derivatives.by_kinematics(q, v, known, found.a, tau[0], w)
+        a, forces, multipliers = map(there.columns, by)
+        assert_same(mass @ a - rows.T @ multipliers - forces, -needs)
+    gaps = kinematic_gaps(dynamics, q, v)
+    assert_same(there.columns(gaps.position), there.position_changes())
+    assert_same(there.columns(gaps.velocity), there.velocity_changes())
+
+
+@pytest.mark.parametrize('name', EVERY)
+def test_accelerations_beside_a_second_algorithm(name: str) -> None:
+    """Independent constraints on accelerations hold for each parameter (13.20)."""
+    dynamics, q, v, tau, w, _ = state(EVERY[name])
+    by = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], w)
+    there = ParameterRows(dynamics, q, v, dynamics.forward(q, v, tau[0], external=w).a)
+    assert_same(dynamics.jacobian(q) @ there.columns(by.a), -there.acceleration_changes())
+
+
+class ClosedFamily:
+    """A redundant machine whose parameters change so that its loop can stay closed."""
+
+    def __init__(self, name: str) -> None:
+        """Take the machine and its motion."""
+        self.dynamics, self.q, self.v, self.tau, self.w, self.rng = state(REDUNDANT[name])
+        self.name, self.direction = name, self.rng.normal(size=(4, 3))
+
+    def model(self, s):
+        """Return the model at s; inertias stay."""
+        model = self.dynamics.model
+        joints, (loop,) = [joint.placement for joint in model.joint_list], model.closures
+        if self.name == 'bennett':
+            one, other = bennett_links(0.5 + 0.3 * s, 0.3 - 0.2 * s, 0.9 + 0.1 * s)
+            joints, frames = [np.eye(4), one, other], (np.linalg.inv(other), one)
+        else:  # planar changes of a planar linkage
+            moved = [expm(hat(s * np.array([0.0, 0.0, z, x, y, 0.0]))) for x, y, z in
+                     self.direction]
+            joints = [place @ change for place, change in zip(joints, moved)]
+            frames = loop.frame_a @ moved[3], loop.frame_b @ moved[0]
+        for joint, place in zip(self.dynamics.model.joint_list, joints):
+            model = rebuilt(model, joint.name, placement=place)
+        return replace(model, closures=(
+            replace(loop, frame_a=frames[0], frame_b=frames[1]),))
+
+    def at(self, s):
+        """Return the dynamics, and a state on its constraints."""
+        dynamics = ConstrainedDynamics(self.model(s))
+        return (dynamics, *closed(dynamics, self.q, self.v))
+
+    def parameters(self) -> Parameters:
+        """Return the changes of all parameters."""
+        here, change = self.dynamics.model, Parameters(self.dynamics.model)
+
+        def twists(s):
+            there = self.model(s)
+            return np.array([log(np.linalg.inv(a) @ b) for a, b in (
+                *((one.placement, other.placement)
+                  for one, other in zip(here.joint_list, there.joint_list)),
+                (here.closures[0].frame_a, there.closures[0].frame_a),
+                (here.closures[0].frame_b, there.closures[0].frame_b))])
+        found = difference(twists)
+        change.placement[:], change.frame_a[0], change.frame_b[0] = found[:-2], *found[-2:]
+        return change
+
+
+def bennett_links(a: float, b: float, alpha: float):
+    """Return the poses along two links of Bennett's linkage, which any such numbers close."""
+    return link(a, alpha), link(b, np.arcsin(b * np.sin(alpha) / a))
+
+
+def log(pose):
+    """Return the twist of a pose, by scipy."""
+    x = logm(pose).real
+    return np.array([x[2, 1], x[0, 2], x[1, 0], *x[:3, 3]])
+
+
+def kinematic(by, change: Parameters):
+    """Return how a quantity varies with placements and frames."""
+    return (np.tensordot(by.by_placement, change.placement, 2)
+            + np.tensordot(by.by_frame_a, change.frame_a, 2)
+            + np.tensordot(by.by_frame_b, change.frame_b, 2))
+
+
+@pytest.mark.parametrize('name', REDUNDANT)
+def test_redundant_multipliers_follow_the_call(name: str) -> None:
+    """Beside differences of the calls of machines with other parameters, loops being closed."""
+    family = ClosedFamily(name)
+    dynamics, q, v, w, tau = family.dynamics, family.q, family.v, family.w, family.tau[0]
+    n, change, known = len(v), family.parameters(), np.array([True, False, False])
+    a = dynamics.forward(q, v, tau, external=w).a
+    inverse = [{'redundancy': kind, 'actuated': np.array([True, True, False]), 'external': w}
+               for kind in (LEAST_TORQUE, LEAST_FORCE)]
+
+    def motion(s):
+        there, q_s, v_s = family.at(s)
+        ahead = there.forward(q_s, v_s, tau, external=w)
+        mixed = there.hybrid(q_s, v_s, known, ahead.a, tau, external=w)
+        back = [there.inverse(q_s, v_s, ahead.a, **options) for options in inverse]
+        return np.concatenate([
+            there.model.difference(q, q_s), v_s, *ahead[:3:2], mixed.tau, mixed.multipliers,
+            *(part for each in back for part in each[1:3])])
+
+    m = dynamics.m
+    dq, dv, da, *wanted = np.split(difference(motion, 1e-3), np.cumsum(
+        [n, n, n, m, n, m, n, m, n]))
+    still = np.zeros(n)
+    ahead, mixed, back = (each.partial_derivatives for each in (
+        dynamics.forward, dynamics.hybrid, dynamics.inverse))
+    by = ahead.by_kinematics(q, v, tau, w)
+    product = ahead.product(q, v, tau, dq, dv, still, w)
+    assert_same(product.a + kinematic(by.a, change), da, 1e-7)
+    assert_same(product.multipliers + kinematic(by.multipliers, change), wanted[0], 1e-7)
+    both = ahead.product(q, v, tau, dq, dv, still, w, parameters=change)
+    assert_same(both.multipliers, wanted[0], 1e-7)
+    given = np.where(known, da, 0.0)
+    by = mixed.by_kinematics(q, v, known, a, tau, w)
+    product = mixed.product(q, v, known, a, tau, dq, dv, given, w)
+    assert_same(product.tau + kinematic(by.tau, change), wanted[1], 1e-7)
+    assert_same(product.multipliers + kinematic(by.multipliers, change), wanted[2], 1e-7)
+    for options, force, reaction in zip(inverse, wanted[3::2], wanted[4::2]):
+        by = back.by_kinematics(q, v, a, **options)
+        product = back.product(q, v, a, dq, dv, da, **options)
+        assert_same(product.tau + kinematic(by.tau, change), force, 1e-7)
+        assert_same(product.multipliers + kinematic(by.multipliers, change), reaction, 1e-7)
+    gaps = kinematic_gaps(dynamics, q, v).position
+    assert_same(kinematic(gaps, change) + dynamics.jacobian(q) @ dq, np.zeros(m), 1e-8)
 
 
 @pytest.mark.parametrize('name', ('helical', 'floating'))
