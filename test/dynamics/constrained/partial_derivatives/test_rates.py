@@ -93,6 +93,49 @@ def test_inverse_along_the_motion(name: str, redundancy: str) -> None:
                 wanted.multipliers[1:], 1e-10)
 
 
+@pytest.mark.parametrize('share', (0.3, 1.0))
+@pytest.mark.parametrize('name', ALL)
+def test_hybrid_along_the_motion(name: str, share: float) -> None:
+    dynamics, q, v, tau, w, rng = moving(name)
+    a, known = dynamics.forward(q, v, tau, external=w).a, rng.random(len(v)) < share
+    wanted = dynamics.hybrid(q, v, known, a, tau, external=w)
+    got = dynamics.hybrid.partial_derivatives.time_derivatives(
+        q, v, known, a[:-1], tau[:-1], w[:-1])
+    given = np.where(known, a, tau)[1:]
+    for k, part in enumerate((wanted.a, wanted.tau, wanted.multipliers)):
+        assert_same(got[k], part[:-1], 1e-10)
+        by_q, by_v, by_given = got[3 + 3 * k:6 + 3 * k]
+        terms = along(np.abs(by_q), np.abs(by_v), np.abs(v), np.abs(a[0]), (
+            np.abs(by_given), np.abs(given)))
+        change = along(by_q, by_v, v, a[0], (by_given, given))
+        for ours, theirs, size in zip(change, part[1:], terms):  # they may cancel
+            np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-11 * max(
+                1.0, size.max(initial=0.0)))
+
+
+def test_parameters_of_the_tree_at_every_order() -> None:
+    """Forces that grow as those of the tree do: of forward, inverse and hybrid dynamics."""
+    dynamics, q, v, tau, w, rng = moving('balls')
+    n, known, push = len(v), np.arange(len(v)) == 2, rng.normal(size=(ORDER + 1, len(v)))
+    tau, w = tau[:-1], w[:-1]
+    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, w)
+    other = dynamics.forward(q, v, tau - push, external=w)  # the equations are linear in these
+    a, multipliers = ahead.by_parameters(push)
+    assert_same(a[0], other.a[0] - ahead.a[0])
+    assert_same(multipliers[0], (other.multipliers - ahead.multipliers)[0])
+    assert_same(a, -np.einsum('kjab,jb->ka', ahead.by_tau, push))
+    mixed = dynamics.hybrid.partial_derivatives.time_derivatives(q, v, known, ahead.a, tau, w)
+    forces = np.where(known, 0.0, push)
+    _, held, _ = mixed.by_parameters(push)
+    assert_same(held, np.where(known, push - np.einsum(
+        'kjab,jb->ka', mixed.tau_by_given, forces), 0.0))
+    assert_same(np.stack(mixed.by_parameters(push[..., None])[:2])[..., 0],
+                np.stack(mixed.by_parameters(push)[:2]))
+    back = dynamics.inverse.partial_derivatives.time_derivatives(
+        q, v, ahead.a, actuated=np.ones(n, dtype=bool), external=w)
+    assert_same(back.by_parameters(push)[0], np.einsum('kjab,jb->ka', back.by_need, push))
+
+
 @pytest.mark.parametrize('name', REGULAR)
 def test_forward_beside_differences(name: str) -> None:
     """In directions that leave the constraints too, with wrenches that change."""
