@@ -11,7 +11,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 import time
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import Trigger
@@ -227,9 +227,8 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
             self._states = 0
         self.publish_pace(status)
 
-    def _reset(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+    def _reset(self, _: Trigger.Request, response: Trigger.Response) -> None:
         if self.active:
             self._begin_again()
         response.success = self.active
         response.message = 'stands at the start' if self.active else 'expected an active node'
-        return response

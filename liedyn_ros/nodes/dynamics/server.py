@@ -27,7 +27,6 @@ from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.node.process import run
 from liedyn_ros.ros.qos import DEPTH, LATCHED
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.streams.services import answer
 from liedyn_ros.ros.streams.stream import Stream
 
 Fill = Callable[[DynamicsAnswers, Any, Any], None]
@@ -97,23 +96,22 @@ class DynamicsServerNode(ManagedNode):
             if not self.active:  # nor is the publisher
                 self.complain(f'{name}/query: no answer; {self._why_inactive()}')
             elif publisher.get_subscription_count():
-                publisher.publish(self._answer_query(fill, query, DynamicsAnswer()))
+                publisher.publish(self.answer(
+                    partial(self._answer_query, fill), query, DynamicsAnswer()))
 
         stream.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH, newest_only=True)
 
-    def _serve_query(self, fill: Fill, request: Dynamics.Request,
-                     response: Dynamics.Response) -> Dynamics.Response:
+    def _serve_query(
+            self, fill: Fill, request: Dynamics.Request, response: Dynamics.Response) -> None:
         self._answer_query(fill, request.query, response.answer)
-        return response
 
-    def _answer_query(
-            self, fill: Fill, query: DynamicsQuery, response: DynamicsAnswer) -> Any:
-        response.header.stamp, response.request_id = query.header.stamp, query.request_id
-        return self._serve(fill, query, response)
+    def _answer_query(self, fill: Fill, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
+        answer.header.stamp, answer.request_id = query.header.stamp, query.request_id
+        self._serve(fill, query, answer)
 
-    def _serve(self, fill: Fill, request: Any, response: Any) -> Any:
-        """Return the response: filled in, or the reason why not."""
-        return answer(self, lambda *both: fill(self._ready(), *both), request, response)
+    def _serve(self, fill: Fill, request: Any, response: Any) -> None:
+        fill(self._ready(), request, response)
+        response.success = True
 
     def _ready(self) -> DynamicsAnswers:
         if not self.active:

@@ -11,6 +11,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
+from functools import partial
 import gc
 from threading import RLock, Thread
 import time
@@ -32,6 +33,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
 from liedyn_ros.ros.node.process import RCLError
 from liedyn_ros.ros.node.scheduling import schedule, SCHEDULING
+from liedyn_ros.ros.node.services import refuse
 from liedyn_ros.ros.node.warm_up import start_warm_up
 from liedyn_ros.ros.qos import DEPTH
 
@@ -156,10 +158,15 @@ class ManagedNode(LifecycleNode):
         return timer
 
     def open_service(
-            self, service_type: Any, name: str, callback: Callable[[Any, Any], Any],
+            self, service_type: Any, name: str, callback: Callable[[Any, Any], object],
             **options: Any) -> Service:
-        """Open a service. Options: of create_service, and so for the others."""
-        service = self.create_service(service_type, name, callback, **options)
+        """
+        Open a service, which always answers: see `answer`.
+
+        The callback fills in the response. Options: of create_service, and so for the others.
+        """
+        service = self.create_service(
+            service_type, name, partial(self.answer, callback), **options)
         self.on_close(lambda: self.destroy_service(service))
         return service
 
@@ -222,6 +229,19 @@ class ManagedNode(LifecycleNode):
         """
         if self._is_due(kind or type(reason), LOG_PERIOD):
             self.get_logger().error(str(reason))
+
+    def answer(self, callback: Callable[[Any, Any], object], request: Any, response: Any) -> Any:
+        """Return the response that a callback fills in; where it raises, with the error."""
+        try:
+            callback(request, response)
+        except LiedynError as error:
+            refuse(response, str(error))
+        except Exception as error:  # a fault of this package, which must not end the node
+            if not self.context.handle.ok():  # nobody waits for the response any more
+                raise
+            self.complain(traceback.format_exc(), INTERNAL_FAULT)
+            refuse(response, f'internal fault: {error!r}')
+        return response
 
     def wait_for(self, reason: object, kind: str) -> None:
         """Log a warning of what has not come yet; of each kind at most one in a longer period."""

@@ -155,8 +155,8 @@ class Stream:
         return subscription
 
     def open_service(
-            self, service_type: Any, name: str, callback: Callable[[Any, Any], Any]) -> Service:
-        """Add a service."""
+            self, service_type: Any, name: str, callback: Callable[[Any, Any], object]) -> Service:
+        """Add a service, which always answers: see ManagedNode.open_service."""
         service = self._node.open_service(
             service_type, name, callback, callback_group=self._group)
         self._services.append(service)

@@ -8,7 +8,6 @@
 
 """The service that finds all poses of leg lengths."""
 
-from functools import partial
 import time
 
 from geometry_msgs.msg import Pose
@@ -17,7 +16,6 @@ from liedyn_interfaces.srv import AssemblyModes
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.streams.services import answer
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import AssemblyModeSolver
 
@@ -29,8 +27,7 @@ class StewartModes:
         """Open the service on a stream of those that take long."""
         self._clock, self._platform = node.get_clock(), platform
         self._solver = AssemblyModeSolver(platform.geometry)
-        stream.open_service(
-            AssemblyModes, '~/assembly_modes', partial(answer, node, self._find))
+        stream.open_service(AssemblyModes, '~/assembly_modes', self._find)
 
     def _find(self, request: AssemblyModes.Request, response: AssemblyModes.Response) -> None:
         lengths = self._platform.lengths_of(request.leg_names, request.lengths)
@@ -48,3 +45,4 @@ class StewartModes:
         response.determinant_sign = [mode.determinant_sign for mode in found.modes]
         response.smallest_singular_value = [
             mode.smallest_singular_value for mode in found.modes]
+        response.success = True

@@ -33,20 +33,15 @@ class StewartPrediction:
 
     def _predict(
             self, request: PredictStewartPose.Request,
-            response: PredictStewartPose.Response) -> PredictStewartPose.Response:
+            response: PredictStewartPose.Response) -> None:
         last = self._last()
-        try:
-            if last is None:
-                raise LiedynError('tracking: expected a pose, got none yet')
-            seconds = 1e-9 * (conversions.nanoseconds(request.stamp) - last.stamp_ns)
-            if abs(seconds) > MAX_TIME:
-                raise StampError(f'stamp: expected within {MAX_TIME:g} s of the last pose, '
-                                 f'got {seconds:+.3f} s')
-            motion = self._estimator.predict(last, seconds)
-        except LiedynError as error:
-            response.message = str(error)
-            return response
-        response.success = True
+        if last is None:
+            raise LiedynError('tracking: expected a pose, got none yet')
+        seconds = 1e-9 * (conversions.nanoseconds(request.stamp) - last.stamp_ns)
+        if abs(seconds) > MAX_TIME:
+            raise StampError(f'stamp: expected within {MAX_TIME:g} s of the last pose, '
+                             f'got {seconds:+.3f} s')
+        motion = self._estimator.predict(last, seconds)
         response.pose.header.stamp = request.stamp
         response.pose.header.frame_id = self._platform.base_frame
         conversions.to_pose(motion.pose, response.pose.pose.pose)
@@ -54,4 +49,4 @@ class StewartPrediction:
             response.pose.pose.covariance = in_fixed_axes(
                 motion.pose_covariance, motion.pose).ravel()
         conversions.to_twist(motion.twist, response.twist)
-        return response
+        response.success = True

@@ -8,7 +8,6 @@
 
 """The service that proves paths: no singularity, no limit exceeded between their poses."""
 
-from functools import partial
 import time
 
 from liedyn_interfaces.srv import ProveStewartPath
@@ -16,7 +15,6 @@ from liedyn_interfaces.srv import ProveStewartPath
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.streams.services import answer
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import PathProver
 
@@ -27,8 +25,7 @@ class StewartPaths:
     def __init__(self, node: ManagedNode, stream: Stream, platform: Platform) -> None:
         """Open the service on a stream of those that take long."""
         self._platform = platform
-        stream.open_service(
-            ProveStewartPath, '~/prove_path', partial(answer, node, self._prove))
+        stream.open_service(ProveStewartPath, '~/prove_path', self._prove)
 
     def _prove(
             self, request: ProveStewartPath.Request,
@@ -41,3 +38,4 @@ class StewartPaths:
         response.solve_time, response.message = time.perf_counter() - begin, proof.reason
         response.proved, response.begin, response.end = proof.proved, proof.begin, proof.end
         response.smallest_singular_value = proof.smallest_singular_value
+        response.success = True

@@ -51,33 +51,26 @@ class StewartServices:
 
     def _solve(
             self, request: SolveStewartPose.Request,
-            response: SolveStewartPose.Response) -> SolveStewartPose.Response:
-        start = Start.HOME
-        try:
-            lengths = self._lengths(request)
-            guess = self._platform.home
-            if request.use_guess:
-                guess, start = self._pose('guess', request.guess), Start.GUESS
-            begin = time.perf_counter()
-            solution = self._solver.solve(lengths, guess)
-            seconds = time.perf_counter() - begin
-        except LiedynError as error:
-            response.message = str(error)
-            fill_refusal(response.status, response.message)
-            return response
+            response: SolveStewartPose.Response) -> None:
+        fill_refusal(response.status, '')  # unless it is solved
+        lengths, guess, start = self._lengths(request), self._platform.home, Start.HOME
+        if request.use_guess:
+            guess, start = self._pose('guess', request.guess), Start.GUESS
+        begin = time.perf_counter()
+        solution = self._solver.solve(lengths, guess)
+        seconds = time.perf_counter() - begin
         fill_status(response.status, solution, int(start), seconds)
         response.status.length = lengths
         fill_certificate(
             response.status, certificate_of(self._certifier, solution, lengths))
         response.status.prediction_gap = response.status.time_to_singularity = UNKNOWN
-        response.success, response.message = solution.converged, describe(solution)
         response.pose.header.frame_id = self._platform.base_frame
         response.pose.header.stamp = self._node.get_clock().now().to_msg()
         response.status.header = response.pose.header
         if solution.converged:
             conversions.to_pose(solution.pose, response.pose.pose)
             self._judge(response.status, solution.pose)
-        return response
+        response.success, response.message = solution.converged, describe(solution)
 
     def _judge(self, status: StewartStatus, pose: Array) -> None:
         """Write the warnings of a pose without a motion before it."""
@@ -87,23 +80,18 @@ class StewartServices:
 
     def _invert(
             self, request: StewartInverseKinematics.Request,
-            response: StewartInverseKinematics.Response) -> StewartInverseKinematics.Response:
+            response: StewartInverseKinematics.Response) -> None:
         geometry = self._platform.geometry
-        try:
-            lengths = leg_lengths(geometry, self._pose('pose', request.pose))
-            if not np.isfinite(lengths).all():
-                raise NotFiniteError('pose: expected leg lengths that are numbers, '
-                                     f'got {lengths.tolist()}')
-        except LiedynError as error:
-            response.message = str(error)
-            return response
-        response.success = True
+        lengths = leg_lengths(geometry, self._pose('pose', request.pose))
+        if not np.isfinite(lengths).all():
+            raise NotFiniteError('pose: expected leg lengths that are numbers, '
+                                 f'got {lengths.tolist()}')
         response.leg_names = list(geometry.leg_names)
         response.lengths = lengths.tolist()
         response.within_limits = geometry.within_limits(lengths).tolist()
         response.actuator_names = list(self._platform.actuators.names)
         response.actuator_positions = self._platform.actuators.positions(lengths).tolist()
-        return response
+        response.success = True
 
     def _lengths(self, request: SolveStewartPose.Request) -> Array:
         """Return the lengths of a request, given by the legs or by their actuators."""
@@ -121,8 +109,6 @@ class StewartServices:
         self._platform.require_base_frame(name, message.header)
         return conversions.from_pose(message.pose)
 
-    def _start_over(
-            self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _start_over(self, _: Trigger.Request, response: Trigger.Response) -> None:
         self._reset()
         response.success, response.message = True, 'the next sample starts from home'
-        return response

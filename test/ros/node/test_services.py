@@ -1,0 +1,114 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Every service of every node answers, also where its callback fails."""
+
+import pytest
+from rclpy.logging import LoggingSeverity
+from std_srvs.srv import Empty, Trigger
+from support.bench.executables import node_class, NODES
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.streams.stream import Stream
+
+pytestmark = pytest.mark.ros
+SERVICES = {  # of each executable
+    'aerial_manipulator_controller': set(),
+    'aerial_manipulator_simulator': {'reset'},
+    'dynamics_server': {
+        'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'equations_of_motion',
+        'linearize', 'describe_model'},
+    'loop_state_publisher': set(),
+    'stewart_controller': set(),
+    'stewart_dynamics_simulator': {'reset'},
+    'stewart_pose': {'solve', 'inverse_kinematics', 'reset', 'predict', 'assembly_modes',
+                     'prove_path'},
+    'stewart_simulator': set(),
+}
+FAULT = "internal fault: RuntimeError('a fault of the callback')"
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Let callbacks of services fail once each; return the types of the services by name."""
+    open_service, types = ManagedNode.open_service, {}
+
+    def failing_once(node, service_type, name, callback, **options):
+        failed = []
+
+        def fail(request, response):
+            if failed:
+                callback(request, response)
+            else:
+                failed.append(True)
+                raise RuntimeError('a fault of the callback')
+
+        types[name.removeprefix('~/')] = service_type
+        return open_service(node, service_type, name, fail, **options)
+
+    monkeypatch.setattr(ManagedNode, 'open_service', failing_once)
+    return types
+
+
+def messages_of(response):
+    """Return the texts `message` of a response and of its parts that also tell success."""
+    parts = (response, *(getattr(response, name)
+                         for name in response.get_fields_and_field_types()))
+    return {part.message for part in parts if hasattr(part, 'success') and not part.success}
+
+
+def test_the_table_names_every_node():
+    assert set(SERVICES) == set(NODES)
+
+
+@pytest.mark.parametrize('executable', SERVICES)
+def test_every_service_answers_that_its_callback_failed_and_lives(bench, opened, executable):
+    node = bench.start(node_class(executable))
+    assert set(opened) == SERVICES[executable]
+    for name, service_type in opened.items():
+        service = f'{executable}/{name}'
+        assert messages_of(bench.call(service_type, service)) == {FAULT}
+        assert FAULT not in messages_of(bench.call(service_type, service))
+    if opened:
+        bench.until_logged(node, 'a fault of the callback')
+
+
+class Answerer(ManagedNode):
+    """A node with services in a stream and in the executor; their callbacks raise."""
+
+    def __init__(self, error, **options):
+        """Take what callbacks raise."""
+        self.error = error
+        super().__init__('answerer', (), **options)
+
+    def configure(self):
+        """Open the services."""
+        stream = Stream(self)
+        for opener, where in ((stream, 'stream'), (self, 'executor')):
+            opener.open_service(Trigger, f'{where}/trigger', self._fail)
+            opener.open_service(Empty, f'{where}/empty', self._fail)
+        stream.start()
+
+    def _fail(self, _, response):
+        raise self.error
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize('where', ['stream', 'executor'])
+@pytest.mark.parametrize(('error', 'message', 'logged'), [
+    (LiedynError('expected more, got less'), 'expected more, got less', False),
+    (RuntimeError('a fault of the callback'), FAULT, True)], ids=['refusal', 'fault'])
+def test_an_error_is_the_answer_and_only_a_fault_is_logged(bench, where, error, message, logged):
+    node = bench.start(lambda **options: Answerer(error, **options))
+    response = bench.call(Trigger, f'{where}/trigger')
+    assert (response.success, response.message) == (False, message)
+    assert bench.call(Empty, f'{where}/empty') == Empty.Response()  # nothing can carry the error
+    if logged:
+        bench.until_logged(node, 'a fault of the callback')
+    assert bool(bench.logged(node, LoggingSeverity.ERROR)) == logged
