@@ -69,7 +69,7 @@ class State:
     def kernel(self, name: str) -> Call:
         """Return the call of a bare kernel."""
         dynamics, none = self.dynamics, np.empty((0, len(self.dynamics.model.bodies), 6))
-        model, series = dynamics.constants.table, dynamics.data.room(self.order)
+        model, series = dynamics.constants.table, dynamics.data.series_buffer(self.order)
         if name == 'inverse':
             return Call(rnea, (model, series, self.q, self.v, self.a, none, self.tau.copy()))
         return Call(hybrid, (model, dynamics.data.table, series, self.q, self.v,

@@ -49,7 +49,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
-from liedyn_ros.dynamics.partial_derivatives.parameter_products import room_of
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import scratch_of
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.model import Model
@@ -136,12 +136,12 @@ class State:
         tables = d.constants.table, t.data
         inverse = Call(rnea, (*tables, *moving, self.none, out[0])), Call(d.inverse, moving)
         ahead = Call(forward, (*tables, *pushed, self.none, out[0])), Call(d.forward, pushed)
-        back, room = d.inverse.partial_derivatives, (*tables, t.products, *moving, self.none)
+        back, state = d.inverse.partial_derivatives, (*tables, t.products, *moving, self.none)
         on, there = d.forward.partial_derivatives, (*tables, t.products, *pushed, self.none)
         return {
-            'inverse, J x': (Call(inverse_product, (*room, *x, out[0])), inverse[0],
+            'inverse, J x': (Call(inverse_product, (*state, *x, out[0])), inverse[0],
                              Call(back.product, (*moving, *x)), inverse[1]),
-            'inverse, J^T y': (Call(inverse_product_transposed, (*room, x[0], *out[:3])),
+            'inverse, J^T y': (Call(inverse_product_transposed, (*state, x[0], *out[:3])),
                                inverse[0], Call(back.gradient, (*moving, x[0])), inverse[1]),
             'forward, J x': (Call(forward_product, (*there, *x, *out[:2])), ahead[0],
                              Call(on.product, (*pushed, *x)), ahead[1]),
@@ -153,16 +153,16 @@ class State:
         d, x, out = self.dynamics, self.x, np.empty((4, self.model.nv))
         moving, pushed = (self.q, self.v, self.a), (self.q, self.v, self.tau)
         change, result = every_parameter(self.model), self.products()
-        vector, room = change.vector, (d.constants.table, room_of(d.constants))
+        vector, tables = change.vector, (d.constants.table, scratch_of(d.constants))
         kernels = {
             'inverse, J x': Call(parameter_products.inverse_product, (
-                *room, *moving, self.none, *x, vector, out[0])),
+                *tables, *moving, self.none, *x, vector, out[0])),
             'inverse, J^T y': Call(parameter_products.inverse_product_transposed, (
-                *room, *moving, self.none, x[0], out[:3], vector)),
+                *tables, *moving, self.none, x[0], out[:3], vector)),
             'forward, J x': Call(parameter_products.forward_product, (
-                *room, *pushed, self.none, *x, vector, out[:2])),
+                *tables, *pushed, self.none, *x, vector, out[:2])),
             'forward, J^T y': Call(parameter_products.forward_product_transposed, (
-                *room, *pushed, self.none, x[0], out, vector))}
+                *tables, *pushed, self.none, x[0], out, vector))}
         inverse, forward = d.inverse.partial_derivatives, d.forward.partial_derivatives
         calls = {
             'inverse, J x': Call(partial(inverse.product, parameters=change), (*moving, *x)),

@@ -24,10 +24,14 @@ REFUSED = re.compile(
 FOLDERS = ['.', 'benchmarks', 'config', 'docs', 'examples', 'launch', 'liedyn_interfaces',
            'liedyn_ros', 'test', 'tools']
 CLEAN = ['README.md', 'CONTRIBUTING.md', 'benchmarks', 'config', 'docs/guides', 'docs/nodes',
-         'docs/theory', 'docs/architecture.md', 'docs/conventions.md', 'docs/theory.md',
+         'docs/theory', 'docs/architecture.md', 'docs/conventions.md', 'docs/dynamics.md',
+         'docs/lagrangian.md', 'docs/partial_derivatives.md', 'docs/theory.md',
          'examples', 'launch', 'liedyn_interfaces', 'tools', *(f'liedyn_ros/{part}' for part in (
-             'aerial', 'control', 'demo', 'identification', 'layers.py', 'lie', 'model',
-             'studies'))]
+             'aerial', 'control', 'demo', 'dynamics/algorithms', 'dynamics/batch',
+             'dynamics/dynamics.py', 'dynamics/integrators', 'dynamics/joint_wrenches.py',
+             'dynamics/lagrangian', 'dynamics/linearization', 'dynamics/partial_derivatives',
+             'dynamics/time_derivatives', 'dynamics/tree', 'identification', 'layers.py', 'lie',
+             'model', 'studies'))]
 
 
 def words(line):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Inverse, forward and hybrid dynamics of a model, and what else its controllers ask for."""
+"""Inverse, forward and hybrid dynamics of a model, and further quantities for controllers."""
 
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -60,8 +60,8 @@ class Dynamics:
     new arrays, or out if given, which must not share memory with an input. data takes intermediate
     results; by default it is that of the object.
 
-    With dissipation, joints feel the damping and Coulomb friction of the model, damping v +
-    friction sign(v) against the motion. At rest that is zero: there is no stiction.
+    With dissipation, damping v + friction sign(v) of the model acts against the motion of the
+    joints. At rest that is zero: there is no stiction.
 
     Threads may share an object: no call leaves anything behind but the results in data.
 

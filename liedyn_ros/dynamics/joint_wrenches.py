@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What every joint transmits: its motor's force, and the reactions that it is built to bear."""
+"""The wrench that every joint transmits: its motor's force, and the reactions of its bearings."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -99,4 +99,4 @@ class Forward(Algorithm):
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(
             Arguments(self.model, 'q v prescribed out tau external', series=True),
-            hybrid_series, self._constants.table, data.table, data.room(order))
+            hybrid_series, self._constants.table, data.table, data.series_buffer(order))

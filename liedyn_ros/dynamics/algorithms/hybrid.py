@@ -138,7 +138,7 @@ class Hybrid(Algorithm):
 
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(self._rows, aba_series.hybrid, self._constants.table, data.table,
-                             data.room(order))
+                             data.series_buffer(order))
 
     @cached_property
     def _rows(self) -> Arguments:
@@ -167,7 +167,8 @@ class Hybrid(Algorithm):
         """Return the first state that is refused, their number if none, and the code."""
         data = Data(self._constants)
         kernel = BoundKernel(
-            aba_series.hybrid, self._constants.table, data.table, data.room(a.shape[1] - 1))
+            aba_series.hybrid, self._constants.table, data.table,
+            data.series_buffer(a.shape[1] - 1))
         for s in range(len(q)):
             external = wrenches[s] if len(wrenches) else NO_WRENCH_ROWS
             code = kernel(q[s], v[s], which, a[s], tau[s], external)

@@ -88,7 +88,7 @@ class Inverse(Algorithm):
 
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v a external out', done=True, series=True),
-                             rnea_series, self._constants.table, data.room(order))
+                             rnea_series, self._constants.table, data.series_buffer(order))
 
     def _run_batch(self, q: Array, v: Array, a: Array, wrenches: Array) -> Array:
         tau = np.empty(a.shape)

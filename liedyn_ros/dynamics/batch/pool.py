@@ -32,7 +32,7 @@ SHARES, SMALLEST = 4, 4 * LANES
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use; where that is not told, how many there are."""
+    """Return how many cores this process may use."""
     if hasattr(os, 'sched_getaffinity'):  # on Linux
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -61,7 +61,7 @@ class LaneTables:
             self._model, self._data, self._series, q, v, prescribed, a, tau, external)
 
     def _grow(self, size: int) -> None:
-        """Make room for size coefficients of everything."""
+        """Grow the buffers to a number of coefficients."""
         if len(self._series) < self._links * size:
             self._series = _lanes_table(self._links * size, series.WIDTH)
 

@@ -38,10 +38,10 @@ def christoffel_symbols(model: Model, q: ArrayLike) -> Array:
         path = tree.path(m)
         screws = tree.screws[path]
         own = tree.link[path] == m
-        pushed = screws @ tree.composites[m]
+        momenta = screws @ tree.composites[m]
         at = np.ix_(path, path)
-        derivative = tree.screw_derivatives[at] @ pushed.T  # <H_ij, s_k>
-        bracket = tree.brackets[at] @ pushed.T  # <[s_i, s_j], s_k>
+        derivative = tree.screw_derivatives[at] @ momenta.T  # <H_ij, s_k>
+        bracket = tree.brackets[at] @ momenta.T  # <[s_i, s_j], s_k>
         deepest = own[:, None, None] | own[:, None] | own
         result[np.ix_(path, path, path)] += deepest * combine(derivative, bracket)
     return result
@@ -78,8 +78,8 @@ def christoffel_symbols_of_chains(model: Model, q: ArrayLike) -> Array:
         back = se3.adjoint(home.poses[link] @ se3.inverse(tree.poses[link]))
         z = tree.screws[path] @ back.T
         u = np.einsum('tba,ca->tbc', np.swapaxes(tree.brackets[np.ix_(path, path)], 0, 1), back)
-        pushed = z @ home.inertias[link]
-        result[np.ix_(path, path, path)] += _cases(u @ pushed.T)
+        momenta = z @ home.inertias[link]
+        result[np.ix_(path, path, path)] += _cases(u @ momenta.T)
     return result
 
 

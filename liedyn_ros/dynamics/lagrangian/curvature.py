@@ -112,17 +112,17 @@ def _of_screws(tree: ScrewTree, at: Places, inertia: Array) -> Array:
     # E_p [s_i, s_j] = [H_pi, s_j] + [s_i, H_pj]
     turned = np.einsum('piab,jb->pija', ad_h, screws) + np.einsum('iab,pjb->pija', ad, h)
     linked = (tree.before | tree.together)[at][..., None]
-    pushed, pushed_h = screws @ inertia, h @ inertia
+    momenta, momenta_h = screws @ inertia, h @ inertia
     return combine(
-        (turned * linked) @ pushed.T + np.einsum('ija,pka->pijk', h, pushed_h),
-        turned @ pushed.T + np.einsum('ija,pka->pijk', bracket, pushed_h))
+        (turned * linked) @ momenta.T + np.einsum('ija,pka->pijk', h, momenta_h),
+        turned @ momenta.T + np.einsum('ija,pka->pijk', bracket, momenta_h))
 
 
 def _of_inertia(tree: ScrewTree, at: Places, inertia: Array, screw: Array) -> Array:
     """Return E_p Gamma_ijk on a path, as far as the composite inertia moves with p."""
     ad = se3.ad(screw)
-    pushed = tree.screws[at[1][0]] @ (-(inertia @ ad + ad.T @ inertia))
-    return combine(tree.screw_derivatives[at] @ pushed.T, tree.brackets[at] @ pushed.T)
+    momenta = tree.screws[at[1][0]] @ (-(inertia @ ad + ad.T @ inertia))
+    return combine(tree.screw_derivatives[at] @ momenta.T, tree.brackets[at] @ momenta.T)
 
 
 def _ancestors(tree: ScrewTree, i: int) -> list[int]:

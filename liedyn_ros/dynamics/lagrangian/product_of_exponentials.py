@@ -28,7 +28,7 @@ class Factor:
     """
     One factor exp(A x) of the product, with the joint that it stands for.
 
-    screws A are the home screws, seen in the ground at zero: (1, 6) for one degree of freedom,
+    screws A are the home screws in the ground at zero. They are (1, 6) for one degree of freedom,
     (3, 6) for a spherical joint and (6, 6) for a free joint. For the last two x is the logarithm
     of the motion. parent is the place of the factor before it on its path, -1 for none. limits,
     damping and friction are those of its coordinates.

@@ -122,7 +122,7 @@ def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: A
 def follow(model: Model, at: Callable[[Array, Array, Array], tuple[Array, LinearModel]],
            q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike, tolerance: float
            ) -> tuple[Array, Array, LinearModel]:
-    """Return what transition does; at(q, v, tau) are accelerations and the continuous model."""
+    """Integrate as transition; at(q, v, tau) are accelerations and the continuous model."""
     n = model.nv
     q, v = model.check_configuration(q), as_array('v', v, (n,))
     tau, dt = as_array('tau', tau, (n,)), as_positive('dt', dt)

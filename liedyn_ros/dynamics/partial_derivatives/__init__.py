@@ -6,10 +6,26 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Partial derivatives of the dynamics of trees: Jacobians, and products with vectors."""
+"""
+Partial derivatives of the dynamics of trees.
+
+A call returns the Jacobians. product is the JVP, the derivative along a direction; gradient is the
+VJP, the gradient of y . x. gradient_product is the derivative of the VJP along a direction.
+"""
 
 from liedyn_ros.dynamics.partial_derivatives.body_jacobian import (
     body_jacobian_hessian, body_jacobian_rates)
+from liedyn_ros.dynamics.partial_derivatives.forward import ForwardGradient, ForwardJacobians
+from liedyn_ros.dynamics.partial_derivatives.hybrid import (
+    HybridGradient, HybridJacobians, HybridProduct)
+from liedyn_ros.dynamics.partial_derivatives.inverse import InverseGradient, InverseJacobians
+from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import KinematicJacobians
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
+    ForwardRateJacobians, InverseRateJacobians)
 
-__all__ = ['body_jacobian_hessian', 'body_jacobian_rates', 'Parameters']
+__all__ = [
+    'body_jacobian_hessian', 'body_jacobian_rates', 'ForwardGradient', 'ForwardJacobians',
+    'ForwardRateJacobians', 'HybridGradient', 'HybridJacobians', 'HybridProduct',
+    'InverseGradient', 'InverseJacobians', 'InverseRateJacobians', 'KinematicJacobians',
+    'Parameters']

@@ -64,7 +64,7 @@ class ForwardPartialDerivatives:
     Derivatives of a at q, v and tau; called as dynamics.forward.partial_derivatives.
 
     External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
-    Coulomb friction has no derivative. Each call raises what dynamics.forward raises.
+    Coulomb friction has no derivative. Errors are those of dynamics.forward raises.
     """
 
     def __init__(self, constants: Constants, solve: Callable[..., Array]) -> None:
@@ -105,7 +105,7 @@ class ForwardPartialDerivatives:
         """
         Return the JVP by_q dq + by_v dv + by_tau dtau (nv,) in O(n).
 
-        parameters are changes of all that the model and external say, and count as well.
+        parameters is a change of model and wrenches, which counts as well.
         """
         wrenches = NO_WRENCHES if external is None else external
         if parameters is None:
@@ -137,7 +137,7 @@ class ForwardPartialDerivatives:
             self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, dq: ArrayLike,
             dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None) -> ForwardGradient:
         """
-        Return the derivative of gradient(q, v, tau, y) along dq, dv, dtau in O(n) (13.25).
+        Return the derivative of the VJP gradient(q, v, tau, y) along dq, dv, dtau, O(n) (13.25).
 
         Its a is the derivative of a. As in inverse.partial_derivatives.gradient_product, the
         direction differentiates last.
@@ -174,11 +174,11 @@ class ForwardPartialDerivatives:
         inverse = self(q, zero, zero).by_tau
         return -np.einsum('ij,jbk->ibk', inverse, forces)
 
-    def by_held_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False
+    def by_world_fixed_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False
                          ) -> Array:
-        """Return what by_q gains, as inverse.partial_derivatives.by_held_wrenches says."""
+        """Return the term to add to by_q, as inverse.partial_derivatives does."""
         zero = np.zeros(self._nv)
-        gain = self._inverse.by_held_wrenches(q, external, at_body=at_body)
+        gain = self._inverse.by_world_fixed_wrenches(q, external, at_body=at_body)
         return -self(q, zero, zero).by_tau @ gain
 
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,

@@ -28,11 +28,11 @@ from liedyn_ros.dynamics.tree.inputs import copied
 
 class HybridJacobians(NamedTuple):
     """
-    a and tau (nv,), all of them, and their partial derivatives, each (nv, nv).
+    a and tau (nv,), and their partial derivatives, each (nv, nv).
 
-    by_given is by what is known of each coordinate: its acceleration where it is prescribed, its
-    force elsewhere. The rows of what is known itself are zero, and unit rows in by_given.
-    prescribed (nv,) is as it was given.
+    by_given is by the given acceleration of prescribed coordinates, and the given force of the
+    others. The rows of these given numbers are zero, and unit rows in by_given. prescribed (nv,)
+    is the mask of the call.
     """
 
     a: Array
@@ -47,24 +47,28 @@ class HybridJacobians(NamedTuple):
 
     def by_parameters(self, forces: Array) -> tuple[Array, Array]:
         """
-        Return how a and tau (nv, ...) vary with parameters.
+        Return the derivatives of a and tau (nv, ...) by parameters.
 
         forces (nv, ...) are the derivatives of inverse dynamics by them. A Regressor has them as
         torque at a, inverse.partial_derivatives by gravity, by wrenches and by kinematics.
         """
-        return (push(self.prescribed, self.a_by_given, forces),
-                hold(self.prescribed, self.tau_by_given, forces))
+        free = ~self.prescribed
+        a, tau = (-np.einsum('ij,j...->i...', by_given[:, free], forces[free])
+                  for by_given in (self.a_by_given, self.tau_by_given))
+        tau += forces
+        tau[free] = 0.0
+        return a, tau
 
 
 class HybridProduct(NamedTuple):
-    """How a and tau (nv,) change along a direction."""
+    """The derivatives of a and tau (nv,) along a direction."""
 
     a: Array
     tau: Array
 
 
 class HybridGradient(NamedTuple):
-    """a and tau, and the partial derivatives of y . x, each (nv,), x being what is found."""
+    """a and tau, and the partial derivatives of y . x, each (nv,); x: the unknown a and tau."""
 
     a: Array
     tau: Array
@@ -75,16 +79,16 @@ class HybridGradient(NamedTuple):
 
 class HybridPartialDerivatives:
     """
-    Derivatives of a and tau by q, v and by what is given of either.
+    Derivatives of a and tau by q, v, and the given a and tau.
 
     Called as dynamics.hybrid.partial_derivatives, with the arguments of dynamics.hybrid. External
     wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of Coulomb
-    friction has no derivative. Each call raises what dynamics.hybrid raises.
+    friction has no derivative. Errors are those of dynamics.hybrid raises.
     """
 
     def __init__(self, constants: Constants, solve: Callable[..., tuple[Array, Array]],
                  mask: Callable[..., NDArray[np.bool_]]) -> None:
-        """Take the dynamics, and what reads prescribed."""
+        """Take the dynamics, and the function that reads prescribed."""
         self._constants, self._solve, self._mask = constants, solve, mask
         self._model = constants.model
 
@@ -102,9 +106,8 @@ class HybridPartialDerivatives:
         """
         Return the JVP by_q dq + by_v dv + by_given given of a and of tau in O(n).
 
-        given (nv,) is the change of the acceleration where it is prescribed, of the force
-        elsewhere. parameters are changes of all that the model and external say, and count as
-        well.
+        given (nv,) is the change of the prescribed accelerations and of the other forces.
+        parameters is a change of model and wrenches, which counts as well.
         """
         out = np.empty((2, self._model.nv))
         self._by_parameters.product(
@@ -138,23 +141,11 @@ class HybridPartialDerivatives:
 
     @cached_property
     def _nothing(self) -> Parameters:
-        """Return changes of parameters that are zero."""
+        """Return a zero change of parameters."""
         return Parameters(self._model)
 
     def _copied(self, name: str, value: ArrayLike) -> Array:
         return copied(name, value, (self._model.nv,))
-
-
-def push(prescribed: NDArray[np.bool_], by_given: Array, forces: Array) -> Array:
-    """Return what changes where the motion needs more forces (nv, ...), and none are given."""
-    return -np.einsum('ij,j...->i...', by_given[:, ~prescribed], forces[~prescribed])
-
-
-def hold(prescribed: NDArray[np.bool_], tau_by_given: Array, forces: Array) -> Array:
-    """Return how forces change then, where accelerations are prescribed; zero elsewhere."""
-    result = push(prescribed, tau_by_given, forces) + forces
-    result[~prescribed] = 0.0
-    return result
 
 
 def hybrid_jacobians(prescribed: NDArray[np.bool_], a: Array, tau: Array, at: InverseJacobians

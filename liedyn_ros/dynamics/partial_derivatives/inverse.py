@@ -63,7 +63,7 @@ class InversePartialDerivatives:
     Derivatives of tau at a motion q, v, a; called as dynamics.inverse.partial_derivatives.
 
     External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
-    Coulomb friction has no derivative. Each call raises what dynamics.inverse raises.
+    Coulomb friction has no derivative. Errors are those of dynamics.inverse raises.
     """
 
     def __init__(self, constants: Constants) -> None:
@@ -107,7 +107,7 @@ class InversePartialDerivatives:
         """
         Return the JVP by_q dq + by_v dv + by_a da (nv,) in O(n).
 
-        parameters are changes of all that the model and external say, and count as well.
+        parameters is a change of model and wrenches, which counts as well.
         """
         out, wrenches = np.empty(self._nv), NO_WRENCHES if external is None else external
         if parameters is None:
@@ -137,9 +137,9 @@ class InversePartialDerivatives:
             self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, dq: ArrayLike,
             dv: ArrayLike, da: ArrayLike, external: ArrayLike | None = None) -> InverseGradient:
         """
-        Return the derivative of gradient(q, v, a, y) along dq, dv, da in O(n) (13.24).
+        Return the derivative of the VJP gradient(q, v, a, y) along dq, dv, da in O(n) (13.24).
 
-        It is the matrix of second derivatives of y . tau times a vector. That matrix is not
+        It is the matrix of second derivatives of y . tau times a vector. The matrix is not
         symmetric between two coordinates of one spherical or free joint (13.5): the direction
         differentiates last.
         """
@@ -166,17 +166,17 @@ class InversePartialDerivatives:
         """Return the derivatives (nv, B, 6) of tau by the wrenches on bodies, -J_b^T (13.29)."""
         return -self._body_jacobians(q).transpose(2, 0, 1)
 
-    def by_held_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False
+    def by_world_fixed_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False
                          ) -> Array:
         """
-        Return what by_q (nv, nv) gains where wrenches keep still in the ground (13.14).
+        Return the term (nv, nv) to add to by_q for wrenches fixed in the ground (13.14).
 
-        external (B, 6) are the wrenches at q in the frames of their bodies, as ever. Without more
-        they stay the same about the origin of the ground. With at_body moment and force keep
-        their directions and act at the origin of the body, which moves, as a weight does.
+        external (B, 6) are the wrenches at q in the frames of their bodies. They stay constant
+        about the origin of the ground. With at_body, moment and force keep their directions and
+        act at the origin of the moving body, as a weight does.
         """
         external = borrowed('external', external, (self._bodies, 6))
-        return held_wrench_jacobian(self._body_jacobians(q), external, at_body)
+        return world_fixed_wrench_jacobian(self._body_jacobians(q), external, at_body)
 
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                       external: ArrayLike | None = None) -> KinematicJacobians:
@@ -196,13 +196,13 @@ class InversePartialDerivatives:
         return ParameterProducts(self._constants, 'inverse')
 
 
-def held_wrench_jacobian(jacobians: Array, external: Array, at_body: bool) -> Array:
+def world_fixed_wrench_jacobian(jacobians: Array, external: Array, at_body: bool) -> Array:
     """
-    Return what dtau/dq (nv, nv) gains where wrenches keep still while their bodies move (13.14).
+    Return the term (nv, nv) of dtau/dq for wrenches fixed in the ground (13.14).
 
     jacobians (B, 6, nv) are those of the bodies, external (B, 6) their wrenches in their frames.
-    A wrench that is constant in the ground, about its origin, varies by N(W) g with a displacement
-    g of its body. With at_body it keeps its directions and its point on the body.
+    A wrench that is constant about the origin of the ground varies by N(W) g with a displacement g
+    of its body. With at_body it keeps its directions and its point on the body.
     """
     held = dual_bracket(external)
     if at_body:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Products by parameters of trees: the kernels, bound to the tables of one model."""
+"""JVP and VJP of trees by all parameters: the kernels, bound to the tables of one model."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ class ParameterProducts:
         """Bind the kernels of 'inverse', 'forward' or 'hybrid' to scratch buffers."""
         self._model, self._shapes = constants.model, shapes_of(constants.model)
         state, direction, done, product, gradient = _KERNELS[dynamics]
-        tables = constants.table, room_of(constants)
+        tables = constants.table, scratch_of(constants)
         self._product = CheckedKernel(
             Arguments(self._model, f'{state} {direction} parameters', done=done), product, *tables)
         self._gradient = CheckedKernel(
@@ -63,19 +63,19 @@ class ParameterProducts:
         self._gradient(*given, by, vector_of(gradient, self._model, self._shapes))
 
 
-def room_of(constants: Constants) -> Array:
-    """Return the tables that the kernels of kernels.parameter_products work on, one by one."""
+def scratch_of(constants: Constants) -> Array:
+    """Return the scratch buffers of kernels.parameter_products, one after the other."""
     tables, bodies = ScratchBuffers(constants), table_of_bodies(constants.model)
     parts = bodies, tables.products, tables.data, np.array([float(constants.dissipation)])
     ends = np.cumsum([part.size for part in parts])
-    room = on_lines(ends[-1])
-    for part, place in zip(parts, np.split(room, ends[:-1])):
+    scratch = on_lines(ends[-1])
+    for part, place in zip(parts, np.split(scratch, ends[:-1])):
         place[:] = part.ravel()
-    return room
+    return scratch
 
 
 def on_lines(size: int) -> Array:
-    """Return zeros that begin where a line of the cache does, so that no eight cross two."""
+    """Return zeros that begin with a line of the cache, so that no eight of them cross two."""
     zeros = np.zeros(size + LANES)
     first = -(zeros.ctypes.data // zeros.itemsize) % LANES
     return zeros[first:first + size]

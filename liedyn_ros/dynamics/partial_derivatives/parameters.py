@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The parameters of a model as one vector: what a product changes, what a gradient writes."""
+"""The parameters of a model as one vector: input of a product, result of a gradient."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,7 +47,7 @@ class Parameters:
             as_array('vector', vector, size))))
 
     def __getstate__(self) -> tuple[Shapes, Array]:
-        """Return what a copy or a pickle is made of."""
+        """Return the state of a copy or a pickle."""
         return self.shapes, self.vector
 
     def __setstate__(self, state: tuple[Shapes, Array]) -> None:
@@ -80,7 +80,7 @@ class Parameters:
 
     @property
     def rotor_inertia(self) -> Array:
-        """Return the part (nv,) of the inertia of motors, as joints feel it."""
+        """Return the part (nv,) of the inertia of motors at the joints."""
         return self.of_coordinates[:, columns.ROTOR_INERTIA]
 
     @property

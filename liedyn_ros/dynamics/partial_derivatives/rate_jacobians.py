@@ -59,10 +59,10 @@ class ForwardRateJacobians(NamedTuple):
 
 
 class RateTables:
-    """Room for the kernel of one model; it grows with the order, and belongs to nobody after."""
+    """Scratch buffers of one model; they grow with the order, and are undefined between calls."""
 
     def __init__(self, constants: Constants) -> None:
-        """Make no room yet."""
+        """Start without buffers."""
         self._constants, self._rows = constants, 0
 
     def jacobians(self, q: Array, v: Array, a: Array, external: Array | None
@@ -73,7 +73,7 @@ class RateTables:
         Raises NotFiniteError where a number overflows.
         """
         rows, n = a.shape
-        self._make_room(rows)
+        self._grow(rows)
         motion = np.vstack([v, a])
         wrenches = np.empty((rows, 0, 6)) if external is None else np.ascontiguousarray(external)
         result = InverseRateJacobians(
@@ -85,7 +85,7 @@ class RateTables:
             as_array(name, each, each.shape)
         return result
 
-    def _make_room(self, rows: int) -> None:
+    def _grow(self, rows: int) -> None:
         if rows <= self._rows:
             return
         count, n = self._constants.links, self._constants.model.nv
@@ -97,7 +97,7 @@ class RateTables:
 
 
 class ForwardRateTables:
-    """Room for the kernel of one model; it grows with the order, and belongs to nobody after."""
+    """Scratch buffers of one model; they grow with the order, and are undefined between calls."""
 
     def __init__(self, before: NDArray[np.int64]) -> None:
         """Take the coordinates before each one on its path (nv,), -1 for none."""

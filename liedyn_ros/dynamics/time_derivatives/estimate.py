@@ -77,7 +77,7 @@ class ErrorEstimator:
         """Return the kernel of each unit, with scratch buffers up to an order."""
         if order > self._order:
             self._kernels = [
-                BoundKernel(hybrid, other.table, self._data.table, self._data.room(order))
+                BoundKernel(hybrid, other.table, self._data.table, self._data.series_buffer(order))
                 for other in self._constants]
             self._order = order
         return self._kernels

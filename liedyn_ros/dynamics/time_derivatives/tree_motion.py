@@ -94,8 +94,8 @@ class TreeMotion:
     def equations(self) -> EquationDerivatives:
         """Return the matrices of the equations of motion with their derivatives."""
         tree, s, rows = self._tree, self._s, len(self._twist)
-        inertia, pushed = self._composites()
-        own = inertia[:, tree.link], pushed[:, tree.link]
+        inertia, coupling = self._composites()
+        own = inertia[:, tree.link], coupling[:, tree.link]
         momentum = convolve(own[0], s[:-1], apply)
         rate = s[1:] * np.arange(1.0, rows + 1.0)[:, None, None]  # S'
         force = convolve(own[0], rate, apply) - convolve(own[1], s[:-1], apply)
@@ -119,5 +119,5 @@ class TreeMotion:
             inertia[k + 1] = -sum(inertia[k - j] @ ad[j] + dual[j] @ inertia[k - j]
                                   for j in range(k + 1)) / (k + 1)
         both: Sequence[Array] = (inertia, convolve(dual, inertia, np.matmul))
-        composite, pushed = (np.einsum('kl,mlab->mkab', self._tree.carries, x) for x in both)
-        return composite, pushed
+        composite, coupling = (np.einsum('kl,mlab->mkab', self._tree.carries, x) for x in both)
+        return composite, coupling

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a call has computed of each link."""
+"""The results of a call for each link."""
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Data:
     """
 
     def __init__(self, constants: Constants) -> None:
-        """Make room."""
+        """Allocate the tables."""
         self.constants = constants
         self.table = np.zeros((constants.rows, tables.DATA_WIDTH))
         self.series = np.zeros((0, series.WIDTH))
@@ -64,8 +64,8 @@ class Data:
         """Return a copy; constants are shared, as they never change."""
         return self.copy()
 
-    def room(self, order: int) -> Array:
-        """Return a table of series up to an order; its content is nobody's after a call."""
+    def series_buffer(self, order: int) -> Array:
+        """Return a scratch buffer of series up to an order; undefined between calls."""
         rows = self.constants.links * (order + 2)
         if len(self.series) < rows:
             self.series = np.zeros((rows, series.WIDTH))
@@ -88,7 +88,7 @@ class Data:
 
     def wrench(self, body: str) -> Array:
         """
-        Return what the joint of a body transmits from its parent, (6,).
+        Return the wrench (6,) that the joint of a body transmits from its parent.
 
         A body behind fixed joints has that of the first joint before it that moves.
         """
@@ -115,7 +115,7 @@ class Data:
         return self._in_body(body, rigid(self.table[row], tables.COMPOSITE))
 
     def articulated_inertia(self, body: str) -> Array:
-        """Return the articulated inertia (6, 6) of a body's link: what force its joint moves."""
+        """Return the articulated inertia (6, 6) of a body's link."""
         row = self._row(body, tables.ARTICULATED_INERTIAS)
         return self._in_body(body, _articulated(self.table[row]))
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What comes into and goes out of kernels, each of which is compiled for one type of array."""
+"""Arrays into and out of kernels, each of which is compiled for one type of array."""
 
 from typing import Any, NoReturn
 
@@ -83,7 +83,7 @@ def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def require_own_memory(out: Array | None, **inputs: Array) -> None:
-    """Raise ShapeError where out shares memory with an input, which kernels refuse."""
+    """Raise ShapeError if out shares memory with an input."""
     for name, value in inputs.items():
         if out is not None and np.may_share_memory(out, value):
             raise ShapeError(
@@ -91,7 +91,7 @@ def require_own_memory(out: Array | None, **inputs: Array) -> None:
 
 
 def refuse(model: Model, suffix: str, q: Array, **inputs: Array) -> NoReturn:
-    """Raise the error for what a kernel has refused; a suffix names the state of a batch."""
+    """Raise the error of input that a kernel refused; a suffix names the state of a batch."""
     for name, value in inputs.items():
         require_finite(name + suffix, value)
     configuration.check('q' + suffix, model.link_table, q)
@@ -109,7 +109,7 @@ def stop(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoR
 
 
 def known(prescribed: NDArray[np.bool_], a: Array, tau: Array) -> dict[str, Array]:
-    """Return what hybrid dynamics reads of accelerations and forces, by their names."""
+    """Return the accelerations and forces that hybrid dynamics reads, by their names."""
     return {'a': np.where(prescribed, a, 0.0), 'tau': np.where(prescribed, 0.0, tau)}
 
 

@@ -105,8 +105,8 @@ class ScrewTree:
     @cached_property
     def mass_matrix(self) -> Array:
         """Return M (nv, nv) = <s_i, s_j> in the composite inertia of the deeper one."""
-        pushed = np.einsum('jab,jb->ja', self.composites[self.link], self.screws)
-        upper = (self.screws @ pushed.T) * (self.before | self.together)
+        momenta = np.einsum('jab,jb->ja', self.composites[self.link], self.screws)
+        upper = (self.screws @ momenta.T) * (self.before | self.together)
         return np.where(self.before.T, upper.T, upper)
 
     def series(self, v: Array) -> tuple[Array, Array]:
@@ -144,7 +144,7 @@ def link_poses(table: LinkTable, q: Array) -> Array:
 
 
 def joint_pose(table: LinkTable, i: int, q: Array) -> Array:
-    """Return J(q) (4, 4), how far link i has moved from its place at zero (2.1)."""
+    """Return J(q) (4, 4), the motion of link i from its place at zero (2.1)."""
     kind, qi = table.kind[i], table.qi[i]
     if kind == kinds.SPHERICAL:
         return se3.from_rotation_translation(so3.from_quaternion(q[qi:qi + 4]), np.zeros(3))

@@ -101,14 +101,14 @@ def test_gravity_and_wrenches_that_keep_still(damped) -> None:
     for held, at_body in (('ground', False), ('direction', True)):
         tree.held = held
         by_q = (partial(damped.q, v, a, w).by_q
-                + partial.by_held_wrenches(damped.q, w, at_body=at_body))
+                + partial.by_world_fixed_wrenches(damped.q, w, at_body=at_body))
         assert_same(by_q, np.transpose([
             along(lambda s, e=e: tree.inverse(v, a, w, s * e)) for e in units]))
         by_q = (forward(damped.q, v, tau, w).by_q
-                + forward.by_held_wrenches(damped.q, w, at_body=at_body))
+                + forward.by_world_fixed_wrenches(damped.q, w, at_body=at_body))
         assert_same(by_q @ x, along(lambda s: tree.forward(v, tau, w, s * x)))
     with pytest.raises(ShapeError, match=r'^external: expected'):
-        partial.by_held_wrenches(damped.q, w[1:])
+        partial.by_world_fixed_wrenches(damped.q, w[1:])
 
 
 def test_hybrid_by_parameters(damped) -> None:

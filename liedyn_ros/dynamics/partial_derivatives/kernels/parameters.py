@@ -34,7 +34,7 @@ FRAME_A, FRAME_B, CLOSURE_PITCH, LENGTH, CLOSURE_WIDTH = 0, 6, 12, 13, 14
 
 # Columns of the perturbations of links, or of the derivatives by them, with the rows of the
 # dynamics. A displacement and a pitch are one register; so is a wrench.
-MOVED, LINK_PITCH, LINK_WRENCH, PART_WIDTH = 0, 6, 8, 16
+DISPLACEMENT, LINK_PITCH, LINK_WRENCH, PART_WIDTH = 0, 6, 8, 16
 GRAVITY = 0  # of row 0, the ground
 
 # Rows of the table of bodies, which has a column for each body, filled up to a multiple of LANES.
@@ -46,7 +46,7 @@ OWN_INERTIA = 26  # in the frame of the link
 # Whole numbers. FIRST: row of the joint's first link, 0 if fixed. ON: the joint's parent body.
 # LINK: row of the body's link. ITSELF: the body, or in the columns behind the last, the last one.
 FIRST, ON, LINK, ITSELF = range(36, 40)
-PUSHED = 40  # wrenches on bodies
+EXTERNAL_WRENCH = 40  # wrenches on bodies
 # From here on there are rows of eight numbers, one row a body, and one for the ground.
 SHIFT, OWN, TABLE_ROWS = 46, 55, 64
 
@@ -61,7 +61,7 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
     align_stack()
     store_external(bodies, external)
     for i in range(len(parts)):
-        put_lanes(parts, i, MOVED, spread(0.0))
+        put_lanes(parts, i, DISPLACEMENT, spread(0.0))
         put_lanes(parts, i, LINK_WRENCH, spread(0.0))
     store3(parts, 0, GRAVITY, load3(ground, 0, 0))
     for b in range(0, len(of_bodies), LANES):
@@ -73,7 +73,7 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
         if first == 0:
             put_lanes(bodies, SHIFT, LANES * b, moved)
         else:
-            put_lanes(parts, first, MOVED, moved)
+            put_lanes(parts, first, DISPLACEMENT, moved)
     for b in range(0, len(of_bodies), LANES):
         change_bodies(data, bodies, b, len(external) > 0, of_bodies)
     last, wrench = -1, spread(0.0)  # of bodies on one link in a row none waits for the one before
@@ -99,7 +99,7 @@ def displace_joints(bodies, b, of_bodies):
 
 
 @inlined
-def change_bodies(data, bodies, b, pushed, of_bodies):
+def change_bodies(data, bodies, b, loaded, of_bodies):
     """Write the change of the net wrench of eight bodies by inertia, external wrench and shift."""
     x, y = (picked(of_bodies, bodies, ITSELF, b, EXTERNAL),
             picked(of_bodies, bodies, ITSELF, b, EXTERNAL + 8))
@@ -111,7 +111,7 @@ def change_bodies(data, bodies, b, pushed, of_bodies):
     m, f = sum_of(rigid.apply(body, dw, du), rigid.bias(body, w, u))
     xm, xf = se3.adjoint_inverse_dual(r, p, x[0:3], x[3:6])
     m, f = vec3.sub(m, xm), vec3.sub(f, xf)
-    if pushed:
+    if loaded:
         m, f = sum_of((m, f), se3.ad_dual(shift[0], shift[1], *on_links(bodies, b)))
     put_eight(bodies, OWN, b, m, f, spread(0.0))
 
@@ -146,7 +146,7 @@ def from_links(bodies, sign, parts, ground, of_bodies):
         first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
         moved = row_of(bodies, SHIFT, b)
         if first > 0:
-            moved = get_lanes(parts, first, MOVED)
+            moved = get_lanes(parts, first, DISPLACEMENT)
         put_lanes(bodies, OWN, LANES * b, moved)
         put_lanes(bodies, SHIFT, LANES * on, row_of(bodies, SHIFT, on) + moved)
     for b in range(len(of_bodies), bodies.shape[1]):  # behind the last body
@@ -158,7 +158,7 @@ def from_links(bodies, sign, parts, ground, of_bodies):
 
 
 @inlined
-def weigh_bodies(data, bodies, b, pushed, sign, of_bodies):
+def weigh_bodies(data, bodies, b, loaded, sign, of_bodies):
     """Write derivatives of eight bodies by inertias, wrenches and shifts; return zero_of them."""
     r, p = pose(bodies, BODY_POSE, b)
     (w, u), (dw, du) = motion_of(data, bodies, b)
@@ -169,7 +169,7 @@ def weigh_bodies(data, bodies, b, pushed, sign, of_bodies):
         by_inertia(yw, yu, dw, du), by_inertia(vec3.neg(xw), vec3.neg(xu), w, u))
     j = j[0], 0.5 * j[1], 0.5 * j[2], j[3], 0.5 * j[4], j[5]  # by each of nine entries
     m, f = by_displacement(rigid_of(bodies, b), h, j)
-    if pushed:
+    if loaded:
         m, f = sum_of((m, f), se3.ad_dual(vec3.neg(yw), vec3.neg(yu), *on_links(bodies, b)))
     put_eight(bodies, SHIFT, b, m, f, spread(0.0))
     yw, yu = se3.adjoint_inverse(r, p, vec3.scale(-sign, yw), vec3.scale(-sign, yu))
@@ -210,7 +210,7 @@ def store_external(bodies, external):
     """Write the wrenches on bodies side by side."""
     for b in range(len(external)):
         for k in range(6):
-            put(bodies, PUSHED + k, b, get(external, b, k))
+            put(bodies, EXTERNAL_WRENCH + k, b, get(external, b, k))
 
 
 @inlined
@@ -218,7 +218,7 @@ def on_links(bodies, b):
     """Return the wrenches on eight bodies in the frames of their links."""
     r, p = pose(bodies, BODY_POSE, b)
     return se3.adjoint_inverse_dual(
-        r, p, vec3_of(bodies, PUSHED, b), vec3_of(bodies, PUSHED + 3, b))
+        r, p, vec3_of(bodies, EXTERNAL_WRENCH, b), vec3_of(bodies, EXTERNAL_WRENCH + 3, b))
 
 
 @inlined

@@ -15,7 +15,7 @@ They run in body frames on the results of rnea for each link: pose, twist, accel
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    GRAVITY, LINK_PITCH, LINK_WRENCH, MOVED, PART_WIDTH)
+    GRAVITY, LINK_PITCH, LINK_WRENCH, DISPLACEMENT, PART_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
@@ -31,7 +31,7 @@ from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 # Before them are the perturbations of links by parameters.
 D_TWIST, D_ACCELERATION, D_WRENCH = PART_WIDTH, PART_WIDTH + 6, PART_WIDTH + 12  # of J x
 # D V' is D_ACCELERATION - ad_V D_TWIST
-D_MOVED = PART_WIDTH + 18  # displacement of the link by its joint and by parameters
+D_DISPLACEMENT = PART_WIDTH + 18  # displacement of the link by its joint and by parameters
 AL, BE = PART_WIDTH, PART_WIDTH + 6  # of J^T y; BE is a moment, its force is zero
 PRODUCT_WIDTH = PART_WIDTH + 24
 
@@ -104,7 +104,7 @@ def vary(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
     else:
         hw, hu = sum_of(displacement(model, data, parts, i, kind, q),
                         joints.relative_twist(kind, pitch, xq, vi))
-        store_pair(table, i, D_MOVED, hw, hu)
+        store_pair(table, i, D_DISPLACEMENT, hw, hu)
         (cw, cu), x = se3.ad(w0, u0, hw, hu), se3.ad(dw, du, hw, hu)
     cw, cu = sum_of((cw, cu), joints.relative_twist(kind, pitch, xv, vi))
     if parts is not None and kind == HELICAL:
@@ -129,7 +129,7 @@ def vary(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
 def displacement(model, data, parts, i, kind, q):
     """Return the displacement of link i by its placement and pitch, in its frame."""
     moved = se3.adjoint_inverse(load9(data, i, ROTATION), load3(data, i, POSITION),
-                                *load_pair(parts, i, MOVED))
+                                *load_pair(parts, i, DISPLACEMENT))
     if kind == HELICAL:
         moved = sum_of(moved, along_axis(parts, i, q[get_int(model, i, QI)]))
     return moved
@@ -155,7 +155,7 @@ def gather(model, data, table, parts, i, q, xq, out):
         if parts is None:
             xm, xf = joints.bracket_dual(kind, pitch, xq, vi, *load_pair(data, i, WRENCH))
         else:
-            xm, xf = se3.ad_dual(*load_pair(table, i, D_MOVED), *load_pair(data, i, WRENCH))
+            xm, xf = se3.ad_dual(*load_pair(table, i, D_DISPLACEMENT), *load_pair(data, i, WRENCH))
         add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
             r, p, vec3.sub(m, xm), vec3.sub(f, xf)))
 
@@ -250,7 +250,7 @@ def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
             se3.ad_dual(dw, du, m, f), se3.ad_dual(w0, u0, cm, cf)))
         write_along(kind, pitch, vi, x[0], x[1], by_q)
         if parts is not None:
-            store_pair(parts, i, MOVED, *se3.adjoint_inverse_dual(  # of a joint that is locked
+            store_pair(parts, i, DISPLACEMENT, *se3.adjoint_inverse_dual(  # of a locked joint
                 load9(data, i, ROTATION), load3(data, i, POSITION), x[0], x[1]))
             by_pitch = 0.0
             if kind == HELICAL:

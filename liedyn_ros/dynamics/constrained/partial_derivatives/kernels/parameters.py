@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, axpy6, dot6, get3, get6, load3, load9, ORIGIN, START)
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    CLOSURE_WIDTH, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, MOVED, SHIFT)
+    CLOSURE_WIDTH, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, DISPLACEMENT, SHIFT)
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.tree.kernels import rigid
@@ -89,7 +89,7 @@ def displace(machine, motion, extra, i, moved, rate, push):
     r, p = pose(motion, machine.parent[i])
     x, j = pitch_change(motion, extra, i), machine.vi[i]
     moved = axpy6(extra.q[machine.qi[i]], x, sum_of(moved, se3.adjoint(
-        r, p, *load_pair(extra.parts, i + 1, MOVED))))
+        r, p, *load_pair(extra.parts, i + 1, DISPLACEMENT))))
     return moved, axpy6(motion.rate[0, j], x, rate), axpy6(motion.rate[1, j], x, push)
 
 
@@ -105,7 +105,7 @@ def own_change(motion, extra, i, body):
 def weigh_link(machine, motion, extra, i, by_moved, by_twist, by_acceleration, weights):
     """Write the derivatives by displacement and pitch of link i."""
     r, p = pose(motion, machine.parent[i])
-    store_pair(extra.parts, i + 1, MOVED, *se3.adjoint_dual(r, p, by_moved[0], by_moved[1]))
+    store_pair(extra.parts, i + 1, DISPLACEMENT, *se3.adjoint_dual(r, p, by_moved[0], by_moved[1]))
     j = machine.vi[i]
     total = axpy6(motion.rate[0, j], by_twist, axpy6(
         motion.rate[1, j], by_acceleration, axpy6(
