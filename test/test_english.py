@@ -26,16 +26,19 @@ FOLDERS = ['.', 'benchmarks', 'config', 'docs', 'examples', 'launch', 'liedyn_in
 CLEAN = ['README.md', 'CONTRIBUTING.md', 'benchmarks', 'config', 'docs/guides', 'docs/nodes',
          'docs/theory', 'docs/architecture.md', 'docs/conventions.md', 'docs/dynamics.md',
          'docs/lagrangian.md', 'docs/partial_derivatives.md', 'docs/theory.md',
-         'examples', 'launch', 'liedyn_interfaces', 'tools', *(f'liedyn_ros/{part}' for part in (
-             'aerial', 'control', 'demo', 'dynamics/algorithms', 'dynamics/batch',
-             'dynamics/dynamics.py', 'dynamics/integrators', 'dynamics/joint_wrenches.py',
-             'dynamics/lagrangian', 'dynamics/linearization', 'dynamics/partial_derivatives',
-             'dynamics/time_derivatives', 'dynamics/tree', 'identification', 'layers.py', 'lie',
-             'model', 'studies'))]
+         'examples', 'launch', 'liedyn_interfaces', 'test', 'tools', *(
+             f'liedyn_ros/{part}' for part in (
+                 'aerial', 'control', 'demo',
+                 'dynamics/algorithms', 'dynamics/batch', 'dynamics/dynamics.py',
+                 'dynamics/integrators', 'dynamics/joint_wrenches.py', 'dynamics/lagrangian',
+                 'dynamics/linearization', 'dynamics/partial_derivatives',
+                 'dynamics/time_derivatives', 'dynamics/tree',
+                 'identification', 'layers.py', 'lie',
+                 'model', 'studies'))]
 
 
 def words(line):
-    """Return a line with the words of its identifiers apart."""
+    """Return a line with spaces in place of underscores."""
     return line.replace('_', ' ')
 
 

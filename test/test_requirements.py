@@ -53,7 +53,7 @@ def test_rosdep_brings_the_same():
 
 @pytest.mark.parametrize(('prefix', 'warned'), [('', False), ('ros', True), ('both', False)])
 def test_setup_warns_where_ros_lacks_the_interfaces(tmp_path, prefix, warned):
-    """Without ROS there is nothing to warn of; setup.py does not fail in either case."""
+    """Without ROS there is no warning; setup.py does not fail in either case."""
     for name, package in (('ros', 'rclpy'), ('both', 'liedyn_interfaces')):
         index = tmp_path / name / 'share' / 'ament_index' / 'resource_index' / 'packages'
         index.mkdir(parents=True)

@@ -94,7 +94,7 @@ def test_machine_falls_as_its_rotors_slow_down(machine, reference):
 
 
 def test_without_lag_forces_are_the_commands(machine, reference):
-    """Bit for bit what the integrator makes of held commands."""
+    """Bit for bit the integrator's result for held commands."""
     dynamics, q, v = Dynamics(machine.model), reference.at(0.0).q, np.zeros(12)
     simulation = Simulation(machine, q)
     for _ in range(50):

@@ -81,7 +81,7 @@ def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         read_file(path)
     with open('/dev/zero', 'rb') as zero, open(path, 'wb') as file:
         file.write(zero.read(10))
-        file.truncate(2**40)  # takes no room on the disk
+        file.truncate(2**40)  # takes no space on the disk
     with pytest.raises(DescriptionError, match='a file of at most 10 bytes'):
         read_file(path)
 

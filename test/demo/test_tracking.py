@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the demo of the Stewart platform makes of a recording."""
+"""The evaluation of a recording by the demo of the Stewart platform."""
 
 import re
 

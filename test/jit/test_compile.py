@@ -43,7 +43,7 @@ with ThreadPoolExecutor(4) as pool:
 
 
 def test_threads_call_a_kernel_for_the_first_time_at_once():
-    """The first call alone compiles; who has waited for it must not be told that it is over."""
+    """The first call alone compiles; a caller that has waited for it must not report its end."""
     result = subprocess.run(
         [sys.executable, '-c', FIRST_CALLS], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

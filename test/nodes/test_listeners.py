@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What nobody listens to is not filled; what is published once waits for those who come late."""
+"""Messages without a listener are not filled; messages published once wait for late listeners."""
 
 from diagnostic_msgs.msg import DiagnosticArray
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery

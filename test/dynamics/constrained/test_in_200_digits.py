@@ -10,8 +10,8 @@
 Constrained dynamics to order 3 beside a motion that is followed with 200 digits.
 
 The accelerations make a polynomial of each coordinate. Along it the equations of the closure,
-plain products of axes and positions, must keep zero derivatives, and mechanics in the ground frame
-must need the given joint forces where the closure's wrenches act.
+plain products of axes and positions, must keep zero derivatives. With the closure's wrenches,
+mechanics in the ground frame must need the given joint forces.
 """
 
 import math

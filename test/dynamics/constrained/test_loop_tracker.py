@@ -92,7 +92,7 @@ def test_the_time_to_a_singularity_is_reported_before_it() -> None:
         left.append(state.time_to_singularity)
         assert np.abs(dynamics.residual(state.q)).max() < CLOSED
     assert state.quality < 0.1
-    # The quality falls as a square root, so its tangent meets zero at twice the distance.
+    # It falls as a square root, so its tangent meets zero at twice the distance.
     np.testing.assert_allclose(left[-100:], 2.0 * (0.3 - times[-100:]), rtol=0.2)
     assert np.isinf(tracker.update([dead + 0.002], [1.0]).time_to_singularity)
     good = tracker.update([dead + 0.001]).q

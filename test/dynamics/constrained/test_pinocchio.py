@@ -87,7 +87,7 @@ def test_a_planar_four_bar_that_pinocchio_locks_moves_here() -> None:
     q = assemble(dynamics)
     solution = dynamics.forward(q, np.zeros(3), [1.0, 0.0, 0.0])
     assert solution.rank == 2
-    # One freedom: the acceleration of the crank is its force over the reduced inertia.
+    # Mobility 1: the acceleration of the crank is its force over the reduced inertia.
     null = np.linalg.svd(dynamics.jacobian(q))[2][2]
     mass = dynamics.tree.mass_matrix(q)
     need = np.array([1.0, 0.0, 0.0]) - dynamics.tree.gravity_vector(q)

@@ -75,7 +75,7 @@ def test_no_call_returns_an_order_without_a_digit() -> None:
     none = np.zeros(model.nv, dtype=bool)
 
     def calls(rows: Array) -> list[tuple[str, Callable[..., object]]]:
-        """Return every form that is given these rows, by the state that it complains of."""
+        """Return a call of every form with these rows, by the state in its error."""
         both = np.stack([q, q]), np.stack([v, v])
         states = np.stack([rows, rows])
         return [('', partial(d.forward.time_derivatives, q, v, rows)),

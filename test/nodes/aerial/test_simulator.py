@@ -35,7 +35,7 @@ START = Reference().at(0.0).q
 
 
 class Simulator:
-    """The node with everything that it publishes and can be told; commands are stamped now."""
+    """The node with all its outputs and inputs; commands are stamped now."""
 
     def __init__(self, bench, **parameters):
         """Start the node and wait for its first state."""

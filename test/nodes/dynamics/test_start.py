@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How the dynamics server starts: from the first second callers are told why they must wait."""
+"""How the dynamics server starts: from the first second answers give the reason to wait."""
 
 import os
 import signal

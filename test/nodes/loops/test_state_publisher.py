@@ -43,7 +43,7 @@ class LoopBench:
     """A node under test: samples go in, joint states and statuses come out."""
 
     def __init__(self, bench, **parameters):
-        """Start the node; the leg is its model unless told otherwise."""
+        """Start the node; the leg is its model by default."""
         if 'model_file' not in parameters:
             parameters |= {'model_file': str(URDF), 'loops_file': str(LOOPS)}
         self.bench, self.stamp_ns = bench, 1_000_000_000

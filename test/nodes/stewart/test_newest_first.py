@@ -38,7 +38,7 @@ def test_the_newest_of_all_that_wait_is_published_and_the_rest_counted(tracking)
 
 
 def test_each_sample_that_is_passed_over_is_tracked(tracking):
-    """What happened in one of them, here the clock was set back, is told with the newest."""
+    """An event of one of them, here a clock that was set back, is reported with the newest."""
     node = tracking()
     before, node.stamp_ns = node.stamp_ns, 100_000_000_000
     last = behind(node, 4, lambda k: node.send_pose(

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The pose node's redundant sensor: what it tells of the pose, what is told of it."""
+"""The pose node's redundant sensor: its findings on the pose, and the reports on it."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from liedyn_interfaces.msg import StewartStatus

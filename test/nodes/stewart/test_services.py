@@ -198,7 +198,7 @@ def test_inverse_kinematics(tracking):
 
 
 def test_inverse_kinematics_of_a_pose_out_of_reach(tracking):
-    """Which is no fault of the request: the lengths are told, and which of them are beyond."""
+    """This is no fault of the request: the answer has the lengths, and those out of reach."""
     response = invert(tracking(), stamped(Pose(position=Point(x=0.75, z=0.5))))
     assert response.success
     within = [0.25 <= length <= 0.95 for length in response.lengths]

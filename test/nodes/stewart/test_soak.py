@@ -29,7 +29,7 @@ TWIST = np.array([0.3, -0.2, 0.4, 0.05, 0.1, -0.05])
 
 
 def soak(node):
-    """Send samples as fast as they go, call services between; return how many were told of."""
+    """Send samples as fast as they go, call services between; return how many were reported."""
     last_ns, told = node.stamp_ns, 0
     for k in range(1, SAMPLES + 1):
         stamp_ns = last_ns + 1_000_000 * k

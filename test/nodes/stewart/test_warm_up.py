@@ -15,9 +15,9 @@ import pytest
 
 pytestmark = pytest.mark.ros
 
-# Printed of a fresh process: how many were compiled, then each kernel that Python code of the
-# node names and that the warm-up did not call. A kernel that is compiled compiles
-# those which it calls, so that they only look called: then it is to be run again.
+# Printed by a fresh process: how many were compiled, then each kernel that Python code of the
+# node names and the warm-up did not call. Compilation of a kernel also compiles its callees, which
+# then look called: run it again if any were compiled.
 CENSUS = """
 import ast, inspect, sys
 from numba.core.dispatcher import Dispatcher
@@ -42,8 +42,8 @@ for name, module in list(sys.modules.items()):
 print(compiled)
 print(*sorted(left), sep='\\n')
 """
-# No topic, timer or service of the node calls these: batches of poses, a method with seven
-# unknowns, the covariance of legs that differ, drives' ratios, dynamics and simulations.
+# No topic, timer or service of the node calls these. They are batches of poses, a method with
+# seven unknowns, the covariance of legs that differ, drives' ratios, dynamics and simulations.
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
         'dynamics.kernels.platform.solve_platform', 'platform.kernels.forms.ratio',

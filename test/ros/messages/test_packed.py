@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Messages as bytes: equal to what the middleware makes of the filled message, and read back."""
+"""Messages as bytes: equal to the middleware's bytes of the filled message, and read back."""
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from liedyn_interfaces.msg import StewartStatus

@@ -32,7 +32,7 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 
 
 class Owner(ManagedNode):
-    """A node that opens one thing of each kind in each state; it fails where it is told to."""
+    """A node that opens one thing of each kind in each state, and fails in the given one."""
 
     def __init__(self, **options):
         """Start unconfigured."""
@@ -56,7 +56,7 @@ class Owner(ManagedNode):
         self.open_timer(10.0, lambda: None)
         self.on_close(lambda: self.closed.append(f'{state} last'))
         if self.fails == state:
-            raise LiedynError('told to fail')
+            raise LiedynError('a failure')
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Misspelt parameters, and files for other nodes, are told with what was meant."""
+"""Misspelt parameters, and files for other nodes, are reported with the nearest name."""
 
 import signal
 import subprocess

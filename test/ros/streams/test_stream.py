@@ -198,7 +198,7 @@ def test_the_end_of_the_context_ends_the_thread(other_context, namespace):
 
 
 class Timed(Listener):
-    """A listener that is told when its messages were sent."""
+    """A listener whose messages have the time at which they were sent."""
 
     def configure(self):
         """Open the stream."""

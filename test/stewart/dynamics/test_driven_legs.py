@@ -31,7 +31,7 @@ HEIGHTS = {'hexaglide': 0.55, 'cranks': 0.24}
 
 
 def geometry_of(form: str, axial: float = 0.0) -> StewartGeometry:
-    """Return a platform whose legs differ in mass, under gravity that leans."""
+    """Return a platform whose legs differ in mass, under tilted gravity."""
     geometry = StewartGeometry.from_yaml(config_file(f'stewart_{form}.yaml'))
     rng, legs = np.random.default_rng(7), []
     for leg in geometry.forms:

@@ -72,7 +72,7 @@ def test_agrees_with_numpy(geometry, random_poses):
 
 @pytest.fixture(scope='module')
 def measured(geometry, random_poses):
-    """Return a pose and twist with the (12, 12) of both, and what noisy legs make of them."""
+    """Return a pose and twist with the (12, 12) of both, and both from noisy legs."""
     pose, twist = random_poses[5], np.array([0.5, -0.4, 0.8, 0.2, -0.1, 0.1])
     poses = noisy_poses(geometry, pose, 5)[:20_000]
     rates = leg_rates(geometry, pose, twist)

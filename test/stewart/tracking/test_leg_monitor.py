@@ -47,7 +47,7 @@ def readings(geometry, poses):
 
 
 def track(geometry, home, readings, **options):
-    """Return what a MonitoredTracker makes of all readings."""
+    """Return the results of a MonitoredTracker for all readings."""
     watch = {key: options.pop(key) for key in ('replace_outliers', 'sensor', 'frozen_time',
                                                'sensor_time') if key in options}
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=NOISE, **watch))

@@ -211,7 +211,7 @@ def test_an_outlier_that_is_not_replaced_does_not_bend_the_twist(geometry, home,
 
 
 def test_noise_beyond_all_members_widens_their_covariance():
-    """Readings a hundred times as noisy as is told: the errors are still as told, within 2."""
+    """Readings a hundred times as noisy as given: the errors are as reported, within 2."""
     rng, squares, noise, dt = np.random.default_rng(1), [], 1e-6, 1e-3
     moved = np.zeros(motion_bank.MOVED)
     bank = moved[6:].reshape(motion_bank.SPECTRA, motion_bank.ROW)

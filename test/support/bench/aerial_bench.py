@@ -30,7 +30,7 @@ PERIOD_NS = 10_000_000
 
 
 class Controller:
-    """The node, and a partner that plays the machine and, when told, the server."""
+    """The node, and a partner that plays the machine and, on request, the server."""
 
     def __init__(self, bench, **parameters):
         """Start the node; stamps start at 1 s, `max_age` and `state_timeout` are off."""

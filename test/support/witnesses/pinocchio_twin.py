@@ -75,7 +75,7 @@ def to_pinocchio(model: Model) -> Twin:
 
 
 def parsed_by_pinocchio(path: Path, model: Model) -> Twin:
-    """Return what Pinocchio makes of the URDF file that a model was read from."""
+    """Return Pinocchio's model of the URDF file from which a model was read."""
     root = [pin.JointModelFreeFlyer()] * (model.joint_list[0].type_name == 'free')
     twin, order = pin.buildModelFromUrdf(str(path), *root), np.empty(model.nv, dtype=int)
     joints = tuple(joint for joint in model.joint_list if joint.type_name != 'fixed')

@@ -31,7 +31,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 
 
 class Direction:
-    """A random change of every kinematic parameter of a model, and what it makes of others."""
+    """A random change of every kinematic parameter of a model, and the models that result."""
 
     def __init__(self, model: Model, rng) -> None:
         """Draw it: (J, 6), (J,), (C, 6) twice, (C,) twice."""

@@ -9,8 +9,8 @@
 """
 Partial derivatives of a^(k) and tau^(k) of machines with closed loops, to order three.
 
-Their witnesses are the next time derivative, which they make along the motion, differences of
-eighth order, on the constraints and beside them, and machines that are trees as well.
+Witnesses are the next time derivative along the motion, differences of eighth order on and beside
+the constraints, and machines that are trees as well.
 """
 
 from dataclasses import replace
