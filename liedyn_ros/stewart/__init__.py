@@ -27,8 +27,7 @@ from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
 from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import (
-    leg_ends, leg_lengths, leg_rates, length_jacobian, squared_length_jacobian, transmissions,
-    Trivialization, twist_of_leg_rates)
+    leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
 from liedyn_ros.stewart.platform.limits import Margins
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart, PlatformMasses
 from liedyn_ros.stewart.platform.singularity import time_until
@@ -65,6 +64,6 @@ __all__ = [
     'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status',
     'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
     'Trivialization', 'in_fixed_axes', 'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates',
-    'length_jacobian', 'linear_first', 'model_state', 'platform_model', 'squared_length_jacobian',
-    'time_until', 'transmissions', 'twist_of_leg_rates',
+    'length_jacobian', 'linear_first', 'model_state', 'platform_model', 'time_until',
+    'transmissions',
 ]

@@ -22,7 +22,6 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 
-Quaternion = tuple[float, float, float, float]
 
 INVERSE_FACTORIAL = tuple(1.0 / math.factorial(n) for n in range(21))
 

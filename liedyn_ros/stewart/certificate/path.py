@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
-from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.certificate.kernels import path as kernels
@@ -102,9 +101,3 @@ class PathProver:
         if fault == kernels.SINGULAR:
             return 'a singularity, or one too near, is not excluded'
         return f'{limit_name(fault, self.geometry.leg_names)} is not shown to be kept'
-
-
-def times_of(proof: PathProof, stamps: Array) -> tuple[float, float]:
-    """Return when the piece that is not proved begins and ends, by the times of the poses (n,)."""
-    begin, end = np.interp((proof.begin, proof.end), np.arange(len(stamps)), stamps)
-    return float(begin), float(end)

@@ -19,7 +19,6 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.jit.bound_kernel import BoundKernel
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import legs as kernels
 
 NONE = np.zeros(6)
@@ -59,11 +58,6 @@ class LegActuators:
         object.__setattr__(self, '_order', NameOrder(
             'actuator names', self.names, ignore_others=self.ignore_others))
         object.__setattr__(self, '_kernel', BoundKernel(kernels.of_positions, scales))
-
-    @classmethod
-    def of_lengths(cls, geometry: StewartGeometry) -> 'LegActuators':
-        """Return actuators named as the legs that read the leg lengths themselves."""
-        return cls(geometry.leg_names, np.ones(6), np.zeros(6))
 
     def lengths(self, names: Sequence[str], positions: ArrayLike) -> Array:
         """

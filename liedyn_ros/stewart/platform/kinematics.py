@@ -105,19 +105,6 @@ def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> A
     return np.array([forms.ratio(table, i) for i in range(6)])
 
 
-def squared_length_jacobian(
-        geometry: StewartGeometry, pose_base_platform: ArrayLike,
-        trivialization: Trivialization = Trivialization.BODY) -> Array:
-    """
-    Return d(L^2)/d(twist), (6, 6): (Stewart 22, 24) for a body twist, (23) for a spatial one.
-
-    pose_base_platform: (4, 4), m. Columns: angular (m^2/rad), then linear (m).
-    """
-    lengths = leg_lengths(geometry, pose_base_platform)
-    return 2.0 * lengths[:, None] * length_jacobian(
-        geometry, pose_base_platform, trivialization)
-
-
 def length_jacobian(
         geometry: StewartGeometry, pose_base_platform: ArrayLike,
         trivialization: Trivialization = Trivialization.BODY) -> Array:
@@ -142,16 +129,3 @@ def leg_rates(
     """Return the leg rates (6,), m/s, of a twist (w, v), rad/s and m/s: Ldot = J V."""
     twist = checks.as_array('twist', twist, (6,))
     return length_jacobian(geometry, pose_base_platform, trivialization) @ twist
-
-
-def twist_of_leg_rates(
-        geometry: StewartGeometry, pose_base_platform: ArrayLike, rates: ArrayLike,
-        trivialization: Trivialization = Trivialization.BODY) -> Array:
-    """
-    Return the twist (w, v), rad/s and m/s, of leg rates (6,), m/s: V = J^-1 Ldot.
-
-    Raises numpy.linalg.LinAlgError at a pose where J is exactly singular.
-    """
-    rates = checks.as_array('rates', rates, (6,))
-    jacobian = length_jacobian(geometry, pose_base_platform, trivialization)
-    return np.asarray(np.linalg.solve(jacobian, rates), dtype=float)

@@ -25,8 +25,9 @@ LIMITS = np.tile([0.3, 0.7], (6, 1))
 
 def markers_of(limits):
     geometry = replace(GEOMETRY, length_limits=limits)
+    actuators = LegActuators(geometry.leg_names, np.ones(6), np.zeros(6))
     return StewartMarkers(
-        Platform(geometry, np.eye(4), LegActuators.of_lengths(geometry), 'floor', 'plate'))
+        Platform(geometry, np.eye(4), actuators, 'floor', 'plate'))
 
 
 def colors_of(lengths, limits=LIMITS):

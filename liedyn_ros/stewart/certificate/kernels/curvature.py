@@ -25,7 +25,6 @@ ROUNDING = 2.0 ** -53
 # Parts of a workspace: Dg and its inverse A, the ten numbers of H_i over L, each of six legs, and
 # for each leg g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
 DG, A, H, LEG = 0, 36, 72, 132
-PART = 10  # numbers of H_i
 G, LENGTH, MEASURED, INVERSE, BASE, PLATFORM, CENTRE, COLUMN = 0, 6, 12, 18, 24, 30, 36, 42
 WORK = LEG + 48
 

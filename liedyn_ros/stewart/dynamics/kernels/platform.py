@@ -32,7 +32,7 @@ MIN_PIVOT = 1e-10  # least pivot of M_x over its largest entry, and least 1 / |J
 SIX = (0,) * 6  # order of the matrices, see factor_cholesky
 
 # Constants: mass, m c and inertia (9) about the origin of the platform, its size, gravity.
-MASS, FIRST_MOMENT, ROTATIONAL_INERTIA, SIZE, WEIGHT, CONSTANTS = 0, 1, 4, 13, 14, 17
+MASS, FIRST_MOMENT, ROTATIONAL_INERTIA, SIZE, WEIGHT = 0, 1, 4, 13, 14
 # Rows of the series: those that all legs share; acceleration of the origin; its gradient (3, 3)
 # [w'] + [w]^2; angular momentum I w; leg forces; external wrench. Then those of each leg.
 A, GRADIENT, MOMENTUM, FORCE, EXTERNAL, FIRST = (np.int64(k) for k in (9, 12, 21, 24, 30, 36))

@@ -19,20 +19,6 @@ STEP = 1e-5  # of differences, rad and m
 
 
 @kernel
-def twist_of_rates(joints, pose, rates, twist, work):
-    """Write the body twist J^-1 Ldot of leg rates (6,), m/s. Returns False without an inverse."""
-    inverse = work[36:72]
-    if not inverse_jacobian(joints, pose, work):
-        return False
-    for i in range(6):
-        total = 0.0
-        for k in range(6):
-            total += inverse[6 * i + k] * rates[k]
-        twist[i] = total
-    return True
-
-
-@kernel
 def twist_by_pose(joints, pose, twist, out, work):
     """
     Write the derivative, 6 by 6, of J^-1 Ldot by the pose's body twist, Ldot = J twist fixed.
