@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What became of the samples that were sent, and the figures of several such runs."""
+"""The fate of the samples that were sent, and the figures of several such runs."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

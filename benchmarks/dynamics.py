@@ -34,7 +34,7 @@ from liedyn_ros.model import Joint, Model
 
 BATCH = 1000  # states
 AGREEMENT = 1e-10  # relative to the largest entry
-# What we set out to reach: at most this multiple of Pinocchio's time.
+# The aim: at most this multiple of Pinocchio's time.
 TARGETS = {'A': {'inverse': 0.9, 'forward': 1.0}, 'B': {'inverse': 0.5, 'forward': 0.6}}
 CHECKS_TARGET = 3.0  # us
 Row = dict[str, Any]

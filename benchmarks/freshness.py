@@ -167,7 +167,7 @@ def compare(commands: dict[str, str], options: Namespace) -> list[dict[str, Any]
 
 
 def print_bars(rows: list[dict[str, Any]], name: str) -> None:
-    """Print what the figures of a node are held against."""
+    """Print the reference of a node's figures."""
     at = {(row['node'], row['scene']): row for row in rows if row['rate'] == JUDGED}
     quiet = at.get((name, 'quiet'))
     if quiet is None:

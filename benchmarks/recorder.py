@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What a node under test publishes, recorded in a process of its own.
+A recorder of the messages of a node under test, in a process of its own.
 
 Beside threads that count, ask services or collect garbage, a recorder in Python would wait for
 the interpreter's lock, up to 5 ms at a time. What waits so seems old, or lost.
@@ -40,7 +40,7 @@ STAMP_BYTES = struct.Struct('<iI')
 
 @dataclass
 class Record:
-    """What arrived: stamps and arrivals of answers, ns; statuses as bytes."""
+    """A record: stamps and arrivals of answers, ns; statuses as bytes."""
 
     stamps: list[int] = field(default_factory=list)
     arrivals: list[int] = field(default_factory=list)
@@ -128,7 +128,7 @@ class Recorder:
         return self._newest.value
 
     def take(self) -> Record:
-        """Return what has arrived since the last time."""
+        """Return the record since the last time."""
         self._asked.value = 1
         try:
             if self._connection.poll(HAND_OVER):

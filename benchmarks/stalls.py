@@ -11,8 +11,8 @@ When a machine stood still: losses of that time are not the node's.
 A witness on each processor, at raised priority, sleeps a millisecond at a time. Where it wakes
 late, the processor stood still for every process, as under a hypervisor that gives it to others.
 A node's queue holds QUEUE. So stalls that lie within QUEUE of each other count together, and
-matter where they add up to half of it. What is lost then, until RECOVERY later, is the machine's
-loss, all else the node's.
+matter where they add up to half of it. Losses then, until RECOVERY later, are the machine's, all
+others the node's.
 """
 
 from collections.abc import Sequence

@@ -47,7 +47,7 @@ Figures = dict[str, Any]
 @dataclass(frozen=True)
 class Disturbance:
     """
-    What is wrong with the readings, or with the motion.
+    A fault of the readings, or of the motion.
 
     noise, step: m. lost: share of samples. jitter: s, of stamps; samples whose stamp is not after
     the one before are lost. acceleration: m/s^2, of a motion that starts from a stand.

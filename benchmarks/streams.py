@@ -56,7 +56,7 @@ LOG = Path('out/bench/node.log')
 @dataclass(frozen=True)
 class Traffic:
     """
-    What goes into a node, and what comes out.
+    The input and the outputs of a node.
 
     given: the topic of the JointStates that it is fed. answers: types and topics; the first is
     the stamped answer that is timed, the second the status with what was passed over.
@@ -68,7 +68,7 @@ class Traffic:
     answers: tuple[tuple[Any, str], ...]
 
     def message(self) -> JointState:
-        """Return what is fed, at rest."""
+        """Return the input at rest."""
         return JointState(name=list(self.joints), position=list(self.positions),
                           velocity=[0.0] * len(self.joints))
 
@@ -270,7 +270,7 @@ class Bench:
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
     def take(self) -> Record:
-        """Return what has arrived since the last time."""
+        """Return the record since the last time."""
         return self._recorder.take()
 
     def measure(self, seconds: float) -> dict[str, float]:

@@ -41,7 +41,7 @@ FLIGHTS = {'coasting': (False, 0.0), 'coasting at 300 m/s': (False, 300.0),
 
 @dataclass(frozen=True)
 class Kept:
-    """What free flight keeps: linear and angular momentum about the centre of mass, energy."""
+    """Invariants of free flight: linear and angular momentum about the centre of mass, energy."""
 
     linear: Array
     angular: Array

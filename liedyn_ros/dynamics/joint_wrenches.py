@@ -26,7 +26,7 @@ def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
     Joints are those of model.joints, fixed ones too: links that the recursions merge are taken
     apart. Moment (N m), then force (N), in the frame of the child body about its origin. The part
     along the screws of the joint is the joint force, less damping and friction. external is
-    (B, 6). Raises what the methods of Dynamics raise.
+    (B, 6). Raises the errors of the methods of Dynamics.
     """
     model = dynamics.model
     poses, twists, accelerations = dynamics.kinematics(q, v, a)

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What inverse, forward and hybrid dynamics share: the forms of an algorithm, and how kernels run.
+Base of inverse, forward and hybrid dynamics: the forms of an algorithm, and how kernels run.
 
 An algorithm is an object with one call for each form:
 

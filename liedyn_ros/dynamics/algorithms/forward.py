@@ -34,7 +34,7 @@ class Forward(Algorithm):
     """
     a of q, v and tau; called as dynamics.forward.
 
-    Arrays are as Dynamics says. Each call raises what Dynamics raises, SingularError naming a
+    Arrays are as Dynamics says. Each call raises the errors of Dynamics, SingularError naming a
     coordinate that moves no inertia, and ShapeError where out shares memory with an input.
     """
 

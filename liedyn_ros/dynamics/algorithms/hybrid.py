@@ -42,11 +42,12 @@ class Hybrid(Algorithm):
     prescribed (nv,) is True for velocity coordinates, those of a free base included, whose
     acceleration is given in a. tau gives the force of the others. It may be names instead, as for
     Names.prescribed. Other entries of a and tau are not read. Arrays are as for Dynamics. Each
-    call raises what Dynamics raises, and SingularError naming a coordinate that moves no inertia.
+    call raises the errors of Dynamics, and SingularError naming a coordinate that moves no
+    inertia.
     """
 
     def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:
-        """Take what every algorithm takes."""
+        """Take the arguments of every algorithm."""
         super().__init__(constants, data, lanes)
         self._names = Names(self.model)
 

@@ -31,7 +31,7 @@ class Inverse(Algorithm):
     """
     tau of q, v and a; called as dynamics.inverse.
 
-    Arrays are as Dynamics says. Each call raises what Dynamics raises, and ShapeError where out
+    Arrays are as Dynamics says. Each call raises the errors of Dynamics, and ShapeError where out
     shares memory with an input.
     """
 

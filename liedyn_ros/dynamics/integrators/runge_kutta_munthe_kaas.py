@@ -27,7 +27,7 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
     Return the configuration (nq,) and velocity (nv,) after a time dt (s), above zero.
 
     The joint forces tau (nv,) and the wrenches on bodies are held over the step, as by a
-    controller. Raises what Dynamics.forward raises.
+    controller. Raises the errors of Dynamics.forward.
     """
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))

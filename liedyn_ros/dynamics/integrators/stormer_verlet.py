@@ -42,8 +42,8 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
     Return the configuration (nq,) and velocity (nv,) after a time dt (s), above zero.
 
     The joint forces tau (nv,) and the wrenches on bodies are held over the step; dissipation is
-    that of the velocity it starts with. Raises what Dynamics.forward raises, and ConvergenceError
-    when the step is too long for the motion.
+    that of the velocity it starts with. Raises the errors of Dynamics.forward, and
+    ConvergenceError when the step is too long for the motion.
     """
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
@@ -125,7 +125,7 @@ def _drift(dynamics: Dynamics, weightless: Data, q: Array, v: Array, dt: float, 
 
 
 def _displacement(dynamics: Dynamics, rate: Array, dt: float) -> Array:
-    """Return what Model.integrate takes, of rates that translate free joints straight (3.16)."""
+    """Return the displacement of a step whose rates translate free joints straight (3.16)."""
     links, displacement = dynamics.model.link_table, dt * rate
     for vi in links.vi[links.kind == FREE]:
         turned, moved = displacement[vi:vi + 3], displacement[vi + 3:vi + 6]

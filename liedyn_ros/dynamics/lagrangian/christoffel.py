@@ -30,7 +30,7 @@ def christoffel_symbols(model: Model, q: ArrayLike) -> Array:
     """
     Return Gamma_ijk (nv, nv, nv) for joints of every type, in one line (13.42).
 
-    Zero unless the three coordinates stand on one path. Raises what ScrewTree raises.
+    Zero unless the three coordinates stand on one path. Raises the errors of ScrewTree.
     """
     tree = ScrewTree(model, q)
     result = np.zeros((model.nv,) * 3)
@@ -62,7 +62,7 @@ def christoffel_symbols_of_chains(model: Model, q: ArrayLike) -> Array:
     Return Gamma_ijk (nv, nv, nv) by the closed formulas of Park (55), (56) and (57).
 
     For joints that are chains of links of one degree of freedom: all but spherical and free
-    ones, for which this raises ModelError. Raises what ScrewTree raises.
+    ones, for which this raises ModelError. Raises the errors of ScrewTree.
     """
     group = [j.name for j in model.joint_list if j.type_name in ('spherical', 'free')]
     if group:

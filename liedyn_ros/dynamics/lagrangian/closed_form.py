@@ -59,7 +59,7 @@ def closed_form(dynamics: Dynamics, q: ArrayLike, v: ArrayLike) -> ClosedForm:
     """
     Return the matrices of order zero, without damping and friction.
 
-    Raises what the methods of Dynamics raise.
+    Raises the errors of the methods of Dynamics.
     """
     screws, bodies = _tree(dynamics, q, v, np.zeros(dynamics.model.nv))
     mass, coriolis = np.zeros((2, dynamics.model.nv, dynamics.model.nv))
@@ -79,7 +79,7 @@ def closed_form_rate(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLik
     """
     Return the matrices of order one, without damping and friction.
 
-    They depend on the acceleration too. Raises what the methods of Dynamics raise.
+    They depend on the acceleration too. Raises the errors of the methods of Dynamics.
     """
     screws, bodies = _tree(dynamics, q, v, a)
     mass, b1, b0 = np.zeros((3, dynamics.model.nv, dynamics.model.nv))

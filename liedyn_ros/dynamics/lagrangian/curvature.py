@@ -73,7 +73,7 @@ def curvature(model: Model, q: ArrayLike) -> Curvature:
     """
     Return the curvature at a configuration (nq,), O(nv^5).
 
-    Raises what ScrewTree raises, or numpy's LinAlgError where M is singular.
+    Raises the errors of ScrewTree, or numpy's LinAlgError where M is singular.
     """
     tree = ScrewTree(model, q)
     gamma, rates, c = christoffel_symbols(model, q), _derivatives(tree), tree.structure_constants

@@ -58,7 +58,7 @@ def home_factors(model: Model, q: ArrayLike) -> MassFactors:
     Return A, L and D, all seen in the ground at the zero configuration (Park 41 to 46).
 
     A holds the home screws. Q is the block diagonal of the adjoints of the links' home poses (Park
-    50). A = Q S, L = Q G Q^-1 and D = Q^-T J Q^-1. Raises what ScrewTree raises.
+    50). A = Q S, L = Q G Q^-1 and D = Q^-T J Q^-1. Raises the errors of ScrewTree.
     """
     tree, home = ScrewTree(model, q), ScrewTree(model, model.neutral())
     screws = [home.screws[home.link == i].T for i in range(model.link_table.N)]

@@ -129,7 +129,7 @@ def product_of_exponentials(model: Model) -> ProductOfExponentials:
 
 @dataclass(frozen=True, eq=False)
 class _Joint:
-    """What a factor is as a joint: its type, its frame at zero in the ground, axis and pitch."""
+    """A factor as a joint: its type, its frame at zero in the ground, axis and pitch."""
 
     type_name: str
     frame: Array

@@ -38,7 +38,7 @@ def linearize_constrained_along(
     Return the continuous models along a trajectory, A (K, 2 nv, 2 nv) and B (K, 2 nv, nv).
 
     q (K, nq), v and tau (K, nv), external (K, B, 6): a state a row, on the constraints. Raises
-    what linearize_constrained raises.
+    the errors of linearize_constrained.
     """
     return along(dynamics.model, partial(linearize_constrained, dynamics), q, v, tau, external)
 

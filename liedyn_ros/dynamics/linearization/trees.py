@@ -62,7 +62,7 @@ def linearize(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     """
     Return the continuous model about a motion that is at q, v under tau (13.48).
 
-    The state need not be at rest. Raises what dynamics.forward raises.
+    The state need not be at rest. Raises the errors of dynamics.forward.
     """
     at = dynamics.forward.partial_derivatives(q, v, tau, external)
     return of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
@@ -82,7 +82,8 @@ def linearize_along(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLi
     """
     Return the continuous models along a trajectory, A (K, 2 nv, 2 nv) and B (K, 2 nv, nv).
 
-    q (K, nq), v and tau (K, nv), external (K, B, 6): a state a row. Raises what linearize raises.
+    q (K, nq), v and tau (K, nv), external (K, B, 6): a state a row. Raises the errors of
+    linearize.
     """
     return along(dynamics.model, partial(linearize, dynamics), q, v, tau, external)
 
@@ -109,8 +110,8 @@ def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: A
 
     A and B follow the motion: they are the derivatives of the state after the step by the state
     before it and by tau. A Runge-Kutta method of order eight integrates them with the state.
-    Raises what dynamics.forward raises, LimitError, or ConvergenceError where the step becomes too
-    small.
+    Raises the errors of dynamics.forward, LimitError, or ConvergenceError where the step becomes
+    too small.
     """
     def at(q: Array, v: Array, tau: Array) -> tuple[Array, LinearModel]:
         return (dynamics.forward(q, v, tau, external),

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What all algorithms on trees stand on: tables, inputs, names, orders and screws."""
+"""The ground of all algorithms on trees: tables, inputs, names, orders and screws."""

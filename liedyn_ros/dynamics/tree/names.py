@@ -118,7 +118,7 @@ class Names:
 
 def _remembered(found: dict[tuple[str, ...], Found], find: Callable[[tuple[str, ...]], Found],
                 names: tuple[str, ...]) -> Found:
-    """Return what is found by names, once while the same lists come; errors are not kept."""
+    """Return the result of a search by names, once for equal lists; errors are not kept."""
     result = found.get(names)
     if result is None:
         result = find(names)
