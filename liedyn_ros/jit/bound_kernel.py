@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A kernel bound to the tables of one object, called without numba's look at the types."""
+"""A kernel bound to the tables of one object; its arguments are checked only if it fails."""
 
 from collections.abc import Callable
 import functools
@@ -16,15 +16,16 @@ from typing import Any, NoReturn, Protocol
 from numba.core.errors import NumbaError
 
 _FIRST_CALL = Lock()
+_OTHER_TYPES = TypeError, ValueError, NumbaError  # raised by numba for other types of arguments
 
 
 class BoundKernel:
     """
     A kernel on the tables of one object, for arguments of the types of the first call alone.
 
-    Numba looks at the types of all arguments at every call; to check them before takes as long as
-    a small kernel runs. So `attempt` runs the kernel on arguments as they come. It returns None
-    if one is of another type, or if no call has compiled the kernel yet.
+    Numba checks the types of all arguments at every call; a check before takes as long as a small
+    kernel. So `attempt` runs the kernel on arguments as they come. It returns None if one has
+    another type, or if no call has compiled the kernel yet.
     """
 
     __slots__ = ('_compiled', '_run', '_tables', 'attempt')
@@ -51,7 +52,7 @@ class BoundKernel:
 
 
 class Check(Protocol):
-    """What a checked kernel knows of its arguments."""
+    """The conversion and the errors of a kernel's arguments."""
 
     @property
     def done(self) -> int:
@@ -66,11 +67,11 @@ class Check(Protocol):
 
 class CheckedKernel:
     """
-    A bound kernel whose arguments are looked at only if it fails on them as they come.
+    A bound kernel that checks its arguments only if it fails on them as they come.
 
-    The check sees every call on arguments of another type, of refused numbers, or before the
-    kernel is compiled. A TypeError or ValueError of the first attempt is no answer: it means
-    other types. A fault that is not in the types is raised again, by the second call.
+    It fails on arguments of another type, on numbers that the kernel refuses, and before the
+    kernel is compiled. Then it runs again on the prepared arguments. The first failure may be a
+    TypeError or ValueError of any cause. If the cause is not the types, the second call raises it.
     """
 
     __slots__ = ('_attempt', '_bound', '_check', '_done')
@@ -90,7 +91,7 @@ class CheckedKernel:
         try:
             if self._attempt(*given) == self._done:
                 return given
-        except (TypeError, ValueError, NumbaError):
+        except _OTHER_TYPES:
             pass
         arguments = self._check.prepare(*given)
         code = self._bound(*arguments)
@@ -108,7 +109,7 @@ def _attempt(run: Callable[..., Any]) -> Callable[..., Any]:
     def attempt(*arguments: Any) -> Any:
         try:
             return run(*arguments)
-        except (TypeError, ValueError, NumbaError):  # of numba's look at the types
+        except _OTHER_TYPES:
             return None
 
     return attempt
