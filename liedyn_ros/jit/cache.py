@@ -22,6 +22,7 @@ import os
 from pathlib import Path
 import re
 
+import llvmlite
 import numba
 from numba.core import config
 
@@ -43,8 +44,8 @@ def cache_root() -> Path:
 
 @functools.cache
 def digest(source: Path) -> str:
-    """Return the digest of numba's version and of all sources that a module can reach."""
-    state = hashlib.sha256(numba.__version__.encode())
+    """Return the digest of the compilers' versions and of all sources that a module can reach."""
+    state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__}'.encode())
     for path in reachable(source):
         state.update(path.relative_to(PACKAGE).as_posix().encode())
         state.update(_read(path))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, ShapeError
-from liedyn_ros.common.while_it_lives import while_it_lives
+from liedyn_ros.common.weak_cache import weak_cache
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as columns
 from liedyn_ros.model import Model
 
@@ -129,7 +129,7 @@ class Parameters:
         return self.of_closures[:, columns.LENGTH]
 
 
-@while_it_lives
+@weak_cache
 def shapes_of(model: Model) -> Shapes:
     """Return the shapes of the parts of gravity, coordinates, bodies and closures."""
     return ((1, 3), (model.nv, columns.COORDINATE_WIDTH),

@@ -9,21 +9,23 @@
 """
 Messages as bytes: numbers written into a serialised message, and read out of one.
 
-Filling and converting a message costs several times what sending its bytes costs. Where all but
-some numbers stay the same, a message is serialised once and only the numbers are written. Where
-they stand is found by the middleware's own serialisation, and what is read is compared with what
-it reads. Where the comparison fails, messages are taken as objects.
+Filling and converting a message costs several times as much as sending its bytes. Where all but
+some numbers stay the same, a message is serialised once and only the numbers are written. The
+middleware's own serialisation shows their places. Both directions are compared with it once;
+where they differ, messages are read and published as objects.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial, reduce
+from itertools import repeat
 from operator import itemgetter
 import struct
 from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.lifecycle import LifecyclePublisher
+from rclpy.logging import get_logger
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
@@ -40,6 +42,10 @@ READ_COUNT = struct.Struct('<I').unpack_from
 MAX_KNOWN = 4  # kinds of JointStates that are read without being deserialised
 
 
+class EncodingError(Exception):
+    """The numbers of a message have no places of their own in its bytes."""
+
+
 class PackedMessage:
     """
     A message of which some numbers change, and nothing else.
@@ -49,9 +55,12 @@ class PackedMessage:
     """
 
     def __init__(self, message: Any, fields: Sequence[str]) -> None:
-        """Find the numbers in the bytes of a message, which is left with zeros in the fields."""
-        for field in fields:
-            _write(message, field, 0)
+        """
+        Find the numbers in the bytes of a message, which is left with zeros in the fields.
+
+        Raises EncodingError where the bytes are not in the expected encoding.
+        """
+        _write(message, fields, repeat(0))
         numbers = [number for field in fields for number in _find(message, field)]
         raw, end, codes = serialize_message(message), 0, '<'
         order: list[int] = []  # what stands one after the other: a number, or a constant
@@ -66,6 +75,18 @@ class PackedMessage:
             end = begin + struct.calcsize('<' + code)
         self._ordered = itemgetter(*order)
         self._pack, self._tail = struct.Struct(codes).pack, raw[end:]
+        self._compare(message, fields, [1 + k % 100 for k in range(len(numbers))])
+
+    def _compare(self, message: Any, fields: Sequence[str], numbers: Sequence[int]) -> None:
+        """Raise EncodingError unless the middleware reads packed numbers as they were."""
+        _write(message, fields, numbers)
+        try:
+            read = deserialize_message(self.pack(numbers), type(message))
+        except RuntimeError as error:
+            raise EncodingError(f'packed bytes are refused: {error}') from error
+        if repr(read) != repr(message):  # NaN differs from itself
+            raise EncodingError(f'packed numbers: expected {message}, read {read}')
+        _write(message, fields, repeat(0))
 
     def pack(self, numbers: Sequence[float]) -> bytes:
         """Return the bytes of the message with these numbers."""
@@ -76,13 +97,21 @@ class PackedPublisher:
     """
     Publishes a PackedMessage, at the middleware's own cost.
 
-    rclpy asks of each message whether it is one, and of which type; here that is known.
+    rclpy checks the type of each message; here it is known. In an unexpected encoding the message
+    is filled and published as an object, and a warning names its type.
     """
 
     def __init__(self, publisher: LifecyclePublisher, message: Any, fields: Sequence[str]) -> None:
-        """Take an open publisher, its message, and what changes of it."""
-        self._publisher, self._message = publisher, PackedMessage(message, fields)
-        self._publish = publisher.handle.publish_raw
+        """Take an open publisher, its message, and the fields that change."""
+        self._publisher = publisher
+        self._encode: Callable[[Sequence[float]], Any]
+        try:
+            self._encode = PackedMessage(message, fields).pack
+            self._publish = publisher.handle.publish_raw
+        except EncodingError as error:
+            _warn_of_encoding(type(message).__name__, str(error))
+            self._encode = partial(_filled, message, fields)
+            self._publish = publisher.publish
         self._count = publisher.handle.get_subscription_count
 
     @property
@@ -93,7 +122,7 @@ class PackedPublisher:
     def publish(self, numbers: Sequence[float]) -> None:
         """Publish these numbers, where the node is active."""
         if self._publisher.is_activated:
-            self._publish(self._message.pack(numbers))
+            self._publish(self._encode(numbers))
 
 
 class JointReadings(NamedTuple):
@@ -228,17 +257,33 @@ def _field(message: Any, path: str) -> tuple[Any, str, str]:
     return owner, name, owner.get_fields_and_field_types()[name]
 
 
-def _write(message: Any, path: str, value: float) -> None:
-    """Write a number into a field, or into every entry of an array."""
-    owner, name, kind = _field(message, path)
-    if kind in INTEGERS:
-        setattr(owner, name, int(value))
-    elif kind == 'double':
-        setattr(owner, name, float(value))
-    else:
-        values = getattr(owner, name)
-        for k in range(len(values)):
-            values[k] = float(value)
+def _write(message: Any, fields: Sequence[str], numbers: Iterable[float]) -> None:
+    """Write numbers into fields, one after the other; an array takes as many as it has entries."""
+    rest = iter(numbers)
+    for path in fields:
+        owner, name, kind = _field(message, path)
+        if kind in INTEGERS:
+            setattr(owner, name, int(next(rest)))
+        elif kind == 'double':
+            setattr(owner, name, float(next(rest)))
+        else:
+            values = getattr(owner, name)
+            for k in range(len(values)):
+                values[k] = float(next(rest))
+
+
+def _filled(message: Any, fields: Sequence[str], numbers: Sequence[float]) -> Any:
+    """Return a message with numbers in its fields."""
+    _write(message, fields, numbers)
+    return message
+
+
+@cache
+def _warn_of_encoding(message_type: str, reason: str) -> None:
+    """Log once for each type that its messages are published as objects."""
+    get_logger(__name__).warning(
+        f'{message_type}: expected plain CDR, little endian; messages are published as objects, '
+        f'which takes several times as long: {reason}')
 
 
 def _find(message: Any, path: str) -> list[tuple[int, str]]:
@@ -249,11 +294,12 @@ def _find(message: Any, path: str) -> list[tuple[int, str]]:
     size, places = struct.calcsize('<' + code), None
     for seed in (0x11, 0x23, 0x35, 0):  # padding is undefined, but not the same in all probes
         probe = bytes(seed + k for k in range(size)) if seed else bytes(size)
-        _write(message, path, struct.unpack('<' + code, probe)[0])
+        _write(message, (path,), repeat(struct.unpack('<' + code, probe)[0]))
         raw, wanted = serialize_message(message), count * probe
         found = {at for at in range(len(raw)) if raw[at:at + len(wanted)] == wanted}
         places = found if places is None else places & found
     if places is None or len(places) != 1:
-        raise ValueError(f'{path}: expected one place in the bytes of the message, got {places}')
+        raise EncodingError(
+            f'{path}: expected one place in the bytes of the message, got {places}')
     begin = places.pop()
     return [(begin + k * size, code) for k in range(count)]

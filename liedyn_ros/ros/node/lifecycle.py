@@ -12,12 +12,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
 from functools import partial
-import gc
 from threading import RLock, Thread
 import time
 import traceback
 from typing import Any
-from weakref import WeakSet
 
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType, JumpThreshold
@@ -30,6 +28,7 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.ros.node import garbage
 from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
 from liedyn_ros.ros.node.process import RCLError
 from liedyn_ros.ros.node.scheduling import schedule, SCHEDULING
@@ -48,7 +47,6 @@ WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
 INTERNAL_FAULT = 'internal fault'  # a kind of fault
 MAX_KINDS, OTHERS = 64, 'others'  # kinds that are told apart, and that of all beyond them
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
-_CONFIGURED: WeakSet['ManagedNode'] = WeakSet()  # nodes of the process whose streams may run
 
 
 class NotCompiledError(LiedynError):
@@ -273,7 +271,7 @@ class ManagedNode(LifecycleNode):
             _require_warm(self._warm)
             self._stop_starting()
             self.parameters.require_valid()
-            _freeze_all()
+            garbage.freeze_all()
             self._scopes.append(ExitStack())
             self.configure()
             schedule({each.name: self.parameters[each.name] for each in SCHEDULING},
@@ -287,8 +285,7 @@ class ManagedNode(LifecycleNode):
             self._close(UNCONFIGURED)
             return TransitionCallbackReturn.FAILURE
         self.configured = True
-        _CONFIGURED.add(self)
-        _freeze()  # what is new
+        garbage.freeze()  # the objects of this configuration
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -333,8 +330,6 @@ class ManagedNode(LifecycleNode):
         """Close what was opened beyond a state."""
         self.active &= state > CONFIGURED
         self.configured &= state >= CONFIGURED
-        if not self.configured:
-            _CONFIGURED.discard(self)
         while len(self._scopes) > state:
             self._scopes.pop().close()
 
@@ -373,25 +368,6 @@ class ManagedNode(LifecycleNode):
         if self._starter is not None:
             self.destroy_timer(self._starter)
             self._starter = None
-
-
-def _freeze_all() -> None:
-    """
-    Freeze all objects, without garbage where no other node of the process is configured.
-
-    To collect it from all takes a tenth of a second, in which Python runs no stream at all.
-    """
-    if _CONFIGURED:
-        gc.freeze()
-    else:
-        gc.unfreeze()
-        _freeze()
-
-
-def _freeze() -> None:
-    """Collect garbage and freeze what is left, which lives long: later pauses are short."""
-    gc.collect()
-    gc.freeze()
 
 
 def _require_warm(kernels: Future[None]) -> None:

@@ -24,6 +24,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
+from liedyn_ros.ros.node import garbage
 from liedyn_ros.ros.node.parameter_files import files_of_others
 
 RCLError = rclpy_implementation.RCLError
@@ -74,6 +75,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
     """Run one node until the process is told to end."""
     context, building = rclpy.get_default_context(), True
     sys.setswitchinterval(SWITCH_INTERVAL)
+    garbage.take_over()
 
     def end(*_: object) -> None:
         if building:

@@ -16,7 +16,10 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.nodes.stewart.pose.outputs import POSE, STATUS
-from liedyn_ros.ros.messages.packed import JointStateReader, PackedJointState, PackedMessage, STAMP
+from liedyn_ros.ros.messages import packed as packing
+from liedyn_ros.ros.messages.packed import (
+    EncodingError, JointStateReader, PackedJointState, PackedMessage, PackedPublisher, STAMP)
+from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 pytestmark = pytest.mark.ros
 NAMES = ['a', 'bcd', 'leg_3', '']
@@ -117,3 +120,54 @@ def test_a_message_of_another_kind_is_not_read(other):
     lambda raw: b'\0\0' + raw[2:], lambda raw: raw[:40], lambda raw: raw[:-16]])
 def test_what_is_not_plain_or_not_whole_is_not_learnt(change):
     assert PackedJointState.of(change(serialize_message(joint_state()))) is None
+
+
+def big_endian(message):
+    """Return the bytes of a message with those of each 8 in reverse order, as elsewhere."""
+    raw = serialize_message(message)
+    return b'\0\0\0\0' + b''.join(raw[at:at + 8][::-1] for at in range(4, len(raw), 8))
+
+
+def misplaced(find):
+    """Return a function that finds the numbers of each field one later."""
+    def find_next(message, path):
+        return [(begin + 8, code) for begin, code in find(message, path)]
+    return find_next
+
+
+@pytest.mark.parametrize(('name', 'fake'), [
+    ('serialize_message', big_endian), ('_find', misplaced(packing._find))],
+    ids=['no place', 'another place'])
+def test_another_encoding_is_published_as_objects_with_one_warning(bench, monkeypatch, name, fake):
+    monkeypatch.setattr(packing, name, fake)
+    warnings = []
+    monkeypatch.setattr(packing, 'get_logger', lambda _: Logger(warnings))
+    packing._warn_of_encoding.cache_clear()
+    fields = (*STAMP, *POSE)
+    with pytest.raises(EncodingError):
+        PackedMessage(PoseStamped(), fields)
+    node, received = bench.start(Plain), bench.collect(PoseStamped, 'pose')
+    publishers = [PackedPublisher(node.open_publisher(PoseStamped, 'pose'), PoseStamped(), fields)
+                  for _ in range(2)]
+    assert len(warnings) == 1 and 'PoseStamped' in warnings[0]
+    bench.until(lambda: received, 'a message', act=lambda: publishers[0].publish(
+        (3, 4, 0.1, 0.2, 0.3, 0.5, -0.5, 0.5, 0.5)))
+    pose, stamp = received[0].pose, received[0].header.stamp
+    assert (stamp.sec, stamp.nanosec) == (3, 4)
+    assert (pose.position.x, pose.position.z, pose.orientation.y) == (0.1, 0.3, -0.5)
+
+
+class Plain(ManagedNode):
+    """A node without anything of its own."""
+
+    def __init__(self, **options):
+        """Start."""
+        super().__init__('plain', (), **options)
+
+
+class Logger:
+    """A logger that keeps warnings."""
+
+    def __init__(self, warnings):
+        """Take the list."""
+        self.warning = warnings.append

@@ -256,21 +256,29 @@ interrupt()
     assert (result.returncode, result.stderr.count('Traceback')) == (0, 0), result.stderr
 
 
-def test_a_node_that_is_configured_stops_no_other_to_collect_garbage(bench, monkeypatch):
-    """Objects that are looked at meanwhile: all, or few where another node's stream may run."""
-    looked_at, collect = [], gc.collect
+def test_a_composed_node_leaves_the_garbage_of_its_process_alone(bench, monkeypatch):
+    collected = []
+    monkeypatch.setattr(gc, 'collect', lambda: collected.append('collect'))
+    frozen, enabled = gc.get_freeze_count(), gc.isenabled()
+    assert bench.start(Plain).active
+    assert (gc.get_freeze_count(), gc.isenabled(), collected) == (frozen, enabled, [])
 
-    def note():
-        looked_at.append(len(gc.get_objects()))
-        return collect()
 
-    monkeypatch.setattr(gc, 'collect', note)
-    first = bench.start(Plain)
-    every, looked_at[:] = max(looked_at), []
-    second = bench.start(Plain, ['--ros-args', '-r', '__node:=second'])
-    assert second.active and looked_at and max(looked_at) < 0.1 * every
-    for node in (first, second):
-        node.trigger_deactivate(), node.trigger_cleanup()
-    looked_at.clear()
-    first.trigger_configure()
-    assert max(looked_at) > 0.5 * every
+def test_a_process_of_one_node_freezes_its_objects(namespace):
+    code = f"""
+import gc
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.node.process import run
+
+class Node(ManagedNode):
+    def __init__(self):
+        super().__init__('node', ())
+
+    def activate(self):
+        print(gc.get_freeze_count() > 10 * len(gc.get_objects()))
+        raise KeyboardInterrupt
+
+run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
+"""
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, 'True\n'), result.stderr

@@ -21,7 +21,7 @@ from weakref import finalize
 import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.while_it_lives import while_it_lives
+from liedyn_ros.common.weak_cache import weak_cache
 from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
     configuration_series, tangent_series)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
@@ -119,7 +119,7 @@ def _unit_of_time(q: Array) -> float:
     return float(2.0 ** -np.ceil(np.log2(rates.max(initial=1.0))))
 
 
-@while_it_lives
+@weak_cache
 def _idle_tables(constraints: Constraints) -> list[ConstrainedData]:
     """Return the tables of the kernels that nobody uses now."""
     return []

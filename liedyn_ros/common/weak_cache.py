@@ -6,26 +6,30 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a function makes of an object, kept as long as the object lives and no longer."""
+"""Per-object cache with weak keys."""
 
 from collections.abc import Callable
 import functools
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-Of = TypeVar('Of')
-Made = TypeVar('Made')
+Key = TypeVar('Key')
+Value = TypeVar('Value')
 
 
-def while_it_lives(function: Callable[[Of], Made]) -> Callable[[Of], Made]:
-    """Return the function so that it runs once for each object; what it makes must not hold it."""
-    kept: WeakKeyDictionary[Of, Made] = WeakKeyDictionary()
+def weak_cache(function: Callable[[Key], Value]) -> Callable[[Key], Value]:
+    """
+    Return the function with a cache of its values, one for each living argument.
+
+    An entry goes with its argument. So a value must not hold a reference to it.
+    """
+    cache: WeakKeyDictionary[Key, Value] = WeakKeyDictionary()
 
     @functools.wraps(function)
-    def made(of: Of) -> Made:
+    def cached(key: Key) -> Value:
         try:
-            return kept[of]
+            return cache[key]
         except KeyError:
-            return kept.setdefault(of, function(of))
+            return cache.setdefault(key, function(key))
 
-    return made
+    return cached
