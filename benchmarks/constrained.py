@@ -32,7 +32,8 @@ from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.solver.solver import task_of
 from liedyn_ros.model import Joint, Model, ModelBuilder, pose, SpatialInertia
-from liedyn_ros.stewart import model_state, platform_model, StewartDynamics, StewartGeometry
+from liedyn_ros.stewart import (
+    load_geometry, model_state, platform_model, StewartDynamics, StewartGeometry)
 
 ORDER = 5
 PEER_TARGET, ORDER_TARGET, INVERSE_TARGET = 0.6, 3.0, 10.0  # ratios, and us
@@ -256,7 +257,7 @@ def measure_platform(geometry: StewartGeometry, peer: float) -> list[Row]:
 
 def main() -> None:
     """Measure the machines, print the tables and keep them as JSON."""
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     rows = [measure('Stewart platform', stewart(geometry)), measure('two legs', two_legs())]
     print(f'{"forward dynamics":20}{"kernel":>8}{"constraintDynamics":>20}{"lcaba":>8}'
           f'{"ratio":>7}{"":12}{"call":>8}{"order 5":>9}{"ratio":>7}{"":12}'

@@ -49,7 +49,7 @@ from benchmarks.record import keep, verdict
 from benchmarks.streams import Bench, echo, floor, TRAFFIC
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import load_geometry
 
 RATES = 100.0, 500.0, 1000.0, 2000.0, 4000.0  # Hz
 SECONDS = 5.0  # of each run
@@ -108,7 +108,7 @@ def stopped(command: str, rate: float, **options: Any) -> dict[str, float]:
 
 def beside_services(command: str, rate: float, seconds: float) -> dict[str, float]:
     """Return the figures while assembly modes are asked for without pause."""
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     node, ended, calls = Node('caller'), Event(), []
     client = node.create_client(AssemblyModes, 'stewart_pose/assembly_modes')
     request = AssemblyModes.Request(leg_names=list(geometry.leg_names), lengths=[0.52] * 6)

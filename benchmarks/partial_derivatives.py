@@ -53,7 +53,7 @@ from liedyn_ros.dynamics.partial_derivatives.parameter_products import scratch_o
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.model import Model
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import load_geometry
 
 TARGETS = {'B': 0.6}  # of Pinocchio's time, at most; of the others OTHERS
 OTHERS = 0.8
@@ -268,7 +268,7 @@ def main() -> None:
     print(f'{"machine":24}{"what":24}{"kernel":>9}{"beside":>9}{"ratio":>7}{"":12}{"call":>8}'
           f'{"ratio":>7}{"new":>7}{"CasADi":>10}{"ratio":>8}')
     rows = []
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     loops = {'Stewart platform, loops': stewart(geometry), 'two legs, loops': two_legs()}
     for measured, machines in ((measure, robots()), (measure_loop_jacobians, loops),
                                (measure_loop_products, loops)):

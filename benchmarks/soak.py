@@ -47,7 +47,7 @@ from benchmarks.stalls import covered, longest, merge, near, outside, Witness
 from benchmarks.streams import Bench, WARM
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import load_geometry
 
 MAX_GROWTH = 2.0  # MB, of memory after the first minute
 MIN_RAN = 50.0  # %, of a minute that is judged
@@ -59,7 +59,7 @@ class Caller:
 
     def __init__(self, rate: float) -> None:
         """Open the clients and start the thread."""
-        geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+        geometry = load_geometry(config_file('stewart_geometry.yaml'))
         self._node, self._period, self._ended = Node('caller'), 1.0 / rate, Event()
         self._calls = [
             (self._node.create_client(kind, f'stewart_pose/{name}'), request)

@@ -28,7 +28,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, PlatformMeter, PoseCertifier, PoseSolver, StewartGeometry)
+    leg_lengths, load_geometry, PlatformMeter, PoseCertifier, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.certificate.kernels import pose as kernels
 
 HOMES = {'geometry': 0.5, '6_3': 0.45, 'octahedron': 0.45, 'hexaglide': 0.55, 'cranks': 0.24}  # m
@@ -45,7 +45,7 @@ def main() -> int:
     """Measure everything."""
     rows, figures = [], []
     for name, height in HOMES.items():
-        geometry = StewartGeometry.from_yaml(config_file(f'stewart_{name}.yaml'))
+        geometry = load_geometry(config_file(f'stewart_{name}.yaml'))
         home = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, height])
         figure = {'platform': name, **hold(geometry, home), **tightness(geometry, home),
                   **cost(geometry, home)}

@@ -30,7 +30,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, MonitoredTracker, PoseSolver, SmoothTrajectory, StewartGeometry)
+    Flag, leg_lengths, load_geometry, MonitoredTracker, PoseSolver, SmoothTrajectory,
+    StewartGeometry)
 
 # Geometry file, radius of the platform joints (m), height of home over that radius.
 PLATFORMS = (('geometry', 0.025, 2.5), ('6_3', 0.1, 2.25), ('octahedron', 0.2, 2.25),
@@ -152,7 +153,7 @@ def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: fl
 
 def platform(name: str, radius: float, height: float) -> tuple[StewartGeometry, Array]:
     """Return an example's geometry with platform joints at a radius (m), and its home pose."""
-    given = StewartGeometry.from_yaml(config_file(f'stewart_{name}.yaml'))
+    given = load_geometry(config_file(f'stewart_{name}.yaml'))
     scale = radius / given.characteristic_length
     geometry = replace(
         given, base_joints=scale * given.base_joints,

@@ -15,9 +15,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import SmoothTrajectory, StewartGeometry
+from liedyn_ros.stewart import load_geometry, SmoothTrajectory
 
-GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 HOME = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 0.5])
 RATE = 1000  # Hz
 Figures = dict[str, Any]

@@ -44,7 +44,7 @@ from liedyn_ros.ros.messages.packed import PackedPublisher, STAMP
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import leg_lengths, StewartGeometry
+from liedyn_ros.stewart import leg_lengths, load_geometry
 
 CAPACITY = 1 << 20  # stamps that are written down
 ARRIVED = 0.2  # s, in which what was sent has arrived
@@ -75,7 +75,7 @@ class Traffic:
 
 def platform_traffic() -> Traffic:
     """Return that of the pose node: leg lengths at home."""
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     home = np.eye(4)
     home[2, 3] = 0.5
     return Traffic('leg_states', geometry.leg_names, tuple(leg_lengths(geometry, home).tolist()),

@@ -17,9 +17,9 @@ import numpy as np
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    PlatformController, PlatformSimulation, SmoothTrajectory, StewartDynamics, StewartGeometry)
+    load_geometry, PlatformController, PlatformSimulation, SmoothTrajectory, StewartDynamics)
 
-geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+geometry = load_geometry(config_file('stewart_geometry.yaml'))
 dynamics = StewartDynamics(geometry)
 home = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
 motion = SmoothTrajectory(

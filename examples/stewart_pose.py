@@ -12,9 +12,9 @@ import numpy as np
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
+from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver
 
-geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+geometry = load_geometry(config_file('stewart_geometry.yaml'))
 home = SE3.from_rotation_translation(SO3.identity(), [0.0, 0.0, 0.5])
 truth = home @ SE3.exp([0.35, -0.1, -0.5, 0.02, 0.01, 0.05])  # rad, m
 

@@ -9,6 +9,7 @@
 """The core stands on its own: no ROS in it, and its layers import one way."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 import subprocess
 import sys
@@ -55,9 +56,9 @@ import numpy as np
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
+from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver
 
-geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+geometry = load_geometry(config_file('stewart_geometry.yaml'))
 home = np.eye(4)
 home[2, 3] = 0.5
 solution = PoseSolver(geometry).solve(leg_lengths(geometry, home), home)
@@ -111,27 +112,37 @@ def test_imports_point_one_way(part):
                 f'{path} imports {name}')
 
 
-def folders_imported() -> dict[Path, set[Path]]:
-    """Return the folders that the modules of each folder import, those of exports left out."""
-    found: dict[Path, set[Path]] = {}
-    for path in PACKAGE.rglob('*.py'):
-        if path.name == '__init__.py':
-            continue
-        for name in imports(path):
-            module = ROOT.joinpath(*name.split('.'))
-            while not (module.is_dir() or module.with_suffix('.py').exists()) and module != ROOT:
-                module = module.parent
-            if module.is_relative_to(PACKAGE):
-                found.setdefault(path.parent, set()).add(
-                    module if module.is_dir() else module.parent)
-    return found
+def module_of(name):
+    """Return the file or the folder of the repository that has an imported name."""
+    module = ROOT.joinpath(*name.split('.'))
+    while module != ROOT and not module.is_dir():
+        if module.with_suffix('.py').exists():
+            return module.with_suffix('.py')
+        module = module.parent
+    return module
 
 
-def test_no_two_folders_of_the_dynamics_import_each_other():
-    found = folders_imported()
+def modules_imported():
+    """Return the modules and folders that each module imports, those of exports left out."""
+    return {path: {module_of(name) for name in imports(path)} - {ROOT}
+            for part in (PACKAGE, ROOT / 'tools') for path in part.rglob('*.py')
+            if path.name != '__init__.py'}
+
+
+def test_no_modules_import_in_a_circle():
+    """Imports inside functions count."""
+    TopologicalSorter(modules_imported()).prepare()  # raises CycleError
+
+
+@pytest.mark.parametrize('part', ['dynamics', 'stewart', 'nodes/stewart'])
+def test_no_two_folders_import_each_other(part):
+    found = {}
+    for path, modules in modules_imported().items():
+        found.setdefault(path.parent, set()).update(
+            module if module.is_dir() else module.parent for module in modules)
     mutual = {(a.relative_to(PACKAGE), b.relative_to(PACKAGE))
               for a, others in found.items() for b in others - {a}
-              if a in found.get(b, ()) and a.is_relative_to(PACKAGE / 'dynamics')}
+              if a in found.get(b, ()) and a.is_relative_to(PACKAGE / part)}
     assert mutual == set()
 
 

@@ -20,7 +20,7 @@ from rcl_interfaces.srv import SetParametersAtomically
 import rclpy
 from rclpy.parameter import Parameter
 
-from tools import mutations
+from tools.mutation_cases import write
 
 TIMEOUT = 120.0  # s, in which the server compiles its kernels too
 MODEL = 'aerial_manipulator.yaml'
@@ -62,7 +62,7 @@ class Server:
         if suffix == 'urdf' and text.strip() and '\0' not in text and len(text) % 2:
             change = {'model_file': '', 'robot_description': text}
         else:
-            change = {'model_file': str(mutations.write(self._folder, suffix, text)),
+            change = {'model_file': str(write(self._folder, suffix, text)),
                       'robot_description': ''}
         parameters = [Parameter(name, value=value).to_parameter_msg()
                       for name, value in change.items()]

@@ -33,7 +33,8 @@ from liedyn_ros.demo.aerial.machine_picture import draw_machine
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import load_model, scale_masses
-from liedyn_ros.stewart import leg_lengths, PoseSolver, SmoothTrajectory, StewartGeometry
+from liedyn_ros.stewart import (
+    leg_lengths, load_geometry, PoseSolver, SmoothTrajectory, StewartGeometry)
 
 matplotlib.use('Agg')
 
@@ -121,7 +122,7 @@ def frame_axes(axes: Any, limits: tuple[tuple[float, float], ...], zoom: float) 
 def draw(path: Path, frames: int = FRAMES) -> None:
     """Write the moving picture."""
     times = START + PERIOD * np.arange(frames) / frames
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
     poses, q = platform_poses(geometry, times), np.array(list(flight(machine, times)))
     pictures = [picture(geometry, poses, machine, q, k) for k in range(frames)]

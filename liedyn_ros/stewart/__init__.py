@@ -21,11 +21,12 @@ from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
-from liedyn_ros.stewart.flags import Flag
+from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
 from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.geometry_file import geometry_of, load_geometry
 from liedyn_ros.stewart.platform.kinematics import (
     leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
 from liedyn_ros.stewart.platform.limits import Margins
@@ -63,7 +64,7 @@ __all__ = [
     'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit',
     'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status',
     'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
-    'Trivialization', 'in_fixed_axes', 'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates',
-    'length_jacobian', 'linear_first', 'model_state', 'platform_model', 'time_until',
-    'transmissions',
+    'Trivialization', 'geometry_of', 'in_fixed_axes', 'joint_covariance', 'leg_ends',
+    'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'load_geometry', 'model_state',
+    'platform_model', 'time_until', 'transmissions',
 ]

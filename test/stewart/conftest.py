@@ -14,13 +14,13 @@ from support.machines.stewart_cases import pose_of
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import load_geometry
 
 
 @pytest.fixture(scope='session')
 def geometry():
     """Return the platform of Table 1."""
-    return StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    return load_geometry(config_file('stewart_geometry.yaml'))
 
 
 @pytest.fixture(scope='session')

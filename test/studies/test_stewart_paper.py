@@ -13,7 +13,7 @@ import pytest
 from support.machines.stewart_cases import ROUNDED_LENGTHS_CM
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import leg_lengths, StewartGeometry
+from liedyn_ros.stewart import leg_lengths, load_geometry
 from liedyn_ros.studies.stewart_pose import figures as stewart_figures
 from liedyn_ros.studies.stewart_pose.paper import (
     End, pose_of, STATES, Study, TABLES, UNEXPLAINED)
@@ -28,7 +28,7 @@ CELLS = [(table, method, state, float(table.published[state, k]))
 @pytest.fixture(scope='module')
 def study():
     """Return the study of the paper's platform."""
-    return Study(StewartGeometry.from_yaml(config_file('stewart_geometry.yaml')))
+    return Study(load_geometry(config_file('stewart_geometry.yaml')))
 
 
 @pytest.mark.parametrize(

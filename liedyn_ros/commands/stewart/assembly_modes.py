@@ -31,7 +31,8 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3
-from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
+from liedyn_ros.stewart import (
+    AssemblyModes, AssemblyModeSolver, leg_lengths, load_geometry, StewartGeometry)
 
 PICTURE = 'out/assembly_modes.png'
 MAX_COLUMNS = 4
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the assembly modes and draw them; return 0 if they are proved complete."""
     options = parse(arguments)
     try:
-        geometry = StewartGeometry.from_yaml(options.geometry)
+        geometry = load_geometry(options.geometry)
         lengths = (np.array(options.lengths) if options.lengths
                    else leg_lengths(geometry, pose_of(options.pose)))
         print('leg lengths in m:', *(f'{length:.6f}' for length in lengths))

@@ -28,7 +28,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.commissioning import check, Commissioning
 from liedyn_ros.stewart.platform.architecture import architecture
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the check; return 0 where nothing is wrong, 1 where something is, 2 without one."""
     options = parser().parse_args(arguments)
     try:
-        geometry = StewartGeometry.from_yaml(options.geometry)
+        geometry = load_geometry(options.geometry)
         rows = read_rows(options.samples, 12)
         poses = np.array([pose_of(row[:6]) for row in rows])
         found = check(geometry, poses, rows[:, 6:], pose_of(options.home), options.tolerance)

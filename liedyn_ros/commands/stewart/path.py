@@ -25,14 +25,14 @@ import numpy as np
 from liedyn_ros.commands.stewart.pose_files import pose_of, read_rows
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import PathProver, StewartGeometry
+from liedyn_ros.stewart import load_geometry, PathProver
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the proof; return 0 where all is proved, 1 where a piece is not, 2 without a path."""
     options = parser().parse_args(arguments)
     try:
-        prover = PathProver(StewartGeometry.from_yaml(options.geometry), options.threshold)
+        prover = PathProver(load_geometry(options.geometry), options.threshold)
         poses = np.array([pose_of(row) for row in read_rows(options.path, 6)])
         begin = time.perf_counter()
         proof = prover.prove(poses, np.radians(options.tube_angle), options.tube_radius)

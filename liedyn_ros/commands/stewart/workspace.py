@@ -36,7 +36,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.stewart import PlatformMeter, StewartGeometry
+from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
 from liedyn_ros.stewart.platform.forms import Crank, Rail
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     begin = time.perf_counter()
     try:
-        geometry = StewartGeometry.from_yaml(options.geometry)
+        geometry = load_geometry(options.geometry)
         rotation = SO3.from_rpy(*np.radians((options.roll, options.pitch, options.yaw)))
         axes = axes_of(geometry, rotation, options)
         require_usable_home(geometry, rotation, axes, options)

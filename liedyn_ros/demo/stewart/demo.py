@@ -23,7 +23,7 @@ from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
-from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
+from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 
 RATE, DURATION = 1000.0, 10.0  # Hz, s
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus}
@@ -38,7 +38,7 @@ Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
 def run(folder: Path) -> bool:
     """Run the demo, write its pictures into a folder, and return whether the pose was tracked."""
     folder.mkdir(parents=True, exist_ok=True)
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     paper_case(geometry)
     print(f'\nStewart platform: simulator and pose node as two processes, {RATE:g} Hz, '
           f'{DURATION:g} s')

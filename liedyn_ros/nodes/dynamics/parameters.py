@@ -21,7 +21,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
 from liedyn_ros.model import annotate, load_model, load_urdf, Model
 from liedyn_ros.ros.node.parameters import Parameter
-from liedyn_ros.stewart import platform_model, StewartGeometry
+from liedyn_ros.stewart import load_geometry, platform_model, StewartGeometry
 
 MODEL = (
     Parameter('model_file', '', 'path of the model: a .yaml, .urdf or .xacro file, or '
@@ -80,7 +80,7 @@ def read_machine(
         if file:
             path = _path(file)
             if _of_platform(path) and not (options or values['loops_file']):
-                return StewartGeometry.from_yaml(path)
+                return load_geometry(path)
             model = load_model(path, arguments=named_values(
                 'xacro_arguments', values['xacro_arguments']), **options)
             return _annotated(model, values['loops_file'])

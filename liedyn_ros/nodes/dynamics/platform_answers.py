@@ -27,7 +27,7 @@ from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import count_entries
 from liedyn_ros.ros.node.warm_up import start_warm_up
 from liedyn_ros.stewart import (
-    model_state, platform_model, StewartDynamics, StewartGeometry)
+    load_geometry, model_state, platform_model, StewartDynamics, StewartGeometry)
 
 PLATFORM = 'platform'  # the body
 
@@ -139,6 +139,6 @@ class PlatformAnswers(DynamicsAnswers):
 
 def warm_up_platform() -> None:
     """Compile the kernels of a platform, or load them from the cache."""
-    geometry, pose = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml')), np.eye(4)
+    geometry, pose = load_geometry(config_file('stewart_geometry.yaml')), np.eye(4)
     pose[2, 3] = 0.5
     StewartDynamics(geometry).forward(pose, np.zeros(6), np.zeros(6))

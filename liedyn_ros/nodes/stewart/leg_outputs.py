@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the simulators of a platform publish: leg states in the form asked for, the true pose."""
+"""The publishers of the platform's simulators: leg states in the requested form, the true pose."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,6 @@ from std_msgs.msg import Float64, Header
 from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
-from liedyn_ros.nodes.stewart.pose.outputs import POSE
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -38,7 +37,8 @@ class LegOutputs:
         self._with_rates = with_rates and form != FLOAT64_TOPICS
         self._truth = PackedPublisher(
             node.open_publisher(PoseStamped, 'true_pose'),
-            PoseStamped(header=Header(frame_id=platform.base_frame)), (*STAMP, *POSE))
+            PoseStamped(header=Header(frame_id=platform.base_frame)),
+            (*STAMP, *(f'pose.{field}' for field in conversions.POSE_FIELDS)))
         names = self._actuators.names
         self._legs = ([self._open(LEG_STATES, names)] if form == JOINT_STATE
                       else [self._open(actuator_topic(name), [name]) for name in names])

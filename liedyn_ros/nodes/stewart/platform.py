@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.messages.conversions import from_position_quaternion
 from liedyn_ros.ros.node.parameters import ParameterSet
-from liedyn_ros.stewart import LegActuators, SmoothTrajectory, StewartGeometry
+from liedyn_ros.stewart import LegActuators, load_geometry, SmoothTrajectory, StewartGeometry
 
 LEG_STATES = 'leg_states'
 LEG_FORCES = 'leg_forces'
@@ -40,7 +40,7 @@ class Platform:
     @classmethod
     def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
         """Read and check; raises LiedynError naming what is wrong."""
-        geometry = StewartGeometry.from_yaml(
+        geometry = load_geometry(
             parameters['geometry_file'] or config_file('stewart_geometry.yaml'))
         names = parameters['actuator_names']
         return cls(

@@ -17,9 +17,9 @@ from liedyn_ros.nodes.stewart.parameters import PLATFORM
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.stewart import (
     AssemblyModeSolver, GaussNewton, leg_lengths, LegActuators, LegSimulation, LengthSensor,
-    LevenbergMarquardt, MonitorConfig, MonitoredTracker, MotionEstimator, OrientationSensor,
-    PathProver, PlatformController, PlatformMeter, PlatformSimulation, PoseCertifier,
-    SmoothTrajectory, StewartDynamics, StewartGeometry)
+    LevenbergMarquardt, load_geometry, MonitorConfig, MonitoredTracker, MotionEstimator,
+    OrientationSensor, PathProver, PlatformController, PlatformMeter, PlatformSimulation,
+    PoseCertifier, SmoothTrajectory, StewartDynamics, StewartGeometry)
 from liedyn_ros.stewart.platform.kinematics import driven_platform
 
 NOISE = 1e-5  # m, m/s and rad; any will do
@@ -49,7 +49,7 @@ def warm_up_tracking() -> None:
         tracker.track(1_000_000 * SETTLED, np.tile([0.3, 0.9], 3))  # which no pose has
     PlatformMeter(geometry).measure(home).exceeded_limits()
     AssemblyModeSolver(geometry).solve(lengths)
-    cranks = StewartGeometry.from_yaml(config_file('stewart_cranks.yaml'))
+    cranks = load_geometry(config_file('stewart_cranks.yaml'))
     PlatformMeter(cranks).measure(home).exceeded_limits()
     driven_platform(cranks, np.zeros(6))
     PoseCertifier(geometry).certify(home, lengths)
@@ -78,6 +78,6 @@ def warm_up_dynamics() -> None:
 
 
 def _platform() -> tuple[StewartGeometry, Array]:
-    return (StewartGeometry.from_yaml(config_file('stewart_geometry.yaml')),
+    return (load_geometry(config_file('stewart_geometry.yaml')),
             conversions.from_position_quaternion(
                 DEFAULTS['home_position'], DEFAULTS['home_orientation']))

@@ -20,6 +20,9 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels.motion import position_quaternion, split
 from liedyn_ros.lie.kernels.so3 import to_quaternion
 
+POSE_FIELDS = (*(f'position.{axis}' for axis in 'xyz'),  # of a Pose, as pose_numbers
+               *(f'orientation.{part}' for part in 'xyzw'))
+
 
 def nanoseconds(stamp: Time) -> int:
     """Return a stamp in ns."""

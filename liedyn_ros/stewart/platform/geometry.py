@@ -6,26 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The geometry of a Stewart platform: where the legs are fixed, how long they may be, names."""
+"""The geometry of a Stewart platform: joints, limits, types and names of its legs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 import itertools
 import math
-from pathlib import Path
 from typing import Any
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import (
-    DescriptionWarning, GeometryError, LiedynError, LimitError, NameSetError)
-from liedyn_ros.common.yaml_reader import Node, read
+from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
 from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, row, Strut
-from liedyn_ros.stewart.platform.masses import PlatformMasses, read_masses
+from liedyn_ros.stewart.platform.masses import PlatformMasses
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +51,8 @@ class StewartGeometry:
     platform_joints: Array
     length_limits: Array
     name: str = 'stewart_platform'
-    base_cones: Array = field(default_factory=lambda: _any_direction(1.0))
-    platform_cones: Array = field(default_factory=lambda: _any_direction(-1.0))
+    base_cones: Array = field(default_factory=lambda: unlimited_cones(1.0))
+    platform_cones: Array = field(default_factory=lambda: unlimited_cones(-1.0))
     leg_diameter: float = 0.0
     forms: tuple[LegForm, ...] = (Strut(),) * 6
     masses: PlatformMasses | None = None
@@ -175,33 +171,6 @@ class StewartGeometry:
             raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least} to {most} '
                              f'{form.unit}, got {lengths[leg]}')
 
-    @classmethod
-    def from_yaml(cls, path: str | Path) -> 'StewartGeometry':
-        """
-        Read a geometry file; see docs/conventions.md for its form.
-
-        Raises GeometryError. Warns, by DescriptionWarning, of a platform that is singular at every
-        pose or nearly so, with the direction in which it is free.
-        """
-        # Imported here: it measures the poses of geometries, so its module needs this one.
-        from liedyn_ros.stewart.platform.architecture import architectural_fault
-        try:
-            geometry = _described(read(path, 'geometry'))
-        except LiedynError as error:
-            raise GeometryError(f'{path}: {error}') from error
-        if fault := architectural_fault(geometry):
-            warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=2)
-        return geometry
-
-    @classmethod
-    def from_mapping(cls, document: Any) -> 'StewartGeometry':
-        """
-        Build from a geometry file's content, in metres; see docs/conventions.md.
-
-        Raises DescriptionError, or what a geometry raises.
-        """
-        return _described(Node(document, 'geometry'))
-
 
 def radius_of_gyration(points: Array) -> float:
     """Return the root mean square distance of points (n, 3) from their centroid."""
@@ -249,7 +218,7 @@ def _least(form: LegForm) -> float:
     return 0.0 if isinstance(form, Strut | OffsetStrut) else -math.inf
 
 
-def _any_direction(z: float) -> Array:
+def unlimited_cones(z: float) -> Array:
     """Return cones about the z axis, upwards or downwards, that are no limit."""
     return np.tile([0.0, 0.0, z, math.pi], (6, 1))
 
@@ -270,67 +239,3 @@ def _diameter(value: ArrayLike) -> float:
     if diameter < 0.0:
         raise GeometryError(f'leg_diameter: expected 0 m or more, got {diameter}')
     return diameter
-
-
-def _described(root: Node) -> StewartGeometry:
-    legs = root.take('legs')
-    named = legs.items()
-    if len(named) != 6:
-        raise GeometryError(f'{legs.path}: expected six legs, got {[name for name, _ in named]}')
-    base, platform, limits = np.empty((6, 3)), np.empty((6, 3)), np.empty((6, 2))
-    cones = {'base_cone': _any_direction(1.0), 'platform_cone': _any_direction(-1.0)}
-    forms: list[LegForm] = []
-    for k, (_, leg) in enumerate(named):
-        base[k], platform[k] = leg.take('base').numbers(3), leg.take('platform').numbers(3)
-        form, limits[k] = _form(leg)
-        forms.append(form)
-        for key, rows in cones.items():
-            cone = leg.optional(key)
-            if cone is not None:
-                rows[k] = *cone.take('axis').numbers(3), cone.take('angle').number()
-                cone.finish()
-        leg.finish()
-    name, diameter = root.take('name', 'stewart_platform'), root.take('leg_diameter', 0.0)
-    names, masses = tuple(leg_name for leg_name, _ in named), root.optional('masses')
-    root.finish()
-    return StewartGeometry(
-        names, base, platform, limits, name.text(), cones['base_cone'], cones['platform_cone'],
-        diameter.number(), tuple(forms), None if masses is None else read_masses(
-            masses, names, [form.driven for form in forms]))
-
-
-def _form(leg: Node) -> tuple[LegForm, list[float]]:
-    """Return a leg's form and the limits of its value."""
-    drives = {key: leg.optional(key) for key in ('rail', 'crank')}
-    universal = {end: leg.optional(f'{end}_universal') for end in ('base', 'platform')}
-    given = [node for node in drives.values() if node is not None]
-    if len(given) > 1 or (given and any(universal.values())):
-        leg.fail('one of rail, crank and offset universal joints at most')
-    if not given:
-        limits = leg.take('length', [0.0, math.inf]).numbers(2, infinite=True)
-        return _strut(universal), limits
-    drive = given[0]
-    with drive.context():
-        if drive is drives['rail']:
-            form: LegForm = Rail(
-                tuple(drive.take('direction').numbers(3)), drive.take('rod').number(),
-                drive.take('pushes', True).truth())
-        else:
-            form = Crank(
-                tuple(drive.take('axis').numbers(3)), tuple(drive.take('zero').numbers(3)),
-                drive.take('radius').number(), drive.take('rod').number(),
-                drive.take('pushes', True).truth())
-    limits = drive.take('travel', [-math.inf, math.inf]).numbers(2, infinite=True)
-    drive.finish()
-    return form, limits
-
-
-def _strut(universal: dict[str, Node | None]) -> LegForm:
-    """Return the form of a strut on the universal joints that a file describes."""
-    numbers: dict[str, Any] = {}
-    for end, joint in universal.items():
-        if joint is not None:
-            numbers[f'{end}_axis'] = tuple(joint.take('axis').numbers(3))
-            numbers[f'{end}_offset'] = joint.take('offset').number()
-            joint.finish()
-    return OffsetStrut(**numbers) if numbers else Strut()

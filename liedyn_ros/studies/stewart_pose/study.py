@@ -20,7 +20,7 @@ import time
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import load_geometry
 from liedyn_ros.studies.stewart_pose import figures
 from liedyn_ros.studies.stewart_pose.figures import Cells
 from liedyn_ros.studies.stewart_pose.paper import STATES, Study, Table, TABLES, UNEXPLAINED
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, print its tables, write its figures."""
     folder = parse(arguments).folder
     begin = time.perf_counter()
-    study = Study(StewartGeometry.from_yaml(config_file('stewart_geometry.yaml')))
+    study = Study(load_geometry(config_file('stewart_geometry.yaml')))
     cells: Cells = {}
     for table in TABLES:
         cells |= run(study, table)

@@ -13,7 +13,7 @@ import pytest
 from liedyn_ros.commands.stewart import check
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import leg_lengths, StewartGeometry
+from liedyn_ros.stewart import leg_lengths, load_geometry
 
 POSES = [(0.0, 0.0, 0.5, 0.0, 0.0, 0.0), (0.05, 0.02, 0.48, 5.0, -8.0, 12.0),
          (-0.04, 0.06, 0.53, -7.0, 4.0, -15.0)]
@@ -21,7 +21,7 @@ POSES = [(0.0, 0.0, 0.5, 0.0, 0.0, 0.0), (0.05, 0.02, 0.48, 5.0, -8.0, 12.0),
 
 def samples(change=lambda lengths: lengths):
     """Return a file's text of poses and their readings."""
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     lines = ['# x y z roll pitch yaw, readings']
     for pose in POSES:
         lengths = change(leg_lengths(geometry, pose_of(pose)))

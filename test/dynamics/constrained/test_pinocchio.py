@@ -16,7 +16,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.model import Model, pose
-from liedyn_ros.stewart import model_state, platform_model, StewartGeometry
+from liedyn_ros.stewart import load_geometry, model_state, platform_model
 
 pin = pytest.importorskip('pinocchio')
 pinocchio_twin = pytest.importorskip('support.witnesses.pinocchio_twin')
@@ -51,7 +51,7 @@ def test_accelerations_and_forces(closures: tuple[str, ...], floating: bool,
 
 @pytest.mark.parametrize(('form', 'height'), [('hexaglide', 0.55), ('cranks', 0.24)])
 def test_platforms_on_rails_and_cranks(form: str, height: float) -> None:
-    geometry = StewartGeometry.from_yaml(config_file(f'stewart_{form}.yaml'))
+    geometry = load_geometry(config_file(f'stewart_{form}.yaml'))
     model, rng = platform_model(geometry), np.random.default_rng(2)
     q, v = model_state(geometry, pose([0.01, 0.0, height]), rng.normal(size=6))
     assert_same_dynamics(model, q, v, np.where(model.actuated, rng.normal(size=model.nv), 0.0))

@@ -12,21 +12,21 @@ import gc
 from pathlib import Path
 
 import pytest
-from tools import mutations
+from tools import mutation_cases
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 
 def test_spoilt_files_load_or_are_refused(tmp_path: Path) -> None:
-    outcomes = [mutations.read_case(tmp_path, suffix, text)
-                for suffix, text in mutations.cases(300, 150, seed=2)]
+    outcomes = [mutation_cases.read_case(tmp_path, suffix, text)
+                for suffix, text in mutation_cases.cases(300, 150, seed=2)]
     assert outcomes.count('loads') > 5 and outcomes.count('refused') > 200
 
 
 def test_the_sources_of_the_run_load(tmp_path: Path) -> None:
     for suffix in ('urdf', 'yaml'):
-        assert mutations.read_case(tmp_path, suffix, mutations.source(suffix)) == 'loads'
+        assert mutation_cases.read_case(tmp_path, suffix, mutation_cases.source(suffix)) == 'loads'
 
 
 @pytest.mark.filterwarnings('error')
@@ -43,8 +43,9 @@ def test_the_search_for_garbage_is_as_it_was_after_a_file(tmp_path: Path, enable
     before = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()
-        for suffix, text in (('urdf', mutations.URDF), ('urdf', '<robot'), ('yaml', 'format: 2')):
-            mutations.read_case(tmp_path, suffix, text)
+        for suffix, text in (
+                ('urdf', mutation_cases.URDF), ('urdf', '<robot'), ('yaml', 'format: 2')):
+            mutation_cases.read_case(tmp_path, suffix, text)
             assert gc.isenabled() == enabled
     finally:
         (gc.enable if before else gc.disable)()

@@ -15,7 +15,7 @@ import pytest
 from rclpy.logging import LoggingSeverity
 from support.bench.dynamics_bench import AERIAL, Motion, ServerBench
 
-from tools import mutations
+from tools import mutation_cases
 
 pytestmark = pytest.mark.ros
 START = 'format: 1\nname: x\nbodies: {a: {mass: '
@@ -57,8 +57,8 @@ def test_bad_files_are_refused_and_the_model_kept(bench, tmp_path):
 
 def test_spoilt_files_load_or_are_refused(bench, tmp_path):
     server, served = ServerBench(bench, model_file=AERIAL.name), 'aerial_manipulator'
-    for suffix, text in mutations.cases(60, 40, seed=1):
-        result = server.configure(model_file=str(mutations.write(tmp_path, suffix, text)))
+    for suffix, text in mutation_cases.cases(60, 40, seed=1):
+        result = server.configure(model_file=str(mutation_cases.write(tmp_path, suffix, text)))
         found = server.call(DescribeModel, 'describe_model')
         assert found.success
         assert result.successful or found.name == served
@@ -67,6 +67,7 @@ def test_spoilt_files_load_or_are_refused(bench, tmp_path):
 
 
 def test_what_a_description_warns_of_is_logged(bench):
-    server = ServerBench(bench, robot_description=mutations.URDF.replace('izz="2"', 'izz="9"'))
+    server = ServerBench(
+        bench, robot_description=mutation_cases.URDF.replace('izz="2"', 'izz="9"'))
     bench.until_logged(server.node, 'no principal moment above the sum', LoggingSeverity.WARN)
     assert server.call(DescribeModel, 'describe_model').name == 'all'  # it is used all the same

@@ -21,7 +21,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.dynamics.platform_answers import warm_up_platform
 from liedyn_ros.nodes.dynamics.solvers import warm_up_loops
 from liedyn_ros.ros.messages.conversions import from_twist
-from liedyn_ros.stewart import model_state, platform_model, StewartDynamics, StewartGeometry
+from liedyn_ros.stewart import load_geometry, model_state, platform_model, StewartDynamics
 
 pytestmark = pytest.mark.ros
 FILE = config_file('stewart_geometry.yaml')
@@ -40,7 +40,7 @@ class Asked:
     def __init__(self):
         """Draw the motion."""
         rng = np.random.default_rng(4)
-        self.geometry = StewartGeometry.from_yaml(FILE)
+        self.geometry = load_geometry(FILE)
         self.moved = motion(rng)
         self.a, self.forces = rng.normal(size=(3, 6)), 20.0 * rng.normal(size=(3, 6))
         self.external = rng.normal(size=6)
@@ -92,7 +92,7 @@ def test_leg_forces_of_a_motion_and_the_motion_under_leg_forces(bench):
 def test_a_platform_on_rails_is_answered_as_one_on_struts(bench):
     server, x = ready(bench)
     assert server.configure(model_file='stewart_hexaglide.yaml').successful
-    x.geometry = StewartGeometry.from_yaml(config_file('stewart_hexaglide.yaml'))
+    x.geometry = load_geometry(config_file('stewart_hexaglide.yaml'))
     x.moved = x.moved._replace(rotation=np.eye(3), position=np.array([0.02, 0.01, 0.55]))
     dynamics, external = StewartDynamics(x.geometry), np.zeros((3, 6))
     external[0] = x.external

@@ -15,9 +15,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Gains
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    PlatformController, PlatformSimulation, SmoothTrajectory, StewartDynamics, StewartGeometry)
+    load_geometry, PlatformController, PlatformSimulation, SmoothTrajectory, StewartDynamics)
 
-GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
 MOVING = SmoothTrajectory(
     HOME, [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], np.arange(6.0))

@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained import complete_velocity, ConstrainedDynami
 from liedyn_ros.lie import se3
 from liedyn_ros.model import pose
 from liedyn_ros.stewart import (
-    Crank, leg_lengths, leg_rates, LegMasses, LegPart, length_jacobian, model_state,
+    Crank, leg_lengths, leg_rates, LegMasses, LegPart, length_jacobian, load_geometry, model_state,
     OffsetStrut, platform_model, PlatformController, PlatformMasses, Rail, SmoothTrajectory,
     StewartDynamics, StewartGeometry, Strut)
 from liedyn_ros.stewart.simulation.platform_simulation import PlatformSimulation
@@ -32,7 +32,7 @@ HEIGHTS = {'hexaglide': 0.55, 'cranks': 0.24}
 
 def geometry_of(form: str, axial: float = 0.0) -> StewartGeometry:
     """Return a platform whose legs differ in mass, under tilted gravity."""
-    geometry = StewartGeometry.from_yaml(config_file(f'stewart_{form}.yaml'))
+    geometry = load_geometry(config_file(f'stewart_{form}.yaml'))
     rng, legs = np.random.default_rng(7), []
     for leg in geometry.forms:
         m1, m2, c2, i1, i2 = rng.uniform(0.3, 1.0, 5)
@@ -184,7 +184,7 @@ def test_power_is_the_rate_of_energy(form: str) -> None:
 @pytest.mark.parametrize('form', HEIGHTS)
 def test_a_controller_holds_a_simulated_platform(form: str) -> None:
     """The files of the package have masses: the simulator and the controller take them."""
-    geometry = StewartGeometry.from_yaml(config_file(f'stewart_{form}.yaml'))
+    geometry = load_geometry(config_file(f'stewart_{form}.yaml'))
     home = pose([0.0, 0.0, HEIGHTS[form]])
     trajectory = SmoothTrajectory(
         home, np.full(6, 0.01), np.full(6, 6.0), np.zeros(6), 1.0)

@@ -21,8 +21,8 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import pose
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, LegMasses, LegPart, length_jacobian, model_state, platform_model,
-    PlatformMasses, StewartDynamics, StewartGeometry)
+    leg_lengths, leg_rates, LegMasses, LegPart, length_jacobian, load_geometry, model_state,
+    platform_model, PlatformMasses, StewartDynamics, StewartGeometry)
 
 STATES = 1000
 
@@ -168,7 +168,7 @@ def test_weight_alone_on_massless_legs() -> None:
 
 
 def test_the_geometry_file_of_the_package_has_masses() -> None:
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     at = pose([0.0, 0.0, 0.5])
     forces = StewartDynamics(geometry).inverse(at, np.zeros(6), np.zeros(6)).forces
     assert (forces > 0.0).all()

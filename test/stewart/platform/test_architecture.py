@@ -18,7 +18,7 @@ from support.machines.leg_forms import example
 from liedyn_ros.common.errors import DescriptionWarning, GeometryError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    AssemblyModeSolver, leg_lengths, PlatformMeter, PoseTracker, StewartGeometry)
+    AssemblyModeSolver, leg_lengths, load_geometry, PlatformMeter, PoseTracker, StewartGeometry)
 from liedyn_ros.stewart.platform.architecture import architecture, require_regular
 
 RNG = np.random.default_rng(20261121)
@@ -97,7 +97,7 @@ def test_loading_a_file_names_an_architectural_singularity_and_the_free_directio
         f'  {name}: {{base: [{x}, {y}, 0.0], platform: [{0.5 * x}, {0.5 * y}, 0.0]}}\n'
         for name, (x, y) in zip('abcdef', REGULAR.tolist())))
     with pytest.warns(DescriptionWarning, match=r'similar\.yaml: .* are similar: .* it turns by'):
-        StewartGeometry.from_yaml(path)
+        load_geometry(path)
 
 
 def pose_above():

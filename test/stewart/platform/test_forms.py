@@ -23,8 +23,8 @@ from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_ends, leg_lengths, LegNoise, length_jacobian, PlatformMeter, PoseSolver, Status,
-    StewartGeometry, transmissions)
+    Flag, geometry_of, leg_ends, leg_lengths, LegNoise, length_jacobian, PlatformMeter, PoseSolver,
+    Status, transmissions)
 from liedyn_ros.stewart.platform.forms import Crank, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.tracking.covariance import of_measured
 
@@ -263,7 +263,7 @@ def test_bad_drives_are_named(change, message):
     content = hexaglide_document()
     change(content['legs']['leg_1'])
     with pytest.raises(LiedynError, match=message):
-        StewartGeometry.from_mapping(content)
+        geometry_of(content)
 
 
 @pytest.mark.parametrize(('make', 'message'), [

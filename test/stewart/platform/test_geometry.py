@@ -18,7 +18,7 @@ import yaml
 
 from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError, NameSetError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import geometry_of, load_geometry
 
 
 def document():
@@ -79,7 +79,7 @@ def test_bad_files_name_the_fault(tmp_path, change, message):
     path = tmp_path / 'geometry.yaml'
     path.write_text(yaml.safe_dump(content), encoding='utf-8')
     with pytest.raises(GeometryError, match=message) as caught:
-        StewartGeometry.from_yaml(path)
+        load_geometry(path)
     assert str(path) in str(caught.value)
 
 
@@ -88,19 +88,19 @@ def test_an_invalid_geometry_is_refused(tmp_path, text):
     path = tmp_path / 'geometry.yaml'
     path.write_text(text, encoding='utf-8')
     with pytest.raises(GeometryError, match=r'geometry\.yaml'):
-        StewartGeometry.from_yaml(path)
+        load_geometry(path)
 
 
 def test_a_key_given_twice_is_refused(tmp_path):
     path = tmp_path / 'geometry.yaml'
     path.write_text(config_file('stewart_geometry.yaml').read_text() + 'name: again\n')
     with pytest.raises(GeometryError, match="expected each key once and a text, got 'name'"):
-        StewartGeometry.from_yaml(path)
+        load_geometry(path)
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(GeometryError, match=r'nowhere\.yaml'):
-        StewartGeometry.from_yaml(tmp_path / 'nowhere.yaml')
+        load_geometry(tmp_path / 'nowhere.yaml')
 
 
 @pytest.mark.parametrize('place', ['base_joints', 'platform_joints'])
@@ -134,7 +134,7 @@ def test_without_limits_any_positive_length_is_within():
     content = document()
     for leg in content['legs'].values():
         leg.pop('length')
-    geometry = StewartGeometry.from_mapping(content)
+    geometry = geometry_of(content)
     assert geometry.within_limits(np.full(6, 1e6)).all()
 
 

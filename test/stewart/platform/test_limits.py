@@ -20,7 +20,7 @@ import yaml
 from liedyn_ros.common.errors import GeometryError, LiedynError, NotFiniteError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import Flag, leg_lengths, MonitoredTracker, PlatformMeter, StewartGeometry
+from liedyn_ros.stewart import Flag, geometry_of, leg_lengths, MonitoredTracker, PlatformMeter
 from liedyn_ros.stewart.platform.kernels.limits import distance
 from liedyn_ros.stewart.platform.limits import PAIRS
 
@@ -123,7 +123,7 @@ def document(**leg):
 def test_cones_and_diameter_come_from_the_file():
     content = document(base_cone={'axis': [0, 3, 4], 'angle': 0.7})
     content['leg_diameter'] = 0.03
-    geometry = StewartGeometry.from_mapping(content)
+    geometry = geometry_of(content)
     assert np.allclose(geometry.base_cones[1], [0.0, 0.6, 0.8, 0.7])
     assert np.allclose(geometry.base_cones[0], [0.0, 0.0, 1.0, np.pi])
     assert np.allclose(geometry.platform_cones[1], [0.0, 0.0, -1.0, np.pi])
@@ -138,7 +138,7 @@ def test_cones_and_diameter_come_from_the_file():
     ({'platform_cone': {'axis': [0, 0, 1], 'angle': 'wide'}}, 'leg_2/platform_cone/angle')])
 def test_wrong_cones_are_named(leg, message):
     with pytest.raises(LiedynError, match=message):
-        StewartGeometry.from_mapping(document(**leg))
+        geometry_of(document(**leg))
 
 
 def test_a_negative_diameter_is_refused(geometry):

@@ -16,9 +16,9 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, PlatformSimulation, StewartDynamics, StewartGeometry)
+    leg_lengths, leg_rates, load_geometry, PlatformSimulation, StewartDynamics)
 
-GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
 PUSH = np.array([30.0, -20.0, 10.0, 25.0, -15.0, 5.0])  # N
 
@@ -110,6 +110,6 @@ def test_refuses():
     low = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.05])
     with pytest.raises(LiedynError, match=r'length of leg_1: expected 0\.25 to 0\.95 m'):
         PlatformSimulation(GEOMETRY, low)
-    octahedron = StewartGeometry.from_yaml(config_file('stewart_octahedron.yaml'))
+    octahedron = load_geometry(config_file('stewart_octahedron.yaml'))
     with pytest.raises(LiedynError, match='expected masses, got none'):
         PlatformSimulation(octahedron, HOME)

@@ -22,9 +22,9 @@ from visualization_msgs.msg import MarkerArray
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
-from liedyn_ros.stewart import leg_lengths, StewartGeometry
+from liedyn_ros.stewart import leg_lengths, load_geometry
 
-GEOMETRY = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 LEGS = list(GEOMETRY.leg_names)
 HOME = pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 0.0))
 NEAR = pose_of((0.005, -0.003, 0.502), (1.0, -0.5, 2.0))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq, root
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.platform.forms import Crank, OffsetStrut, Rail
 
 # The examples of config/, and how far above its base each is at home, m.
@@ -24,7 +24,7 @@ def example(name):
     """Return an example's geometry and its home pose."""
     home = np.eye(4)
     home[2, 3] = HOMES[name]
-    return StewartGeometry.from_yaml(config_file(f'stewart_{name}.yaml')), home
+    return load_geometry(config_file(f'stewart_{name}.yaml')), home
 
 
 def reference_values(geometry, pose):

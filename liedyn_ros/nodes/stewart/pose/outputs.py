@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the pose node publishes: pose, twist, status, markers, TF."""
+"""The publishers of the pose node: pose, twist, status, markers, TF."""
 
 from collections.abc import Sequence
 
@@ -15,25 +15,23 @@ from liedyn_interfaces.msg import StewartStatus
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
-from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
+from liedyn_ros.nodes.stewart.status import (
+    certificate_of, fill_certificate, fill_refusal, fill_status, UNKNOWN)
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.messages.tf import has_listeners, open_broadcaster
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.stewart import Flag, MonitoredPose, PoseCertifier, Solution, TrackedPose
+from liedyn_ros.stewart import Flag, MonitoredPose, PoseCertifier, TrackedPose
 
 LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
-POSE = (*(f'pose.position.{axis}' for axis in 'xyz'),
-        *(f'pose.orientation.{part}' for part in 'xyzw'))
+POSE = tuple(f'pose.{field}' for field in conversions.POSE_FIELDS)
 TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
 STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
           'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
           'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
           'passed_over')
-UNKNOWN = float('nan')  # of numbers in the status of a sample that was not solved
-NOT_CERTIFIED = (UNKNOWN,) * 8
 
 
 class StewartOutputs:
@@ -46,7 +44,7 @@ class StewartOutputs:
 
     def __init__(
             self, node: ManagedNode, platform: Platform, certifier: PoseCertifier | None) -> None:
-        """Open the publishers; certifier: what proves poses, None where nothing does."""
+        """Open the publishers; certifier: None for a platform without certificates."""
         base, body = platform.base_frame, platform.platform_frame
         self._status_publisher = node.open_publisher(StewartStatus, 'status')
         self._markers = node.open_publisher(MarkerArray, 'markers')
@@ -77,10 +75,10 @@ class StewartOutputs:
             self, monitored: MonitoredPose, flags: int, *, with_tf: bool, age: float,
             passed_over: int) -> None:
         """
-        Publish what else is known of one sample: TF and twist if it converged, and its status.
+        Publish the rest of one sample: TF and twist if it converged, and its status.
 
-        flags: its own, and those of samples passed over. age: s. What nobody listens to is not
-        filled in.
+        flags: its own, and those of samples passed over. age: s. A message without a listener is
+        not filled in.
         """
         stamp, converged = divmod(monitored.stamp_ns, SECOND), monitored.converged
         if with_tf and self._broadcaster is not None and converged and has_listeners(
@@ -143,50 +141,3 @@ class StewartOutputs:
         if self._markers.get_subscription_count():
             self._markers.publish(self._picture.at(
                 conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))
-
-
-def fill_status(
-        status: StewartStatus, solution: Solution | TrackedPose, start: int,
-        solve_time: float) -> None:
-    """Write how a solve went."""
-    status.status = int(solution.status)
-    status.message = describe(solution)
-    status.start = start
-    status.iterations = solution.iterations
-    status.residual = solution.residual
-    status.smallest_singular_value = solution.smallest_singular_value
-    status.solve_time = solve_time
-
-
-def certificate_of(
-        certifier: PoseCertifier | None, solution: Solution | TrackedPose,
-        lengths: Array) -> tuple[float, ...]:
-    """Return error radius, uniqueness radius and six bounds of a pose, NaN where nothing is."""
-    if certifier is None or not solution.converged:
-        return NOT_CERTIFIED
-    radius, unique, _, *bounds = certifier.numbers(solution.pose, lengths)
-    return radius, unique, *bounds
-
-
-def fill_certificate(status: StewartStatus, numbers: Sequence[float]) -> None:
-    """Write what certificate_of returns."""
-    status.error_radius, status.uniqueness_radius, *bounds = numbers
-    status.error_bound = bounds
-
-
-def fill_refusal(status: StewartStatus, reason: str) -> None:
-    """Write why nothing was solved."""
-    status.status, status.message = StewartStatus.REJECTED, reason
-    status.residual = status.smallest_singular_value = status.solve_time = UNKNOWN
-    status.prediction_gap = status.time_to_singularity = UNKNOWN
-    status.length = [UNKNOWN] * 6
-    fill_certificate(status, NOT_CERTIFIED)
-
-
-def describe(solution: Solution | TrackedPose) -> str:
-    """Return what went wrong, empty if nothing did."""
-    if solution.converged:
-        return ''
-    return (f'expected lengths of a regular pose, got {solution.status.name.lower()} after '
-            f'{solution.iterations} iterations: largest length error {solution.residual:.3g} m, '
-            f'smallest singular value {solution.smallest_singular_value:.3g}')

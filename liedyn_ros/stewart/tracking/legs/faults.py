@@ -10,7 +10,7 @@
 
 from typing import NamedTuple
 
-from liedyn_ros.stewart.flags import Flag
+from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.tracking.legs.kernels import fault_tables as tables
 
 LEGS = tuple(tuple(leg for leg in range(6) if bits >> leg & 1) for bits in range(64))

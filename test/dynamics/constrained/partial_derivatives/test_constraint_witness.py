@@ -28,7 +28,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.lie import se3
 from liedyn_ros.model import annotate, load_urdf, Model, ModelBuilder
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
 
@@ -76,7 +76,7 @@ def leg():
 
 def stewart():
     """Return the platform of the package."""
-    geometry = StewartGeometry.from_yaml(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     q, _ = model_state(
         geometry, se3.exp([0.1, -0.05, 0.2, 0.02, -0.03, 0.5]), np.zeros(6))
     return split(platform_model(geometry)), q

@@ -20,7 +20,7 @@ from std_srvs.srv import Trigger
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotFiniteError
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.pose.outputs import (
+from liedyn_ros.nodes.stewart.status import (
     certificate_of, describe, fill_certificate, fill_refusal, fill_status, UNKNOWN)
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
