@@ -31,9 +31,12 @@ def test_every_node_has_an_executable():
 def test_a_node_starts_alone_and_ends_cleanly(bench, namespace, name):
     """What it waits for is no error; a node without a model is active too."""
     with subprocess.Popen(
-            [sys.executable, '-m', NODES[name], '--ros-args', '-r', f'__ns:={namespace}'],
+            [sys.executable, '-c', f'from {NODES[name]} import main; main()',
+             '--ros-args', '-r', f'__ns:={namespace}'],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
+            bench.until(lambda: process.poll() is not None or bench.partner.count_services(
+                f'{namespace}/{name}/get_state'), f'{name} to be there')
             bench.until(lambda: process.poll() is not None or bench.call(
                 GetState, f'{name}/get_state').current_state.id == State.PRIMARY_STATE_ACTIVE,
                 f'{name} to be active')
