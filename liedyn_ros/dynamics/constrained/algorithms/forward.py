@@ -9,8 +9,8 @@
 """Constrained forward dynamics: the accelerations under joint forces (Kim 67 to 69)."""
 
 from functools import cached_property
-from typing import cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
@@ -29,9 +29,9 @@ class ConstrainedForward:
     """
 
     def __init__(self, solver: Solver) -> None:
-        """Take what runs the kernel."""
-        self._solver, self._task = solver, hybrid_task(solver.everywhere)
-        self._reads = solver.nowhere, solver.everywhere
+        """Take the solver."""
+        self._solver = solver
+        self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
                  external: ArrayLike | None = None, closed: bool = True) -> ConstrainedSolution:
@@ -41,27 +41,14 @@ class ConstrainedForward:
         closed False accepts a state off the constraints, as in the stages of an integrator. The
         accelerations then keep A v as it is.
         """
-        return cast(ConstrainedSolution, self._solve(False, q, v, tau, external, closed))
+        return self._solver.solve(self._task, q, v, None, tau, external, closed)
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
               external: ArrayLike | None = None) -> ConstrainedSolutions:
         """Return the solutions of q (K, nq), v (K, nv), tau (K, nv) or (K, order + 1, nv)."""
-        return cast(ConstrainedSolutions, self._solve(True, q, v, tau, external, True))
+        return self._solver.solve_batch(self._task, q, v, None, tau, external)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedForwardPartialDerivatives:
         """Return the derivatives of a and the multipliers by all input: call it."""
         return ConstrainedForwardPartialDerivatives(self._solver, self)
-
-    def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-               external: ArrayLike | None, closed: bool
-               ) -> ConstrainedSolution | ConstrainedSolutions:
-        solver = self._solver
-        found = None if batch else solver.attempt(
-            self._task, q, v, None, tau, external, closed, True)
-        if found is not None:
-            return found
-        states = solver.states(batch, q, v, None, tau, external, self._reads)
-        results, s, code = solver.run(self._task, states, closed)
-        solver.check(states, s, code, tau=states.tau)
-        return solver.solution(states, results, True)

@@ -9,7 +9,6 @@
 """Constrained hybrid dynamics: of each coordinate either is known (Kim 70 to 80)."""
 
 from functools import cached_property
-from typing import cast
 
 from numpy.typing import ArrayLike
 
@@ -19,7 +18,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
-from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Task
 from liedyn_ros.dynamics.tree.inputs import mask
 
 
@@ -33,13 +32,13 @@ class ConstrainedHybrid:
     """
 
     def __init__(self, solver: Solver) -> None:
-        """Take what runs the kernel."""
+        """Take the solver."""
         self._solver = solver
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                  tau: ArrayLike, *, external: ArrayLike | None = None) -> ConstrainedSolution:
         """Return the solution of a state."""
-        return cast(ConstrainedSolution, self._solve(False, q, v, prescribed, a, tau, external))
+        return self._solver.solve(self._task(prescribed, tau), q, v, a, tau, external)
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
               tau: ArrayLike, *, external: ArrayLike | None = None) -> ConstrainedSolutions:
@@ -48,27 +47,15 @@ class ConstrainedHybrid:
 
         What is prescribed is the same for all.
         """
-        return cast(ConstrainedSolutions, self._solve(True, q, v, prescribed, a, tau, external))
+        return self._solver.solve_batch(self._task(prescribed, tau), q, v, a, tau, external)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedHybridPartialDerivatives:
         """Return the derivatives of a, tau and the multipliers by all input: call it."""
         return ConstrainedHybridPartialDerivatives(self._solver, self)
 
-    def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-               tau: ArrayLike | None, external: ArrayLike | None
-               ) -> ConstrainedSolution | ConstrainedSolutions:
-        solver = self._solver
-        which = mask('prescribed', prescribed, solver.model.nv)
-        free = ~which
-        if tau is None and free.any():
-            raise LiedynError('tau: expected forces where accelerations are sought, got None')
-        task, unprescribed = hybrid_task(free), bool(free.all())
-        found = None if batch else solver.attempt(
-            task, q, v, a, tau, external, True, unprescribed)
-        if found is not None:
-            return found
-        states = solver.states(batch, q, v, a, tau, external, (which, free))
-        results, s, code = solver.run(task, states, True)
-        solver.check(states, s, code, tau=states.tau)
-        return solver.solution(states, results, unprescribed)
+    def _task(self, prescribed: ArrayLike, tau: ArrayLike | None) -> Task:
+        task = hybrid_task(~mask('prescribed', prescribed, self._solver.model.nv))
+        if tau is None and task.reads_tau.any():
+            raise LiedynError('tau: expected forces where accelerations are unknown, got None')
+        return task

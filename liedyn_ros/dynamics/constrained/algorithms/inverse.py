@@ -9,22 +9,15 @@
 """Constrained inverse dynamics: the joint forces of a motion (Kim 57 to 66)."""
 
 from functools import cached_property
-from typing import cast, NoReturn
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, ModelError
-from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
-from liedyn_ros.dynamics.constrained.kernels import solver as kernels
-from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     ConstrainedInversePartialDerivatives)
 from liedyn_ros.dynamics.constrained.solver.solution import (
-    CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
-from liedyn_ros.dynamics.constrained.solver.solver import Solver, suffix_of
-from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE
+    ConstrainedSolution, ConstrainedSolutions)
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
 from liedyn_ros.dynamics.tree.inputs import mask
 
 
@@ -42,7 +35,7 @@ class ConstrainedInverse:
     """
 
     def __init__(self, solver: Solver) -> None:
-        """Take what runs the kernel."""
+        """Take the solver."""
         self._solver = solver
 
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
@@ -50,8 +43,8 @@ class ConstrainedInverse:
                  redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
                  external: ArrayLike | None = None) -> ConstrainedSolution:
         """Return the solution of a state."""
-        return cast(ConstrainedSolution, self._solve(
-            False, q, v, a, tau, actuated, redundancy, weights, external))
+        task = self._task(actuated, redundancy, weights)
+        return self._solver.solve(task, q, v, a, tau, external)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
               tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
@@ -62,46 +55,16 @@ class ConstrainedInverse:
 
         Actuators, redundancy and weights are the same for all.
         """
-        return cast(ConstrainedSolutions, self._solve(
-            True, q, v, a, tau, actuated, redundancy, weights, external))
+        task = self._task(actuated, redundancy, weights)
+        return self._solver.solve_batch(task, q, v, a, tau, external)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedInversePartialDerivatives:
         """Return the derivatives of tau and the multipliers by all input: call it."""
         return ConstrainedInversePartialDerivatives(self._solver, self)
 
-    def _solve(self, batch: bool, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-               tau: ArrayLike | None, actuated: ArrayLike | None, redundancy: str,
-               weights: ArrayLike | None, external: ArrayLike | None
-               ) -> ConstrainedSolution | ConstrainedSolutions:
-        solver = self._solver
-        driven = solver.model.actuated if actuated is None else mask(
-            'actuated', actuated, solver.model.nv)
-        task = inverse_task(solver.constraints.m, driven, redundancy, weights)
-        found = None if batch else solver.attempt(task, q, v, a, tau, external, True, False)
-        if found is not None and found.status is not ConstraintStatus.INCONSISTENT:
-            return found
-        states = solver.states(batch, q, v, a, tau, external, (solver.everywhere,) * 2)
-        results, s, code = solver.run(task, states, True)
-        if code == kernels.UNMOVED:
-            self._refuse_actuators(states.q[s] if batch else states.q, driven,
-                                   suffix_of(states, s))
-        solver.check(states, s, code, a=states.a)
-        for s, report in enumerate(np.atleast_2d(results.report)):
-            if report[DEFECT] > CONSISTENT:
-                raise LiedynError(
-                    f'a{suffix_of(states, s)}: expected a motion that the constraints allow, got '
-                    f'one that leaves {report[DEFECT]:.3g} of them open. '
-                    'complete_acceleration computes it from the accelerations of the actuated '
-                    'joints')
-        return solver.solution(states, results, False)
-
-    def _refuse_actuators(self, q: Array, driven: NDArray[np.bool_], suffix: str) -> NoReturn:
-        solver = self._solver
-        _, free = solve_passive(solver.constraints.jacobian(q), ~driven)
-        moves = np.abs(free).max(axis=0, initial=0.0) > 1e-6
-        names = [name for name, passive in zip(solver.model.coordinate_names, ~driven) if passive]
-        at = f' at q{suffix}' if suffix else ''
-        raise ModelError(f'actuated: expected actuators that decide the motion, got '
-                         f'{int(driven.sum())}, which leave mobility {len(free)} to '
-                         f'{[name for name, moving in zip(names, moves) if moving]}{at}')
+    def _task(self, actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None
+              ) -> Task:
+        model = self._solver.model
+        driven = model.actuated if actuated is None else mask('actuated', actuated, model.nv)
+        return inverse_task(self._solver.constraints.m, driven, redundancy, weights)

@@ -96,7 +96,7 @@ class ConstrainedForwardPartialDerivatives:
     def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
         """Take the solver and forward dynamics."""
         self._solver, self._solve, self._model = solver, solve, solver.model
-        self._task = hybrid_task(solver.everywhere)
+        self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, *, closed: bool = True

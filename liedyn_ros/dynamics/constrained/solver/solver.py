@@ -6,17 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What constrained forward, hybrid and inverse dynamics share: checks, and the kernel's runs."""
+"""Solves the tasks of constrained dynamics: of one state, and of many."""
 
 from functools import cached_property, partial
 import math
 from typing import cast, NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
-from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
@@ -25,38 +24,18 @@ from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     DEFECT, QUALITY, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
+from liedyn_ros.dynamics.constrained.solver.refusals import (
+    refuse_actuators, refuse_motion, refuse_open)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus, NEAR_SINGULAR)
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.tree.inputs import stop
-from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
-from liedyn_ros.model.configuration import with_unit_quaternions
 
 NO_WRENCHES = np.zeros((0, 1, 6))  # kernels look no further than the number of bodies
 _FLOAT64 = np.dtype(np.float64)
-
-
-class States(NamedTuple):
-    """
-    Checked states, and what is known of their motion and forces.
-
-    Each array has the axes of shape, () or (K,), first. a and tau have an axis of orders next;
-    single says that none was given. external are Taylor coefficients (B, orders, 6).
-    """
-
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-    external: Array
-    single: bool
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Return () for one state, (K,) for a batch."""
-        return self.q.shape[:-1]
 
 
 class Results(NamedTuple):
@@ -84,16 +63,13 @@ class BatchTables:
 
 
 class Solver:
-    """Runs tasks on the tables of one ConstrainedDynamics, or of threads where states are many."""
+    """Runs tasks on the tables of one ConstrainedDynamics, or of threads for many states."""
 
     def __init__(self, constraints: Constraints, dissipation: bool) -> None:
         """Bind the kernel."""
         self.constraints, self.model = constraints, constraints.model
         nv, m = self.model.nv, constraints.m
-        self.everywhere = np.ones(nv, dtype=np.bool_)
-        self.nowhere = np.zeros(nv, dtype=np.bool_)
-        self._unknown = [function.name for function in constraints.functions
-                         if function.jacobian_series is None]
+        self._inputs = Inputs(constraints)
         self._pool = BatchPool(partial(BatchTables, self.model, dissipation))
         self._nv, self._m = nv, m
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
@@ -101,25 +77,61 @@ class Solver:
         self._bind()
 
     def _bind(self) -> None:
-        """Bind the kernel to the tables, which are new where there is room for more orders."""
+        """Bind the kernel to the tables, which are new if they had to grow."""
         self._kernel = BoundKernel(solver.solve, self.constraints.data.words)
 
     @cached_property
     def mobility(self) -> Mobility:
-        """Return what the constraints leave free where the machine is not singular."""
+        """Return the mobility at configurations that are not singular."""
         return mobility(self.constraints)
 
-    def attempt(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
-                tau: ArrayLike | None, external: ArrayLike | None, closed: bool,
-                unprescribed: bool) -> ConstrainedSolution | None:
+    def solve(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
+              tau: ArrayLike | None, external: ArrayLike | None, closed: bool = True
+              ) -> ConstrainedSolution:
+        """
+        Return the solution of a task at a state, required to be closed or not.
+
+        a may be None if the task reads nothing of it; tau None is zero. Raises the errors of
+        ConstrainedDynamics, and of inverse dynamics for its tasks.
+        """
+        found = self._attempt(task, q, v, a, tau, external, closed)
+        if found is not None:
+            return found
+        state = self._inputs.one(task, q, v, a, tau, external)
+        return self._solution_of(task, self._solve_checked(task, state, closed, ''),
+                                 None if state.single else len(state.a))
+
+    def solve_batch(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
+                    tau: ArrayLike | None, external: ArrayLike | None) -> ConstrainedSolutions:
+        """Return the solutions of K closed states, on all cores; errors name the first one."""
+        states = self._inputs.many(task, q, v, a, tau, external)
+        rows = states.a.shape[:-1]
+        results = Results(
+            states.a, states.tau, np.zeros((*rows, self._m)),
+            np.zeros((*rows, len(self.model.closures), 6)), np.zeros((rows[0], REPORT_WIDTH)))
+        if self.constraints.functions:  # these are Python's
+            for s in range(rows[0]):
+                found = self._solve_checked(task, states.state(s), True, f'[{s}]')
+                for whole, part in zip(results, self._parts(found, rows[1])):
+                    whole[s] = part
+        else:
+            s, code = self._pool.run(
+                partial(_run, task=task), (states.external, states.q, states.v, *results))
+            if code != solver.DONE:
+                self._refuse(task, states.state(s), code, f'[{s}]')
+        return self._solutions_of(task, results, states.single)
+
+    def _attempt(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
+                 tau: ArrayLike | None, external: ArrayLike | None, closed: bool
+                 ) -> ConstrainedSolution | None:
         """
         Return the solution of a state, which the kernel checks.
 
-        None where it has refused, or where arrays are not as it takes them: `states` and `run`
-        find out what is wrong, or convert.
+        None if it has refused, or if arrays are not as the kernel takes them: then `solve` checks
+        and converts them.
         """
         known = tau if a is None else a
-        if a is None and not unprescribed:  # what is read of a was not given
+        if a is None and not task.unprescribed:  # a is read
             return None
         if type(known) is not np.ndarray or known.ndim > 2:
             return None
@@ -131,249 +143,133 @@ class Solver:
             if tau is not None and tau is not known and (
                     type(tau) is not np.ndarray or tau.shape != known.shape):
                 return None
-        pressed: Array = NO_WRENCHES
+        wrenches: Array = NO_WRENCHES
         if external is not None:
             bodies = len(self.model.bodies), 6
             if not _is_plain(external) or external.shape != (
                     bodies if known.ndim == 1 else (rows, *bodies)):
                 return None
-            pressed = _series(external.reshape(rows, *bodies))
+            wrenches = wrench_series(external.reshape(rows, *bodies))
         forces = (self._rest if rows == 1 else np.zeros((rows, self._nv))) if tau is None else tau
-        motion = forces if a is None else a  # HYBRID reads no acceleration that it seeks
+        motion = forces if a is None else a  # HYBRID reads no unknown acceleration
         if known.ndim == 2:
             motion, forces = cast(Array, motion).reshape(-1), cast(Array, forces).reshape(-1)
         if self.constraints.functions and (rows > 1 or not self._meets_functions(q, v, closed)):
             return None
         found = np.empty(rows * self._ends[-1] + REPORT_WIDTH)
+        limit = CLOSED_STATE if closed else math.inf
         code = self._kernel.attempt(
-            task.words, CLOSED_STATE if closed else math.inf, pressed, q, v, motion, forces, found)
+            task.words, limit, wrenches, q, v, motion, forces, found)
         if code != solver.DONE:
             return None
-        return self._solution_of(found, rows if known.ndim == 2 else None, unprescribed)
+        return self._solution_of(task, found, rows if known.ndim == 2 else None)
 
     def _meets_functions(self, q: ArrayLike, v: ArrayLike, closed: bool) -> bool:
-        """Write functions at a state; return False where it is not known, or not on them."""
+        """Write functions at a state; return False for a wrong one, or one off the functions."""
         if not (_is_plain(q) and _is_plain(v) and q.shape == (self.model.nq,)
                 and v.shape == (self._nv,) and np.isfinite(q).all() and np.isfinite(v).all()):
             return False
         residual = self.constraints.write_functions(q, v)
         return not closed or bool(np.abs(residual).max() <= CLOSED_STATE)
 
-    def _solution_of(self, found: Array, rows: int | None, unprescribed: bool
-                     ) -> ConstrainedSolution:
-        """Return what `solve` has found, with an axis of orders where rows are told."""
-        rank, quality, defect = (int(found.item(RANK - REPORT_WIDTH)),
-                                 found.item(QUALITY - REPORT_WIDTH),
-                                 found.item(DEFECT - REPORT_WIDTH))
-        status = self._status(rank, quality, defect, unprescribed)
-        a, tau, m, end = self._ends
-        if rows is None:
-            return ConstrainedSolution(
-                found[:a], found[a:tau], found[tau:m], found[m:end].reshape(-1, 6), rank, quality,
-                status)
-        a, tau, m, end = rows * a, rows * tau, rows * m, rows * end
-        return ConstrainedSolution(
-            found[:a].reshape(rows, -1), found[a:tau].reshape(rows, -1),
-            found[tau:m].reshape(rows, self._m), found[m:end].reshape(rows, -1, 6), rank, quality,
-            status)
-
-    def states(self, batch: bool, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
-               tau: ArrayLike | None, external: ArrayLike | None,
-               reads: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> States:
-        """
-        Return checked input, copied; of a and of tau what is read, each (nv,).
-
-        Where nothing is read of a, it may be None. tau may be None, and is then zero.
-        """
-        q = self._batch(q) if batch else self.model.check_configuration(q)
-        shape, nv = q.shape[:-1], self.model.nv
-        v = np.array(as_array('v', v, (*shape, nv)))
-        if a is not None or reads[0].any():
-            a, single = self._orders('a', cast(ArrayLike, a), shape, reads[0])
-            tau = np.zeros_like(a) if tau is None else self._like('tau', tau, a, single, reads[1])
-        else:
-            tau, single = self._orders('tau', cast(ArrayLike, tau), shape, reads[1])
-            a = np.zeros(tau.shape)
-        return States(q, v, a, tau, self._press(external, a.shape[:-1], single), single)
-
-    def run(self, task: Task, states: States, closed: bool) -> tuple[Results, int, int]:
-        """
-        Solve a task at states, required to be closed or not.
-
-        Returns what is found, the number of states or the first that was refused, and the code.
-        """
-        q, v, a, tau, external, _ = states
-        rows = a.shape[:-1]
-        results = Results(
-            a, tau, np.zeros((*rows, self._m)), np.zeros((*rows, len(self.model.closures), 6)),
-            np.zeros((*states.shape, REPORT_WIDTH)))
-        if not states.shape:
-            return results, 0, self._run_one(task, states, results, closed, '')
-        if not self.constraints.functions:
-            s, code = self._pool.run(partial(_run, task=task), (external, q, v, *results))
-            if code == solver.OPEN:
-                self._refuse_open(q[s], v[s], f'[{s}]')
-            return results, s, code
-        for s in range(len(q)):  # functions are Python's
-            one = States(q[s], v[s], a[s], tau[s], external[s], states.single)
-            code = self._run_one(task, one, Results(*(array[s] for array in results)), closed,
-                                 f'[{s}]')
-            if code != solver.DONE:
-                return results, s, code
-        return results, len(q), solver.DONE
-
-    def _run_one(self, task: Task, state: States, results: Results, closed: bool, suffix: str
-                 ) -> int:
-        """Solve a task at one state, and return the kernel's code."""
+    def _solve_checked(self, task: Task, state: States, closed: bool, suffix: str) -> Array:
+        """Return the results at a checked state, or raise; suffix names the state."""
         if self.constraints.make_room(len(state.a) - 1):
             self._bind()
-        code = self._execute(task, state, results, CLOSED_STATE if closed else math.inf)
-        if code == solver.OPEN:
-            self._refuse_open(state.q, state.v, suffix)
-        return code
+        run = self._run_with_functions if self.constraints.functions else self._run
+        code, found = run(task, state, CLOSED_STATE if closed else math.inf, len(state.a))
+        if code != solver.DONE:
+            self._refuse(task, state, code, suffix)
+        return found
 
-    def _execute(self, task: Task, state: States, results: Results, limit: float) -> int:
+    def _run_with_functions(self, task: Task, state: States, limit: float, orders: int
+                            ) -> tuple[int, Array]:
         """
-        Run the kernel on a state, and return its code.
+        Run the kernel with a user's functions, and return its code and results.
 
-        Functions, which are Python's, write how their rows change along the motion. Where that is
-        sought, it is known to the order below only: then an order is solved after the other.
+        Functions are Python's, and their rows change along the motion. If accelerations are
+        unknown, the motion is known to the order below only: then orders follow each other.
         """
-        q, v, orders = state.q, state.v, len(state.a)
-        if not self.constraints.functions:
-            return self._write(task, state, results, limit, orders)
-        residual = self.constraints.write_functions(q, v)
+        residual = self.constraints.write_functions(state.q, state.v)
+        code: int = solver.OPEN
+        found: Array = np.zeros(0)
         if limit == CLOSED_STATE and not np.abs(residual).max() <= CLOSED_STATE:
-            return solver.OPEN
-        code: int = solver.DONE
-        for k in range(orders if task.kind == solver.HYBRID else 1):
+            return code, found
+        hybrid = task.kind == solver.HYBRID
+        for rows in range(1, orders + 1) if hybrid else (orders,):
             if orders > 1:
-                known = k if task.kind == solver.HYBRID else orders - 1
-                self.constraints.write_function_series(
-                    q, np.vstack((v, results.a[:known])))
-            code = self._write(task, state, results, limit,
-                               k + 1 if task.kind == solver.HYBRID else orders)
+                a = found[:(rows - 1) * self._nv].reshape(-1, self._nv) if hybrid else state.a[:-1]
+                self.constraints.write_function_series(state.q, np.vstack((state.v, a)))
+            code, found = self._run(task, state, limit, rows)
             if code != solver.DONE:
                 break
-        return code
+        return code, found
 
-    def _write(self, task: Task, state: States, results: Results, limit: float, rows: int) -> int:
-        """Run the kernel to an order below rows, write what it finds, and return its code."""
+    def _run(self, task: Task, state: States, limit: float, rows: int) -> tuple[int, Array]:
+        """Run the kernel to an order below rows, and return its code and results."""
         found = np.zeros(rows * self._ends[-1] + REPORT_WIDTH)
         code = int(self._kernel(
             task.words, limit, state.external, state.q, state.v, state.a[:rows].ravel(),
             state.tau[:rows].ravel(), found))
-        if code != solver.DONE:
-            return code
-        at = 0
-        for array in (*(each[:rows] for each in results[:-1]), results.report):
-            array[:] = found[at:at + array.size].reshape(array.shape)
-            at += array.size
-        return code
+        return code, found
 
-    def _refuse_open(self, q: Array, v: Array, suffix: str) -> NoReturn:
-        """Raise the error for a state off the constraints."""
-        self.constraints.require_closed_state(q, v, suffix)
-        raise LiedynError(f'q{suffix}, v{suffix}: expected a state on the constraints within '
-                          f'{CLOSED_STATE}, got one at this limit')
+    def _parts(self, found: Array, rows: int) -> Results:
+        """Return the results (rows, ...) of the kernel, views of one array."""
+        a, tau, m, end = (rows * each for each in self._ends)
+        return Results(found[:a].reshape(rows, -1), found[a:tau].reshape(rows, -1),
+                       found[tau:m].reshape(rows, self._m), found[m:end].reshape(rows, -1, 6),
+                       found[end:])
 
-    def check(self, states: States, s: int, code: int, **given: Array) -> None:
-        """Raise the error for a code of run, about its state and what was given with it."""
-        if code != solver.DONE:
-            one = (s,) if states.shape else ()
-            row = (*one, 0) if states.single else one
-            rows = {name: value[row] for name, value in given.items()}
-            stop(self.model, code, suffix_of(states, s), states.q[one], v=states.v[one], **rows)
-
-    def solution(self, states: States, results: Results, unprescribed: bool
-                 ) -> ConstrainedSolution | ConstrainedSolutions:
-        """Return what was computed of one state or of many."""
-        at = (*(slice(None) for _ in states.shape), 0 if states.single else slice(None))
-        arrays = (results.a[at], results.tau[at], results.multipliers[at], results.wrenches[at])
-        rank, quality = results.report[..., RANK].astype(np.int64), results.report[..., QUALITY]
-        defect = results.report[..., DEFECT]
-        if not states.shape:
+    def _solution_of(self, task: Task, found: Array, rows: int | None) -> ConstrainedSolution:
+        """Return the results of the kernel, with an axis of orders unless rows is None."""
+        rank, inverse_condition_number, defect = (
+            int(found.item(RANK - REPORT_WIDTH)), found.item(QUALITY - REPORT_WIDTH),
+            found.item(DEFECT - REPORT_WIDTH))
+        status = self._status(task, rank, inverse_condition_number, defect, '')
+        if rows is None:
+            a, tau, m, end = self._ends
             return ConstrainedSolution(
-                *arrays, int(rank), float(quality),
-                self._status(int(rank), float(quality), float(defect), unprescribed))
-        return ConstrainedSolutions(*arrays, rank, quality.copy(), tuple(
-            self._status(*each, unprescribed)
-            for each in zip(rank.tolist(), quality.tolist(), defect.tolist())))
+                found[:a], found[a:tau], found[tau:m], found[m:end].reshape(-1, 6), rank,
+                inverse_condition_number, status)
+        return ConstrainedSolution(
+            *self._parts(found, rows)[:-1], rank, inverse_condition_number, status)
 
-    def _status(self, rank: int, quality: float, defect: float, unprescribed: bool
-                ) -> ConstraintStatus:
+    def _solutions_of(self, task: Task, results: Results, single: bool) -> ConstrainedSolutions:
+        """Return the results of K states, without the axis of orders if they are single."""
+        at = slice(None), 0 if single else slice(None)
+        arrays = results.a[at], results.tau[at], results.multipliers[at], results.wrenches[at]
+        rank, conditions = results.report[:, RANK].astype(np.int64), results.report[:, QUALITY]
+        return ConstrainedSolutions(*arrays, rank, conditions.copy(), tuple(
+            self._status(task, *each, f'[{s}]') for s, each in enumerate(zip(
+                rank.tolist(), conditions.tolist(), results.report[:, DEFECT].tolist()))))
+
+    def _status(self, task: Task, rank: int, inverse_condition_number: float, defect: float,
+                suffix: str) -> ConstraintStatus:
+        """Return the status, or raise LiedynError for a motion that inverse dynamics refuses."""
         if defect > CONSISTENT:
+            if task.kind != solver.HYBRID:
+                refuse_motion(defect, suffix)
             return ConstraintStatus.INCONSISTENT
-        if unprescribed and rank < self._m and rank < self.mobility.rank:
+        if task.unprescribed and rank < self._m and rank < self.mobility.rank:
             return ConstraintStatus.SINGULAR
-        if quality < NEAR_SINGULAR and self._m:
+        if inverse_condition_number < NEAR_SINGULAR and self._m:
             return ConstraintStatus.NEAR_SINGULAR
         return ConstraintStatus.REGULAR if rank == self._m else ConstraintStatus.REDUNDANT
 
-    def _batch(self, q: ArrayLike) -> Array:
-        array = as_numbers('q', q)
-        if array.ndim != 2 or array.shape[1] != self.model.nq:
-            raise ShapeError(f'q: expected shape (K, {self.model.nq}), a state a row, '
-                             f'got {array.shape}')
-        return with_unit_quaternions(self.model.link_table, np.array(array))
-
-    def _orders(self, name: str, value: ArrayLike, shape: tuple[int, ...],
-                read: NDArray[np.bool_]) -> tuple[Array, bool]:
-        """Return derivatives (*shape, order + 1, nv), zero where not read; whether all are one."""
-        array, core = as_numbers(name, value), (*shape, self.model.nv)
-        single = array.ndim == len(core)
-        rows = array[..., None, :] if single else array
-        if (rows.ndim != len(core) + 1 or (*rows.shape[:-2], rows.shape[-1]) != core
-                or not rows.shape[-2]):
-            raise ShapeError(f'{name}: expected shape {core}, or a row for each order of '
-                             f'differentiation, got {array.shape}')
-        order = rows.shape[-2] - 1
-        if order > MAX_ORDER:
-            raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {order}')
-        if order > 0 and self._unknown:
-            raise LimitError(
-                f'{name}: expected order 0 alone, as the constraint functions {self._unknown} '
-                f'have no jacobian_series, got {order}')
-        rows = rows.copy() if read is self.everywhere else np.where(read, rows, 0.0)
-        return require_finite(name, rows), single
-
-    def _like(self, name: str, value: ArrayLike, known: Array, single: bool,
-              read: NDArray[np.bool_]) -> Array:
-        """Return derivatives as many as those known, zero where they are not read."""
-        array = as_numbers(name, value)
-        shape = (*known.shape[:-2], known.shape[-1]) if single else known.shape
-        if array.shape != shape:
-            raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
-        return require_finite(name, np.where(read, array.reshape(known.shape), 0.0))
-
-    def _press(self, external: ArrayLike | None, rows: tuple[int, ...], single: bool) -> Array:
-        """Return Taylor coefficients of wrenches, of no bodies where none are given."""
-        shape, orders, core = rows[:-1], rows[-1], (len(self.model.bodies), 6)
-        if external is None:
-            return np.zeros((*shape, 0, orders, 6))
-        wrenches = as_array('external', external, (*(shape if single else rows), *core))
-        return _series(wrenches.reshape(*rows, *core))
-
-
-def _series(wrenches: Array) -> Array:
-    """Return Taylor coefficients (..., B, orders, 6) of derivatives (..., orders, B, 6)."""
-    orders = wrenches.shape[-3]
-    if orders == 1:
-        return np.array(wrenches, order='C').reshape(
-            *wrenches.shape[:-3], wrenches.shape[-2], 1, 6)
-    factorials = np.array([math.factorial(k) for k in range(orders)])
-    return np.ascontiguousarray(
-        np.swapaxes(wrenches / factorials[:, None, None], -3, -2))
+    def _refuse(self, task: Task, state: States, code: int, suffix: str) -> NoReturn:
+        """Raise the error for a code of the kernel at a state."""
+        if code == solver.OPEN:
+            refuse_open(self.constraints, state.q, state.v, suffix)
+        if code == solver.UNMOVED:
+            refuse_actuators(self.constraints, task, state.q, suffix)
+        name, given = ('tau', state.tau) if task.kind == solver.HYBRID else ('a', state.a)
+        stop(self.model, code, suffix, state.q, v=state.v, **{
+            name: given[0] if state.single else given})
 
 
 def _is_plain(value: object) -> TypeGuard[Array]:
     """Return whether a value is an array as kernels take it; they look at its layout."""
     return type(value) is np.ndarray and value.dtype is _FLOAT64
-
-
-def suffix_of(states: States, s: int) -> str:
-    """Return what names a state of a batch in messages."""
-    return f'[{s}]' if states.shape else ''
 
 
 def _run(tables: BatchTables, *arrays: Array, task: Task) -> tuple[int, int]:

@@ -18,14 +18,25 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.kernels.tables import TASK
 
+Mask = NDArray[np.bool_]
+
 LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'  # of inverse dynamics
 
 
 class Task(NamedTuple):
-    """A task of the kernel: HYBRID, LEAST_FORCE or LEAST_TORQUE, and the array of a TASK."""
+    """
+    A task of the kernel: HYBRID, LEAST_FORCE or LEAST_TORQUE, and the array of a TASK.
+
+    reads_a and reads_tau (nv,) are masks of the input that it reads, driven (nv,) that of the
+    actuated coordinates. unprescribed says that it reads no acceleration.
+    """
 
     kind: int
     words: Array
+    reads_a: Mask
+    reads_tau: Mask
+    driven: Mask
+    unprescribed: bool
 
     @property
     def weight(self) -> Array:
@@ -33,20 +44,20 @@ class Task(NamedTuple):
         return TASK.array(self.words, 'weight')
 
 
+def hybrid_task(free: Mask) -> Task:
+    """Return the task of hybrid dynamics, given the mask of unknown accelerations (nv,)."""
+    return _hybrid(free.tobytes())
+
+
 @lru_cache(maxsize=256)
-def _task(kind: int, free: bytes, chosen: bytes = b'', weight: bytes = b'') -> Task:
-    """Return a task, given the bytes of bool (nv,), of int64 and of float64; see TASK."""
-    return Task(kind, TASK.pack(
-        kind=[kind], free=np.frombuffer(free, dtype=np.bool_),
-        chosen=np.frombuffer(chosen, dtype=np.int64), weight=np.frombuffer(weight)))
+def _hybrid(free: bytes) -> Task:
+    """Return it, given the bytes of the mask."""
+    mask = np.frombuffer(free, dtype=np.bool_)
+    words = TASK.pack(kind=[kernels.HYBRID], free=mask, chosen=[], weight=[])
+    return Task(kernels.HYBRID, words, ~mask, mask, mask, bool(mask.all()))
 
 
-def hybrid_task(free: NDArray[np.bool_]) -> Task:
-    """Return the task of hybrid dynamics, given which accelerations (nv,) are unknown."""
-    return _task(kernels.HYBRID, free.tobytes())
-
-
-def inverse_task(m: int, actuated: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None
+def inverse_task(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None
                  ) -> Task:
     """
     Return the task of inverse dynamics under m constraints; actuated is (nv,).
@@ -68,15 +79,16 @@ def _unweighted(m: int, actuated: bytes, redundancy: str) -> Task:
     return _weighted(m, np.frombuffer(actuated, dtype=np.bool_), redundancy, None)
 
 
-def _weighted(m: int, actuated: NDArray[np.bool_], redundancy: str, weights: ArrayLike | None
-              ) -> Task:
+def _weighted(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None) -> Task:
     passive, everywhere = np.flatnonzero(~actuated), np.ones(len(actuated), dtype=np.bool_)
     if redundancy == LEAST_FORCE or len(passive) == m:
+        kind, free, chosen = kernels.LEAST_FORCE, ~everywhere, passive
         weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None, m))
-        return _task(kernels.LEAST_FORCE, (~everywhere).tobytes(), passive.tobytes(),
-                     weight.tobytes())
-    return _task(kernels.LEAST_TORQUE, everywhere.tobytes(), np.flatnonzero(actuated).tobytes(),
-                 (1.0 / _weights(weights, len(actuated))).tobytes())
+    else:
+        kind, free, chosen = kernels.LEAST_TORQUE, everywhere, np.flatnonzero(actuated)
+        weight = 1.0 / _weights(weights, len(actuated))
+    words = TASK.pack(kind=[kind], free=free, chosen=chosen, weight=weight)
+    return Task(kind, words, everywhere, everywhere, actuated.copy(), False)
 
 
 def _weights(weights: ArrayLike | None, size: int) -> Array:

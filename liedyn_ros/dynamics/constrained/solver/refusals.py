@@ -1,0 +1,47 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The errors of constrained dynamics about a state, its motion and its actuators."""
+
+from typing import NoReturn
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.solver.tasks import Task
+
+
+def refuse_open(constraints: Constraints, q: Array, v: Array, suffix: str) -> NoReturn:
+    """Raise the error for a state off the constraints."""
+    constraints.require_closed_state(q, v, suffix)
+    raise LiedynError(f'q{suffix}, v{suffix}: expected a state on the constraints within '
+                      f'{CLOSED_STATE}, got one at this limit')
+
+
+def refuse_motion(defect: float, suffix: str) -> NoReturn:
+    """Raise the error for accelerations that break a loop."""
+    raise LiedynError(
+        f'a{suffix}: expected a motion that the constraints allow, got one with the relative '
+        f'residual {defect:.3g}. complete_acceleration computes it from the accelerations of the '
+        'actuated joints')
+
+
+def refuse_actuators(constraints: Constraints, task: Task, q: Array, suffix: str) -> NoReturn:
+    """Raise the error for actuators that do not determine the motion."""
+    model, driven = constraints.model, task.driven
+    _, free = solve_passive(constraints.jacobian(q), ~driven)
+    moves = np.abs(free).max(axis=0, initial=0.0) > 1e-6
+    names = [name for name, passive in zip(model.coordinate_names, ~driven) if passive]
+    at = f' at q{suffix}' if suffix else ''
+    raise ModelError(f'actuated: expected actuators that decide the motion, got '
+                     f'{int(driven.sum())}, which leave mobility {len(free)} to '
+                     f'{[name for name, moving in zip(names, moves) if moving]}{at}')
