@@ -8,12 +8,14 @@
 
 """Leg forces of a platform's motion, and its motion under leg forces, in closed form."""
 
+from typing import Any, NoReturn
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, SingularError
-from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.dynamics.closed_loop_platform import ClosedLoopPlatform
 from liedyn_ros.stewart.dynamics.kernels import platform
@@ -104,27 +106,7 @@ class StewartDynamics:
     def _run(self, task: int, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array,
              forces: Array, stretch: Array, external: ArrayLike | None) -> None:
         wrenches = self._nothing if external is None else self._wrenches(external, a)
-        code = self._kernel.attempt(
-            task, pose_base_platform, twist, a, forces, wrenches, stretch)
-        if code == platform.DONE:
-            return
-        # Of another type, or refused: what is wrong is found here, not at every call.
-        pose = np.array(se3.require_pose('pose_base_platform', as_array(
-            'pose_base_platform', pose_base_platform, (4, 4))))
-        given = forces if task == platform.FORWARD else a
-        require_finite('forces' if task == platform.FORWARD else 'acceleration', given)
-        require_finite('external', wrenches)
-        code = self._kernel(task, pose, np.array(as_array('twist', twist, (6,))), a, forces,
-                            wrenches, stretch)
-        if code == platform.SINGULAR:
-            what = ('a platform and legs with mass' if task == platform.FORWARD
-                    else 'legs that hold the platform in all directions')
-            raise SingularError(
-                f'pose_base_platform: expected {what}, got a singular pose\n{pose}')
-        if code == platform.REFUSED:
-            raise LimitError(
-                'expected numbers whose results are finite, and no leg along the first axis of '
-                f'its universal joint, got twist {twist!r} at\n{pose}')
+        self._kernel(task, pose_base_platform, twist, a, forces, wrenches, stretch)
 
     def _wrenches(self, external: ArrayLike | None, a: Array) -> Array:
         if external is None:
@@ -148,9 +130,39 @@ class StewartDynamics:
 
     def _allocate(self, order: int) -> None:
         self._series = np.zeros((platform.ROWS, order + 2))
-        self._kernel = BoundKernel(
-            platform.solve_platform, self._constants, self._legs, self._series, self._matrix,
-            self._buffer)
+        self._kernel = CheckedKernel(
+            _Arguments(), platform.solve_platform, self._constants, self._legs, self._series,
+            self._matrix, self._buffer)
+
+
+class _Arguments:
+    """The check of the arguments of solve_platform."""
+
+    done = platform.DONE
+
+    def prepare(self, task: int, pose: ArrayLike, twist: ArrayLike, a: Array, forces: Array,
+                wrenches: Array, stretch: Array) -> tuple[Any, ...]:
+        """Return arrays that the kernel can read, or raise the error of a wrong one."""
+        pose = np.array(se3.require_pose('pose_base_platform', as_array(
+            'pose_base_platform', pose, (4, 4))))
+        if task == platform.FORWARD:
+            require_finite('forces', forces)
+        else:
+            require_finite('acceleration', a)
+        require_finite('external', wrenches)
+        twist = np.array(as_array('twist', twist, (6,)))
+        return task, pose, twist, a, forces, wrenches, stretch
+
+    def refuse(self, code: int, task: int, pose: Array, twist: Array, *_: Array) -> NoReturn:
+        """Raise SingularError or LimitError."""
+        if code == platform.SINGULAR:
+            wanted = ('a platform and legs with mass' if task == platform.FORWARD
+                      else 'legs that hold the platform in all directions')
+            raise SingularError(
+                f'pose_base_platform: expected {wanted}, got a singular pose\n{pose}')
+        raise LimitError(
+            'expected numbers whose results are finite, and no leg along the first axis of '
+            f'its universal joint, got twist {twist!r} at\n{pose}')
 
 
 def _constants(masses: PlatformMasses, size: float) -> Array:
