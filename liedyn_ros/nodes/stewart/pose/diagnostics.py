@@ -9,7 +9,7 @@
 """The pose node's health on /diagnostics (REP 107): input, singularity, legs, limits, sensor."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 import math
 import time
@@ -19,16 +19,17 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.ages import Ages
-from liedyn_ros.stewart import Flag, Margins, MonitoredPose, NoiseReport
+from liedyn_ros.stewart import Flag, Margins, MonitoredPose, MonitoredTracker, NoiseReport
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
 
 NO_POSE = 'no pose'
-MAX_MARGINS = 1000  # of poses, of which then the least are kept
+MAX_MARGINS = 1000  # poses; then only the least margins are kept
 SINGULARITY = {
     Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
     Flag.BRANCH_UNSURE: 'noise leaves two poses possible; reset once the pose is known',
@@ -49,7 +50,7 @@ ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FR
 
 @dataclass
 class _Seen:
-    """What happened since the last report."""
+    """Events since the last report."""
 
     began: float = field(default_factory=time.monotonic)  # s
     last: MonitoredPose | None = None  # with a pose
@@ -70,27 +71,23 @@ class _Seen:
 
     @property
     def least(self) -> Margins:
-        """Return the least of each margin since the last report."""
+        """Return the least value of each margin since the last report."""
         return Margins(np.min(self.margins, axis=0))
 
 
 class StewartDiagnostics:
     """
-    Gathers what happened since the last report and publishes it with the present state.
+    Gathers the events since the last report and publishes them with the present state.
 
     Samples are counted under the lock of the node; the report is made without it.
     """
 
-    def __init__(self, node: ManagedNode, platform: Platform, sensor: RedundantInput | None,
-                 noise: Callable[[], NoiseReport], lost: Callable[[], int]) -> None:
-        """
-        Open the publisher.
-
-        sensor: the redundant one. noise: returns what is measured of it. lost: counts the
-        samples ever lost.
-        """
-        self._node, self._platform, self._sensor = node, platform, sensor
-        self._noise, self._lost = noise, lost
+    def __init__(
+            self, node: ManagedNode, platform: Platform, tracker: MonitoredTracker,
+            legs: LegInput, sensor: RedundantInput | None) -> None:
+        """Open the publisher. legs: their input, which counts lost samples. sensor: redundant."""
+        self._node, self._platform = node, platform
+        self._tracker, self._legs, self._sensor = tracker, legs, sensor
         self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
         self.max_age = math.inf  # s, of a published pose, above which it warns
         self.max_missed = 1.0  # share of the samples that may be passed over or lost
@@ -136,7 +133,7 @@ class StewartDiagnostics:
         with self._node.lock:
             self._seen = self._now
             self.clear()
-            noise = self._noise()
+            noise = self._tracker.noise
             redundant = None if self._sensor is None else self._redundant(self._sensor)
         report = DiagnosticArray(status=[
             self._input(), self._judge('singularity', SINGULARITY, self._measures()),
@@ -149,7 +146,7 @@ class StewartDiagnostics:
         self._seen = _Seen()  # nothing is kept until the next
 
     def _input(self) -> DiagnosticStatus:
-        seen, lost = self._seen, self._lost() - self._lost_before
+        seen, lost = self._seen, self._legs.lost - self._lost_before
         self._lost_before += lost
         elapsed = time.monotonic() - seen.began
         values: dict[str, object] = {
@@ -170,7 +167,7 @@ class StewartDiagnostics:
         return WARN if seen.solved else ERROR, faults
 
     def _input_faults(self, lost: int) -> Iterator[str]:
-        """Return what is wrong with the input, the worst first."""
+        """Return the faults of the input, the worst first."""
         seen, missed = self._seen, self._seen.passed_over + lost
         if seen.refused:
             yield seen.reason
@@ -215,7 +212,7 @@ class StewartDiagnostics:
                          for leg, count in sorted(self._seen.legs.items()))
 
     def _limits(self) -> DiagnosticStatus:
-        """Return the least that was left of each limit since the last report."""
+        """Return the least margin of each limit since the last report."""
         if not self._seen.margins:
             return self._status('limits', ERROR if self._seen.failed else STALE, NO_POSE, {})
         least = self._seen.least
@@ -228,7 +225,7 @@ class StewartDiagnostics:
                 ('clearance between legs, m', least.clearance))})
 
     def _noise_of_legs(self, report: NoiseReport) -> DiagnosticStatus:
-        """Return what the readings show of their noise, with the parameters to write down."""
+        """Return the estimates of the readings' noise, with the parameters to set."""
         if math.isnan(report.noise):
             return self._status('noise', STALE, 'nothing measured yet', {})
         _, unit = self._platform.geometry.reading_unit

@@ -74,14 +74,13 @@ class StewartPoseNode(ManagedNode):
             self, platform, certifier_of(parameters, platform.geometry))
         self._sensor = None if sensor is None else RedundantInput(
             self, self._stream, parameters, sensor)
-        self._diagnostics = StewartDiagnostics(
-            self, platform, self._sensor, lambda: self._tracker.noise,
-            lambda: self._input.lost)
-        self._open_estimates(platform, config)
         self._input = LegInput(
             self, self._stream, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
+        self._diagnostics = StewartDiagnostics(
+            self, platform, self._tracker, self._input, self._sensor)
+        self._open_estimates(platform, config)
         self._open_services(platform, method, config)
         self._open_timers()
         self.parameters_changed()
@@ -259,8 +258,7 @@ class StewartPoseNode(ManagedNode):
             self, quick, platform, method, config.singularity_warning,
             certifier_of(self.parameters, geometry), self._start_over)
         StewartPrediction(  # with its own estimator: it runs in another thread
-            quick, platform, MotionEstimator(geometry, rate_noise),
-            lambda: self._tracker.last)
+            quick, platform, MotionEstimator(geometry, rate_noise), self._tracker)
         quick.start()
         slow = Stream(self, name='slow_services', guarded=False)
         StewartModes(self, slow, platform)

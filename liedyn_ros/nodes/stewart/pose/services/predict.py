@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The service that gives the pose at another time than that of the last leg lengths."""
-
-from collections.abc import Callable
+"""The service that predicts the pose at a time near the last leg lengths."""
 
 from liedyn_interfaces.srv import PredictStewartPose
 
@@ -16,25 +14,25 @@ from liedyn_ros.common.errors import LiedynError, StampError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import in_fixed_axes, MonitoredPose, MotionEstimator
+from liedyn_ros.stewart import in_fixed_axes, MonitoredTracker, MotionEstimator
 
 MAX_TIME = 1.0  # s from the last pose; no motion predicts further
 
 
 class StewartPrediction:
-    """Moves the last pose on with its motion, with the covariance where the noise is known."""
+    """Answers `~/predict`: the last pose and its motion, with covariance if the noise is known."""
 
     def __init__(
             self, stream: Stream, platform: Platform, estimator: MotionEstimator,
-            last: Callable[[], MonitoredPose | None]) -> None:
-        """Open the service on a stream. last: returns the last good pose."""
-        self._platform, self._estimator, self._last = platform, estimator, last
+            tracker: MonitoredTracker) -> None:
+        """Open the service on a stream. tracker: its last good pose is predicted."""
+        self._platform, self._estimator, self._tracker = platform, estimator, tracker
         stream.open_service(PredictStewartPose, '~/predict', self._predict)
 
     def _predict(
             self, request: PredictStewartPose.Request,
             response: PredictStewartPose.Response) -> None:
-        last = self._last()
+        last = self._tracker.last
         if last is None:
             raise LiedynError('tracking: expected a pose, got none yet')
         seconds = 1e-9 * (conversions.nanoseconds(request.stamp) - last.stamp_ns)
