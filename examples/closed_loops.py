@@ -21,8 +21,8 @@ def main(path: str) -> None:
     """Assemble a machine, drive its actuated joints, and print what that takes."""
     model = load_model(path)
     dynamics = ConstrainedDynamics(model)
-    freedom, rank, redundant = dynamics.mobility
-    print(f'{model.name}: {model.nv} coordinates, {freedom} degrees of freedom, {dynamics.m} '
+    mobile, rank, redundant = dynamics.mobility
+    print(f'{model.name}: {model.nv} coordinates, {mobile} degrees of freedom, {dynamics.m} '
           f'constraints of rank {rank}')
     print(f'  redundant: {", ".join(redundant) or "none"}')
 

@@ -19,7 +19,7 @@ def main() -> None:
     # The URDF is a tree; the file beside it closes the loop and says which joints have motors.
     model = annotate(load_urdf('config/linkage_leg.urdf'), 'config/linkage_leg_loops.yaml')
     dynamics = ConstrainedDynamics(model)
-    print(f'{model.name}: {dynamics.mobility.freedom} degrees of freedom, measured are '
+    print(f'{model.name}: {dynamics.mobility.degrees_of_freedom} degrees of freedom, measured are '
           f'{", ".join(LoopTracker(dynamics).measured)}')
 
     t = np.arange(0.0, 0.5, 1e-3)[:, None]

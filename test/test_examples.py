@@ -77,8 +77,8 @@ def test_stewart_dynamics():
 
 def test_closed_loops():
     printed = run('closed_loops')
-    freedoms = re.findall(r'(\d+) degrees of freedom, 5 constraints of rank 2', printed)
-    assert freedoms == ['1', '2']
+    mobilities = re.findall(r'(\d+) degrees of freedom, 5 constraints of rank 2', printed)
+    assert mobilities == ['1', '2']
     backs = re.findall(rf'back to {NUMBER}', printed)
     assert len(backs) == 2 and all(float(back) < 1e-9 for back in backs)
 

@@ -138,7 +138,7 @@ class DynamicsAnswers:
                 response.coupled_leaders.append(leader)
                 response.coupling_multipliers.append(multiplier)
                 response.coupling_offsets.append(0.0 if k else coupling.offset)
-        response.degrees_of_freedom = mobility.freedom
+        response.degrees_of_freedom = mobility.degrees_of_freedom
         response.redundant_constraints = list(mobility.redundant)
 
     def _answer(self, query: DynamicsQuery, answer: DynamicsAnswer, solve: Solve, *,

@@ -101,12 +101,12 @@ def test_completion_names_undecided_joints_and_broken_loops() -> None:
 
 def test_mobility_is_counted_and_redundant_constraints_are_named() -> None:
     four = mobility(Constraints(four_bar()))
-    assert (four.freedom, four.rank) == (1, 2)
+    assert (four.degrees_of_freedom, four.rank) == (1, 2)
     assert four.redundant == ('tip/moment_x', 'tip/moment_y', 'tip/force_z')
-    assert mobility(Constraints(five_bar())).freedom == 2
+    assert mobility(Constraints(five_bar())).degrees_of_freedom == 2
     looped = bennett()
     # Gruebler's formula says 3 - 5: Bennett's linkage moves against it.
-    assert mobility(Constraints(looped.model), looped_q(looped)).freedom == 1
+    assert mobility(Constraints(looped.model), looped_q(looped)).degrees_of_freedom == 1
 
 
 def looped_q(looped):
@@ -116,4 +116,4 @@ def looped_q(looped):
 
 def test_a_structure_has_no_freedom() -> None:
     model = planar_linkage((0.4,), (0.4,), 0.5, ('left_0',))
-    assert mobility(Constraints(model)).freedom == 0
+    assert mobility(Constraints(model)).degrees_of_freedom == 0

@@ -56,7 +56,7 @@ def test_a_bead_on_a_circle_is_a_pendulum():
     np.testing.assert_allclose(solution.multipliers, [-pull], rtol=1e-7)
     assert (solution.status, solution.wrenches.shape) == (ConstraintStatus.REGULAR, (0, 6))
     assert dynamics.constraint_names == ('circle',)
-    assert dynamics.mobility.freedom == 1
+    assert dynamics.mobility.degrees_of_freedom == 1
 
 
 def test_inverse_and_hybrid_hold_it():

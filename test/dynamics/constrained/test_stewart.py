@@ -63,4 +63,4 @@ def test_round_trip_to_order_five_and_power() -> None:
 def test_the_platform_has_six_freedoms() -> None:
     dynamics = ConstrainedDynamics(platform_model(GEOMETRY))
     found = mobility(dynamics, motion(np.random.default_rng(1)).q)
-    assert (found.freedom, found.rank, found.redundant) == (6, 18, ())
+    assert (found.degrees_of_freedom, found.rank, found.redundant) == (6, 18, ())

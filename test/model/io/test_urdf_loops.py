@@ -56,7 +56,7 @@ def test_a_loop_is_that_of_the_builder(loop: str) -> None:
     np.testing.assert_allclose(closure.frame_b[:3, [2, 3]], [[0, 0.4], [1, 0], [0, 0]], atol=1e-15)
     assert model.actuated.tolist() == [True, False, False]
     dynamics = ConstrainedDynamics(model)
-    assert dynamics.mobility.freedom == 1
+    assert dynamics.mobility.degrees_of_freedom == 1
     q = assemble(dynamics, held={'crank_joint': 0.9})
     expected = ConstrainedDynamics(load_yaml(config_file('four_bar.yaml')))
     assert dynamics.m == expected.m
@@ -108,7 +108,7 @@ def test_a_file_of_example_parallel_robots(tmp_path) -> None:
     assert (closure.type_name, closure.body_a, closure.body_b) == ('spherical', 'loop_A', 'loop_B')
     assert model.actuated.tolist() == [True, False, False, False, False]
     dynamics = ConstrainedDynamics(model)
-    assert dynamics.mobility.freedom == 2  # the coupler turns about itself
+    assert dynamics.mobility.degrees_of_freedom == 2  # the coupler turns about itself
     assert np.abs(dynamics.residual(assemble(dynamics))).max() < 1e-9
     path.write_text(path.read_text().replace('SPHERICAL', 'UJOINT_YZ'))
     assert annotate(load_urdf(four_bar(tips)), path).joint('coupler_joint').type_name == (

@@ -58,9 +58,10 @@ def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
 def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
                held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS) -> list[Array]:
     """
-    Return the distinct configurations (nq,) that so many starts lead to, as assemble finds them.
+    Return the distinct configurations (nq,) that assemble finds from so many starts.
 
-    With the joints of all freedoms held these are the assembly modes; the first is that of start.
+    If as many joints as degrees of freedom are held, these are the assembly modes. The first is
+    that of start.
     """
     found: list[Array] = []
     for q in _starts(constraints, start, held, attempts):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How many freedoms the constraints of a model leave, counted numerically (theory 12.4)."""
+"""The mobility that the constraints of a model leave, computed numerically (theory 12.4)."""
 
 from typing import NamedTuple
 
@@ -26,14 +26,14 @@ REACH = 0.1  # how far from an assembly they start, rad or m
 
 class Mobility(NamedTuple):
     """
-    What the constraints leave free.
+    The mobility of a machine with constraints, and the dependence of these.
 
-    freedom is the number of degrees of freedom, 0 for a structure that cannot move. rank is that
-    of the constraints. redundant names constraints that depend on the others. coordinates minus
-    constraints (Gruebler) is freedom minus the number of redundant ones.
+    degrees_of_freedom is 0 for a structure that cannot move. rank is that of the constraints.
+    redundant names constraints that depend on the others. Gruebler's count, coordinates minus
+    constraints, is degrees_of_freedom minus the number of redundant ones.
     """
 
-    freedom: int
+    degrees_of_freedom: int
     rank: int
     redundant: tuple[str, ...]
 
@@ -42,8 +42,8 @@ def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
     """
     Return the mobility at a closed configuration, or where the machine is not singular.
 
-    Without q it is that of the largest rank among assemblies near the one at rest. Raises what
-    assembly.assemble raises.
+    Without q it is that of the largest rank among assemblies near the one at rest. Raises the
+    errors of assembly.assemble.
     """
     if q is not None:
         return _at(constraints, constraints.model.check_configuration(q))

@@ -80,9 +80,9 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
 
 class ConstrainedData:
     """
-    Constants of a model and room for results, as kernels.tables lays them out; for one thread.
+    Constants of a model and scratch buffers, as kernels.tables lays them out; for one thread.
 
-    words are those of WORKSPACE, which kernels take. They are new where there is room for more.
+    words is the array of WORKSPACE, which kernels take. A higher order replaces it.
     """
 
     def __init__(self, model: Model, dissipation: bool = True, functions: int = 0) -> None:
@@ -104,13 +104,13 @@ class ConstrainedData:
         MACHINE.array(words, 'coupling_bias')[first:] = bias
 
     def write_function_series(self, jacobian: Array) -> None:
-        """Write Taylor coefficients (orders, k, nv) of these rows; there must be room."""
+        """Write Taylor coefficients (orders, k, nv) of these rows, to the tables' order."""
         (orders, count, nv), words = jacobian.shape, WORKSPACE.array(self.words, 'motion')
         rows = MOTION.array(words, 'jacobian')[1:orders, self.m - count:, :nv]
         rows[:] = jacobian[1:]
 
     def make_room(self, order: int) -> None:
-        """Make room for series to an order."""
+        """Allocate the tables of series to an order."""
         if order <= self.order:
             return
         self.order, nv, m = order, self._nv, self.m
@@ -120,7 +120,7 @@ class ConstrainedData:
             space=_space(nv, order + 2))
 
     def _motion(self, k: int) -> Array:
-        """Return room for the series of a state, of k coefficients."""
+        """Return the scratch buffers of the series of a state, of k coefficients."""
         n, nv, m = self._links, self._nv, self.m
         return MOTION.pack(
             pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
@@ -145,17 +145,17 @@ class ConstrainedData:
 
 def _cube(orders: int, columns: int, things: int) -> Array:
     """
-    Return room for columns of things, an odd number of registers long.
+    Return a buffer of columns of things, an odd number of registers long.
 
     Columns at powers of two apart would share a set of the cache, and wait for each other's
-    stores: a fifth of the time of a machine with 32 coordinates.
+    stores. That would cost a fifth of the time of a machine with 32 coordinates.
     """
     width = padded(things)
     return np.zeros((orders, columns, width + LANES if width % (2 * LANES) == 0 else width))
 
 
 def _heavy_links(inertia: Array) -> dict[str, Array | Indices]:
-    """Return what tells the links with inertia from those without, of rows (N, 10)."""
+    """Return the tables of links with inertia, from the inertias (N, 10) of all."""
     heavy = inertia.any(axis=1)
     links = np.flatnonzero(heavy)
     columns = np.zeros((inertia.shape[1], padded(len(links) + 1)))
@@ -176,13 +176,13 @@ def _filled_up(links: Indices | Sequence[int], zero: int) -> Indices:
 
 
 def _row_parts(rows: Sequence[Sequence[int]]) -> Indices:
-    """Return 1 where a row holds a moment in frame b, and where one moves with frame a."""
+    """Return whether any row is a moment in frame b, and whether any varies in frame b."""
     kinds = _joined(rows)
     return _ints([((kinds <= MOMENT_Z) | (kinds == SCREW)).any(), (kinds > SCREW).any()])
 
 
 def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:
-    """Return room for a factorisation of count rows."""
+    """Return the scratch buffers of a factorisation of count rows."""
     width = padded(m)
     return ROOM.pack(
         mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
@@ -195,7 +195,7 @@ def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:
 
 
 def _space(nv: int, k: int) -> Array:
-    """Return room for the free motions of a state, and their series of k coefficients."""
+    """Return scratch buffers of the free motions of a state, as series of k coefficients."""
     return SPACE.pack(
         basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
         head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),
@@ -222,7 +222,7 @@ def _place(model: Model, body: str | None, frame: Array) -> tuple[int, Array]:
 
 
 def _couplings(model: Model, further: int) -> tuple[Array, Array]:
-    """Return the rows (couplings, nv) and what they equal, and room for further ones."""
+    """Return rows (couplings, nv) and right-hand sides of couplings; further ones are zero."""
     rows = np.zeros((len(model.couplings) + further, model.nv))
     offsets = np.zeros(len(rows))
     for r, coupling in enumerate(model.couplings):

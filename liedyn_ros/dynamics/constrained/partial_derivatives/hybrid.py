@@ -8,9 +8,9 @@
 """
 Partial derivatives of the hybrid dynamics of machines with closed loops, to any order (13.37b).
 
-Of each coordinate the acceleration is prescribed or the force given. With F the coordinates whose
-force is given, M_FF a_F - A_F^T lam = f, A_F a_F = g and lam = A_F mu are varied, and so are their
-time derivatives. Forward dynamics prescribes nothing.
+Of each coordinate the acceleration is prescribed or the force given. F are the coordinates whose
+force is given. The varied equations are M_FF a_F - A_F^T lam = f, A_F a_F = g and lam = A_F mu,
+and their time derivatives. Forward dynamics prescribes nothing.
 """
 
 from collections.abc import Callable, Sequence

@@ -9,9 +9,9 @@
 Partial derivatives of the inverse dynamics of machines with closed loops, to any order (13.19c).
 
 Joint forces and multipliers are the least with E tau + A^T lam = s, s being the forces of the
-tree. Least torque makes it Q nu + A^T lam = s, A nu = 0, tau = Q nu, where Q is diagonal and zero
-for passive joints; lam = A mu. Least force makes it W lam - A_p mu = 0, A_p^T lam = s_p for the
-passive joints. These systems are varied, and so are their time derivatives.
+tree. Least torque makes it Q nu + A^T lam = s, A nu = 0, tau = Q nu and lam = A mu. There Q is
+diagonal and zero for passive joints. Least force makes it W lam - A_p mu = 0, A_p^T lam = s_p for
+the passive joints. These systems are varied, and so are their time derivatives.
 """
 
 from collections.abc import Callable
@@ -51,8 +51,8 @@ class ConstrainedInverseJacobians(NamedTuple):
     _by_v, _by_a, _by_tau and _by_need are (m, nv). Those by q are along the tangents of
     model.integrate. Changes have a meaning where they keep the motion on the constraints.
 
-    Of time_derivatives, arrays have a first axis of orders (r + 1); by_a, by_tau and by_need have
-    two: entry [k, j] is tau^(k) by order j, zero for j > k.
+    Arrays of time_derivatives have a first axis of orders (r + 1); by_a, by_tau and by_need have
+    two. Entry [k, j] is tau^(k) by order j, zero for j > k.
     """
 
     tau: Array
@@ -100,8 +100,8 @@ class ConstrainedInversePartialDerivatives:
 
     Called as dynamics.inverse.partial_derivatives, with the arguments of dynamics.inverse.
     External wrenches (B, 6) stay the same in the frames of their bodies. Each call raises the
-    errors of dynamics.inverse, ModelError for constraint functions without jacobian_series, and
-    SingularError where fewer constraints are independent than elsewhere: there are no derivatives.
+    errors of dynamics.inverse, and ModelError for constraint functions without jacobian_series. It
+    raises SingularError where the rank of the constraints drops: there are no derivatives.
     """
 
     def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:

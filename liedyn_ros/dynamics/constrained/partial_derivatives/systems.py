@@ -89,7 +89,7 @@ def solver_of(matrix: Array) -> Callable[[Array], Array]:
     """
     Return a function that solves linear equations with a matrix, for sides (..., n, c).
 
-    The matrix is inverted once. Blocks of columns are multiplied with the inverse one by one: for
+    The matrix is inverted once. Blocks of columns are multiplied with the inverse one by one. For
     all at once BLAS would set up threads, which takes longer than to solve.
     """
     inverse = as_array('derivatives', np.linalg.inv(matrix), matrix.shape)

@@ -216,7 +216,7 @@ class LoopTracker:
 
     def _redundant(self) -> bool:
         """Return whether more joints are measured than can move."""
-        return len(self.measured) > self._dynamics.mobility.freedom - (
+        return len(self.measured) > self._dynamics.mobility.degrees_of_freedom - (
             0 if base_joint(self._dynamics.model) is None else 6)
 
     def _deciding(self, rows: Array) -> NDArray[np.int64]:
