@@ -8,26 +8,32 @@
 
 """What tests of several nodes share: a server of each of some machines, forces of a platform."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 from support.bench.dynamics_bench import AERIAL, random_file, ServerBench
 from support.bench.pose_bench import GEOMETRY, HOME
+from support.bench.ros_bench import Bench, unused_namespace
 
 from liedyn_ros.stewart import StewartDynamics
 
 MACHINES = ['aerial', *((seed, floating) for seed in range(2) for floating in (False, True))]
 
 
-@pytest.fixture(params=MACHINES, ids=str)
-def path(request, tmp_path):
+@pytest.fixture(scope='module', params=MACHINES, ids=str)
+def path(request, tmp_path_factory):
     """Return the file of a machine whose dynamics are served."""
-    return AERIAL if request.param == 'aerial' else random_file(tmp_path, *request.param)
+    if request.param == 'aerial':
+        return AERIAL
+    return random_file(tmp_path_factory.mktemp('machine'), *request.param)
 
 
-@pytest.fixture
-def server(bench, path):
-    """Return a dynamics server of the machine."""
-    return ServerBench(bench, model_file=str(path))
+@pytest.fixture(scope='module')
+def server(context, path):
+    """Return a dynamics server of the machine, which tests share: no query changes it."""
+    with closing(Bench(context, unused_namespace())) as bench:
+        yield ServerBench(bench, model_file=str(path))
 
 
 @pytest.fixture(scope='session')

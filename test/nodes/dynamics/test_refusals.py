@@ -8,6 +8,8 @@
 
 """Bad requests: success false, a message that names the fault, and the server goes on."""
 
+from contextlib import closing
+
 from geometry_msgs.msg import Accel, Quaternion, Wrench
 from liedyn_interfaces.msg import BodyWrench, TreeAcceleration, TreeEffort
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
@@ -17,6 +19,7 @@ import numpy as np
 import pytest
 from support.bench.dynamics_bench import (
     AERIAL, ALGORITHMS, Motion, random_file, ServerBench, vector)
+from support.bench.ros_bench import Bench, unused_namespace
 
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
 
@@ -25,10 +28,11 @@ inverse, forward, hybrid = ALGORITHMS
 BOTH = {'accelerations': True, 'efforts': True}
 
 
-@pytest.fixture
-def server(bench):
-    """Return a server of the aerial manipulator."""
-    return ServerBench(bench, model_file='aerial_manipulator.yaml')
+@pytest.fixture(scope='module')
+def server(context):
+    """Return a server of the aerial manipulator, which tests share: no refusal changes it."""
+    with closing(Bench(context, unused_namespace())) as bench:
+        yield ServerBench(bench, model_file='aerial_manipulator.yaml')
 
 
 def refused(server, algorithm, query):

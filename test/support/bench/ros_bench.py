@@ -9,6 +9,7 @@
 """A ROS 2 in one process: the nodes under test, a partner that talks to them, one executor."""
 
 from collections.abc import Callable
+from itertools import count
 import os
 import time
 
@@ -29,6 +30,7 @@ TIMEOUT = 240.0  # s; only a failing test waits that long, or one that compiles 
 WAIT = 0.01  # s, for the first callback between two looks
 MAX_CALLBACKS = 100  # between two looks, where callbacks never end
 REPLY_TIMEOUT = 5.0  # s; after which a request is sent again
+NUMBERS = count()  # of namespaces
 
 # This machine only, in one domain, which the processes that tests start inherit.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -40,6 +42,11 @@ def open_context():
     context = Context()
     rclpy.init(context=context)
     return context
+
+
+def unused_namespace():
+    """Return a namespace that no other test uses, of this run or of another in this domain."""
+    return f'/test_{os.getpid()}_{next(NUMBERS)}'
 
 
 class Bench:

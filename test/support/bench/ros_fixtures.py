@@ -8,14 +8,9 @@
 
 """Fixtures of every test that runs nodes: one context for all tests, a namespace for each."""
 
-from itertools import count
-import os
-
 import pytest
 from support.bench.pose_bench import PoseBench
-from support.bench.ros_bench import Bench, open_context
-
-NUMBERS = count()
+from support.bench.ros_bench import Bench, open_context, unused_namespace
 
 
 @pytest.fixture(scope='session')
@@ -36,8 +31,8 @@ def other_context():
 
 @pytest.fixture
 def namespace():
-    """Return a namespace that no other test uses, of this run or of another in this domain."""
-    return f'/test_{os.getpid()}_{next(NUMBERS)}'
+    """Return a namespace that no other test uses."""
+    return unused_namespace()
 
 
 @pytest.fixture
