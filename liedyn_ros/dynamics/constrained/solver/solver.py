@@ -198,7 +198,8 @@ class Solver:
         hybrid = task.kind == solver.HYBRID
         for rows in range(1, orders + 1) if hybrid else (orders,):
             if orders > 1:
-                a = found[:(rows - 1) * self._nv].reshape(-1, self._nv) if hybrid else state.a[:-1]
+                below = (rows - 1, self._nv)  # of known accelerations
+                a = found[:math.prod(below)].reshape(below) if hybrid else state.a[:-1]
                 self.constraints.write_function_series(state.q, np.vstack((state.v, a)))
             code, found = self._run(task, state, limit, rows)
             if code != solver.DONE:
@@ -216,7 +217,7 @@ class Solver:
     def _parts(self, found: Array, rows: int) -> Results:
         """Return the results (rows, ...) of the kernel, views of one array."""
         a, tau, m, end = (rows * each for each in self._ends)
-        return Results(found[:a].reshape(rows, -1), found[a:tau].reshape(rows, -1),
+        return Results(found[:a].reshape(rows, self._nv), found[a:tau].reshape(rows, self._nv),
                        found[tau:m].reshape(rows, self._m), found[m:end].reshape(rows, -1, 6),
                        found[end:])
 
