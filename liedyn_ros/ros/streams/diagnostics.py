@@ -16,8 +16,8 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
-MAX_MISSED = 0.1  # share of the messages, passed over or lost, above which that is a warning
-MAX_AGE = 0.05  # s, an age of what follows of a message, above which that is a warning
+MAX_MISSED = 0.1  # share of the messages, passed over or lost, above which a warning follows
+MAX_AGE = 0.05  # s, from a message to its result, above which a warning follows
 
 
 class StreamDiagnostics:

@@ -33,8 +33,8 @@ class StewartGeometry:
 
     leg_names: six different names; their order is the order of every array of leg values.
     base_joints: (6, 3) m, in the base frame. platform_joints: (6, 3) m, in the platform frame.
-    length_limits: (6, 2), the least and greatest value of each leg: m, or rad of a crank; 0, or
-    -infinity where a value may be negative, and infinity where there is none.
+    length_limits: (6, 2), the least and greatest drive coordinate of each leg: m, or rad of a
+    crank. Without limits they are 0 (-infinity where it may be negative) and infinity.
     base_cones, platform_cones: (6, 4), how far each joint may turn. Three entries point from the
     joint along its leg in the middle of the range, in the frame that holds the joint. The
     fourth is the largest angle (rad) of the leg from it; pi where there is no limit.

@@ -77,7 +77,7 @@ def _least_distances(geometry: StewartGeometry) -> Array:
 
 
 def limit_name(index: int, names: tuple[str, ...]) -> str:
-    """Return what one of the 33 margins is of, to be read; names: the legs'."""
+    """Return the readable name of one of the 33 margins; names: the legs'."""
     if index >= kernels.CLEARANCES:
         first, second = PAIRS[index - kernels.CLEARANCES]
         return f'clearance of {names[first]} and {names[second]}'

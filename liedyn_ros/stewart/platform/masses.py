@@ -54,8 +54,9 @@ class LegMasses:
 
     Of a rail, cylinder is the carriage; of a crank, the crank with its rotor, whose centre is that
     far from the motor's axis. Their rods hang on the platform joint as well, and end in the
-    universal joint. base_axis: (3,), the first axis of that, fixed to the base, the carriage, or
-    the crank at angle 0, base frame; only the axial inertia feels it. Raises GeometryError.
+    universal joint. base_axis: (3,), the first axis of that joint, in the base frame. It is fixed
+    to the base, the carriage, or the crank at angle 0, and acts on the axial inertia alone.
+    Raises GeometryError.
     """
 
     cylinder: LegPart = LegPart()

@@ -29,7 +29,7 @@ from liedyn_ros.stewart.platform.limits import limits_of, Margins
 
 SINGULARITY_WARNING = 0.05  # smallest singular value at which a pose is near a singularity
 NONE = Flag(0)
-NO_INVERSE = 1e-15  # smallest singular value that is no more than rounding
+NO_INVERSE = 1e-15  # smallest singular value that is only rounding
 
 
 class PlatformState:

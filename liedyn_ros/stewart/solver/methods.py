@@ -38,13 +38,13 @@ class Residual(IntEnum):
 @dataclass(frozen=True, kw_only=True)
 class Method:
     """
-    What both methods share.
+    Settings of both methods.
 
-    residual_tolerance: on a residual, relative to the numbers it is the difference of.
+    residual_tolerance: on a residual, relative to the two numbers whose difference it is.
     step_tolerance: on the norm of a step, in rad and units of the characteristic length.
     smallest_singular_value: of dL/d(body twist) in the same units; below it a pose is singular.
     chart, residual: the form of the equations; the default is the one to use, the others are
-    what it can be compared with.
+    for comparison.
 
     Raises LimitError for a setting outside its range.
     """

@@ -30,8 +30,8 @@ class ConstrainedInverse:
     them. least_force takes the least sum of w lam^2 over the constraints. weights are (nv,) or
     (m,), by default 1. They carry units: moments against forces.
 
-    Arrays are as ConstrainedDynamics says. Raises what it says, LiedynError for a motion that
-    breaks a loop, and ModelError where the actuators are too few, naming what they leave free.
+    Arrays and errors are as in ConstrainedDynamics. Raises LiedynError for a motion that breaks a
+    loop, and ModelError for too few actuators, naming the coordinates that they leave free.
     """
 
     def __init__(self, solver: Solver) -> None:

@@ -35,8 +35,8 @@ class LegInput:
     """
     Turns actuator messages into sets of leg lengths.
 
-    `on_set` is given a stamp (ns), lengths (m) and, where measured, rates (m/s) in leg order;
-    `on_fault` the stamp and the error of a message that was refused.
+    `on_set` takes a stamp (ns), lengths (m) and, where measured, rates (m/s) in leg order.
+    `on_fault` takes the stamp and the error of a message that was refused.
     """
 
     def __init__(

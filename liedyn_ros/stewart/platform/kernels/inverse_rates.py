@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What J^-1 makes of the legs: a twist of their rates, a covariance of their noise."""
+"""The twist of the legs' rates and the covariance of their noise, by J^-1."""
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, vec3

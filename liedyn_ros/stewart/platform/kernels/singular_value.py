@@ -9,9 +9,9 @@
 """
 The signed smallest singular value of a 6 by 6 matrix, with its two singular vectors.
 
-The sign is the determinant's. Of B = A^-1 the greatest singular value is sought: B B^T is squared
-until nothing but the direction of its greatest eigenvalue is left. The error of the value is that
-of rounding in the entries of A, as of any decomposition that is stable.
+The sign is the determinant's. The value is the inverse of the greatest singular value of B = A^-1:
+B B^T is squared until nothing but the direction of its greatest eigenvalue is left. The error of
+the value is that of rounding in the entries of A, as of any decomposition that is stable.
 """
 
 from liedyn_ros.jit.decorators import kernel

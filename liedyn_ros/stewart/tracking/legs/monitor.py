@@ -82,8 +82,8 @@ class LegMonitor:
             tables.FAULTS.array(faults, name)
             for name in ('history', 'legs', 'numbers', 'tally', 'settings'))
         self._now = motion_bank.FILTER.array(motion, 'now')
-        # A leg whose reading may be 0, as that of a rail or a crank, moves by about the size of
-        # the platform; else the amplitude of its motion is below the reading.
+        # Readings of a rail or a crank may be 0: such a leg moves by about the size of the
+        # platform. The amplitude of another leg's motion is below its reading.
         self._legs[:, tables.AMPLITUDE] = (
             geometry.characteristic_length / self._unit if geometry.driven else 0.0)
         self._settings[tables.FROZEN_TIME] = frozen_time
