@@ -28,8 +28,8 @@ def main() -> None:
         dynamics, amplitude * np.sin(rate * t), amplitude * rate * np.cos(rate * t),
         -amplitude * rate**2 * np.sin(rate * t))
     open_by = max(np.abs(dynamics.residual(q)).max() for q in motion.q)
-    print(f'{len(t)} samples, loops open by {open_by:.1e} at most, worst quality '
-          f'{motion.quality.min():.3f}')
+    print(f'{len(t)} samples, loops open by {open_by:.1e} at most, inverse condition number from '
+          f'{motion.inverse_condition_number.min():.3f}')
 
     torques = np.array([dynamics.inverse(*state).tau for state in
                         zip(motion.q, motion.v, motion.a)])

@@ -173,15 +173,16 @@ class LoopStatePublisherNode(ManagedNode):
         self._refused = ''
         rates, self._last = self._rates(sample), sample
         left = math.inf if rates is None else machine.tracker.time_to_singularity(rates)
-        quality, seconds = self._warning
-        near = state.quality < quality or left < seconds
+        smallest, seconds = self._warning
+        near = state.inverse_condition_number < smallest or left < seconds
         if near and not self._near_singularity:
             self.get_logger().warning(
-                f'near a singularity: quality {state.quality:.3g}, {left:.3g} s away at this rate')
+                f'near a singularity: inverse condition number '
+                f'{state.inverse_condition_number:.3g}, {left:.3g} s away at this rate')
         self._near_singularity = near
         self._outputs.complete(
-            sample.stamp_ns, state.quality, left, near=near, age=self._age(sample.stamp_ns),
-            passed_over=passed_over)
+            sample.stamp_ns, state.inverse_condition_number, left, near=near,
+            age=self._age(sample.stamp_ns), passed_over=passed_over)
 
     def _rates(self, sample: LoopSample) -> Array | None:
         """Return the rates of the measured joints, else those since the last sample, if any."""

@@ -91,12 +91,12 @@ def test_the_time_to_a_singularity_is_reported_before_it() -> None:
         state = tracker.update([dead + 0.3 - t], [-1.0])
         left.append(state.time_to_singularity)
         assert np.abs(dynamics.residual(state.q)).max() < CLOSED
-    assert state.quality < 0.1
+    assert state.inverse_condition_number < 0.1
     # It falls as a square root, so its tangent meets zero at twice the distance.
     np.testing.assert_allclose(left[-100:], 2.0 * (0.3 - times[-100:]), rtol=0.2)
     assert np.isinf(tracker.update([dead + 0.002], [1.0]).time_to_singularity)
     good = tracker.update([dead + 0.001]).q
-    with pytest.raises(ConvergenceError, match='that no motion leads to from the last'):
+    with pytest.raises(ConvergenceError, match='no motion reaches from the last'):
         tracker.update([dead - 0.1])
     np.testing.assert_allclose(tracker.update([dead + 0.001]).q, good, atol=1e-9)
 
@@ -160,7 +160,7 @@ def test_the_base_of_a_walking_robot_stays_where_it_is() -> None:
 
 
 @pytest.mark.parametrize('measured', [['hinge_0'], ['hinge_0', 'hinge_1']])
-def test_quality_and_motion_are_those_of_numpy(measured: list[str]) -> None:
+def test_condition_and_motion_are_those_of_numpy(measured: list[str]) -> None:
     looped = bennett()
     dynamics, rng = ConstrainedDynamics(looped.model), np.random.default_rng(3)
     crank = np.linspace(looped.q[0], looped.q[0] + 2.0, 7)[:, None]
@@ -174,7 +174,7 @@ def test_quality_and_motion_are_those_of_numpy(measured: list[str]) -> None:
         state = tracker.update(given, rates)
         rows = scale[:, None] * dynamics.jacobian(state.q)
         sizes = np.linalg.svd(rows[:, len(measured):])[1]
-        assert state.quality == pytest.approx(sizes[-1] / sizes[0], rel=1e-6)
+        assert state.inverse_condition_number == pytest.approx(sizes[-1] / sizes[0], rel=1e-6)
         assert state.redundant == (len(measured) > 1)
         free = np.linalg.svd(rows)[2][-1]  # the only motion
         wanted = free * (free[:len(measured)] @ rates) / (free[:len(measured)]**2).sum()
@@ -201,7 +201,7 @@ def test_what_is_refused() -> None:
         LoopTracker(dynamics, ['knee'])
     with pytest.raises(ModelError, match='expected each joint once'):
         LoopTracker(dynamics, ['left_0_joint', 'left_0_joint'])
-    with pytest.raises(LiedynError, match='that decide the others'):
+    with pytest.raises(LiedynError, match='that determine the others'):
         LoopTracker(dynamics, ['left_0_joint']).update([0.5])
     tracker = LoopTracker(dynamics)
     with pytest.raises(ShapeError, match='positions: expected shape'):

@@ -86,6 +86,6 @@ def test_both_factors_of_the_constraints_are_the_dense_solution() -> None:
         scale = 1e-11 * (1.0 + np.abs(dense).max())
         assert np.abs(np.append(solution.a, solution.multipliers) - dense).max() < scale, angle
         assert solution.rank == 2
-        qualities.append(solution.quality)
+        qualities.append(solution.inverse_condition_number)
     assert np.all(np.diff(qualities) < 0.0)
     assert qualities[0] > 5.0 * WELL_CONDITIONED > 5.0 * qualities[-1]

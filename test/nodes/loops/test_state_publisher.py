@@ -172,7 +172,7 @@ def test_what_is_not_given_is_left_out(bench):
     (AT, ['hip', 'wheel'], "unknown ['wheel']"), (AT[:1], ['hip'], "missing ['crank_joint']"),
     (AT, ['hip', 'hip'], 'repeated'), (AT[:1], MEASURED, 'position: expected shape (2,)'),
     ([0.3, np.nan], MEASURED, 'position[1]: expected a finite number, got nan'),
-    ([0.3, 2.9], MEASURED, 'that no motion leads to from the last')])
+    ([0.3, 2.9], MEASURED, 'no motion reaches from the last')])
 def test_bad_input_is_named_and_the_next_sample_is_good(bench, positions, names, reason):
     node = LoopBench(bench).settle(AT)
     bad = node.send(positions, names=names)

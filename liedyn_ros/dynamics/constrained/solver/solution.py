@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What constrained dynamics returns: motion, forces, and what the constraints are like."""
+"""The results of constrained dynamics: motion, forces, and the status of the constraints."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -15,12 +15,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.model.link_table import Indices
 
 NEAR_SINGULAR = 1e-4  # smallest pivot of the independent constraints over the largest
-CONSISTENT = 1e-6  # part of a constraint, over its size, that may stay open
+CONSISTENT = 1e-6  # largest relative acceleration residual accepted
 
 
 class ConstraintStatus(Enum):
     """
-    What the constraints are like at a state.
+    The status of the constraints at a state.
 
     REGULAR: all independent. REDUNDANT: some depend on others, as they always do in this
     mechanism. NEAR_SINGULAR: independent, but hardly; forces are large. SINGULAR: fewer are
@@ -41,7 +41,7 @@ class ConstrainedSolution(NamedTuple):
     a and tau (nv,). multipliers (m,), one for each constraint in the order of constraint_names.
     wrenches (C, 6), moment before force, that each closure applies to its body_b, in frame_b. With
     derivatives each has an axis of order + 1 before these. rank is that of the constraints,
-    quality their smallest independent part over the largest, in 0 to 1.
+    inverse_condition_number the smallest pivot of the independent ones over the largest.
     """
 
     a: Array
@@ -49,7 +49,7 @@ class ConstrainedSolution(NamedTuple):
     multipliers: Array
     wrenches: Array
     rank: int
-    quality: float
+    inverse_condition_number: float
     status: ConstraintStatus
 
 
@@ -57,7 +57,7 @@ class ConstrainedSolutions(NamedTuple):
     """
     The solutions of K states: arrays as in ConstrainedSolution, after a first axis of states.
 
-    rank and quality are (K,); status has one for each state.
+    rank and inverse_condition_number are (K,); status has one for each state.
     """
 
     a: Array
@@ -65,11 +65,11 @@ class ConstrainedSolutions(NamedTuple):
     multipliers: Array
     wrenches: Array
     rank: Indices
-    quality: Array
+    inverse_condition_number: Array
     status: tuple[ConstraintStatus, ...]
 
     def state(self, s: int) -> ConstrainedSolution:
         """Return the solution of one state."""
         return ConstrainedSolution(
             self.a[s], self.tau[s], self.multipliers[s], self.wrenches[s], int(self.rank[s]),
-            float(self.quality[s]), self.status[s])
+            float(self.inverse_condition_number[s]), self.status[s])

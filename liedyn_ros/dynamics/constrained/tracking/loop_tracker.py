@@ -44,18 +44,18 @@ class LoopState(NamedTuple):
     """
     The state of all joints at a sample.
 
-    q (nq,); v and a (nv,), None where they are not known. quality says how well the measured
-    joints determine the others: the smallest singular value of their Jacobian over the largest. It
-    is 0 in a singular configuration, 1 if all joints are measured. time_to_singularity (s) is the
-    time until quality is 0 at its present rate. It is infinite where quality does not fall or no
-    rates are known. redundant says whether more joints are measured than needed: q then fits the
-    measurements, but not exactly.
+    q (nq,); v and a (nv,), None if they are unknown. inverse_condition_number is the smallest
+    singular value of the Jacobian of the other joints over the largest: 0 in a singular
+    configuration, 1 if all joints are measured. time_to_singularity (s) is the time until it is 0
+    at its present rate. It is infinite if the number does not fall, or without rates.
+    redundant says whether more joints are measured than needed: q then fits the measurements, but
+    not exactly.
     """
 
     q: Array
     v: Array | None
     a: Array | None
-    quality: float
+    inverse_condition_number: float
     time_to_singularity: float
     redundant: bool = False
 
@@ -136,9 +136,9 @@ class LoopTracker:
         if code != tracking.DONE:
             self._refuse(code)
         self._begun = True
-        quality, redundant = float(self._report[QUALITY]), bool(self._report[EXCESS])
+        condition, redundant = float(self._report[QUALITY]), bool(self._report[EXCESS])
         if rates is None:
-            return LoopState(q, None, None, quality, math.inf, redundant)
+            return LoopState(q, None, None, condition, math.inf, redundant)
         a = None
         if accelerations is not None:
             given, known = np.zeros(len(v)), self._known
@@ -152,7 +152,7 @@ class LoopTracker:
                 raise ModelError('accelerations: expected ones that the loops allow, got others')
             a = found.a
         left = self._look(rates) if ahead else math.inf
-        return LoopState(q, v, a, quality, left, redundant)
+        return LoopState(q, v, a, condition, left, redundant)
 
     def time_to_singularity(self, velocities: ArrayLike) -> float:
         """Return that of the last sample, by velocities of the measured joints."""
@@ -241,11 +241,12 @@ class LoopTracker:
                 'them say together')
         if code == tracking.UNDECIDED:
             raise SingularError(
-                f'expected measured joints {listed(self.measured)} that decide the others, got a '
-                f'configuration of quality {report[QUALITY]:.2g}')
+                f'expected measured joints {listed(self.measured)} that determine the others, got '
+                f'an inverse condition number of {report[QUALITY]:.2g}')
         raise ConvergenceError(
             f'expected positions of {listed(self.measured)} that the loops allow, got ones that '
-            f'no motion leads to from the last, of quality {report[QUALITY]:.2g}: '
+            'no motion reaches from the last, with an inverse condition number of '
+            f'{report[QUALITY]:.2g}: '
             f'{100.0 * report[WAY_DONE]:.0f} % of the way is free')
 
 
@@ -255,7 +256,7 @@ class LoopTrajectory(NamedTuple):
     q: Array
     v: Array | None
     a: Array | None
-    quality: Array
+    inverse_condition_number: Array
 
 
 def complete_trajectory(
@@ -285,4 +286,4 @@ def complete_trajectory(
         -1, dynamics.model.nv) for i, each in enumerate(given, 1))
     return LoopTrajectory(
         np.array([state.q for state in states]).reshape(-1, dynamics.model.nq), v, a,
-        np.array([state.quality for state in states]))
+        np.array([state.inverse_condition_number for state in states]))
