@@ -95,7 +95,7 @@ class Dynamics:
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
         matrix = output(out, 2 * self._v_shape)
-        self._crba(q, matrix)
+        self._crba.call(q, matrix)
         return matrix
 
     def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None,

@@ -86,7 +86,7 @@ class CheckedKernel:
         """Copy, or pickle, as a checked kernel on the copied tables."""
         return CheckedKernel, (self._check, *self._bound.__reduce__()[1])
 
-    def __call__(self, *given: Any) -> tuple[Any, ...]:
+    def call(self, *given: Any) -> tuple[Any, ...]:
         """Run the kernel, and return the arguments on which it ran; or raise what is wrong."""
         try:
             if self._attempt(*given) == self._done:

@@ -53,42 +53,42 @@ def doubled(size: int = 3) -> CheckedKernel:
 
 
 def test_arguments_of_every_kind_have_one_result():
-    call, x = doubled(), np.array([1.0, 2.0, 3.0])
+    double, x = doubled(), np.array([1.0, 2.0, 3.0])
     for given in (x, x.tolist(), x.astype(np.float32), np.repeat(x, 2)[::2], x):
         out = np.empty(3)
-        call(given, out)
+        double.call(given, out)
         np.testing.assert_array_equal(out, 2.0 * x)
 
 
 def test_a_call_returns_the_arguments_on_which_the_kernel_ran():
-    call, x, out = doubled(), np.ones(3), np.empty(3)
-    assert call(x, out)[0] is not x  # the first call compiles, on prepared arguments
-    assert call(x, out)[0] is x
-    assert call([1, 1, 1], out)[0].dtype == np.float64
+    double, x, out = doubled(), np.ones(3), np.empty(3)
+    assert double.call(x, out)[0] is not x  # the first call compiles, on prepared arguments
+    assert double.call(x, out)[0] is x
+    assert double.call([1, 1, 1], out)[0].dtype == np.float64
 
 
 def test_errors_are_those_of_the_check():
-    call, out = doubled(), np.empty(3)
+    double, out = doubled(), np.empty(3)
     for _ in range(2):  # before and after the first call that succeeds
         with pytest.raises(LimitError, match=r'^x: expected at least 0, got -1.0 \(False\)'):
-            call(np.array([1.0, -1.0, 1.0]), out)
+            double.call(np.array([1.0, -1.0, 1.0]), out)
         with pytest.raises(ShapeError, match=r'^x: expected \(3,\), got \(2,\)'):
-            call([1.0, 1.0], out)
-        call(np.ones(3), out)
+            double.call([1.0, 1.0], out)
+        double.call(np.ones(3), out)
 
 
 def test_a_fault_of_another_cause_is_raised_by_the_second_call():
-    call = doubled()
-    call(np.ones(3), np.empty(3))
+    double = doubled()
+    double.call(np.ones(3), np.empty(3))
     with pytest.raises(TypeError, match='No matching definition'):
-        call(np.ones(3), 'no array')  # which the check takes as it comes
+        double.call(np.ones(3), 'no array')  # which the check takes as it comes
 
 
 def test_a_pickle_has_tables_and_a_check_of_its_own():
-    call, out = doubled(2), np.empty(2)
-    call([1.0, 2.0], out)
-    other = pickle.loads(pickle.dumps(call))
-    other([2.0, 3.0], out)
+    double, out = doubled(2), np.empty(2)
+    double.call([1.0, 2.0], out)
+    other = pickle.loads(pickle.dumps(double))
+    other.call([2.0, 3.0], out)
     np.testing.assert_array_equal(out, [4.0, 6.0])
     with pytest.raises(ShapeError):
-        other([1.0], out)
+        other.call([1.0], out)

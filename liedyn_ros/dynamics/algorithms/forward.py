@@ -49,7 +49,7 @@ class Forward(Algorithm):
         """Return a (nv,); external is (B, 6)."""
         a = np.empty(self._nv) if out is None else output(out, self._v_shape)
         kernel = self._kernel if data is None else self._with(data)
-        kernel(q, v, tau, NO_WRENCHES if external is None else external, a)
+        kernel.call(q, v, tau, NO_WRENCHES if external is None else external, a)
         return a
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -64,7 +64,7 @@ class Forward(Algorithm):
         order = order_of_rows('tau', tau, 0)
         shape = order + 1, self._nv
         a = np.empty(shape) if out is None else output(out, shape)
-        taken = self._series_with(data, order)(
+        taken = self._series_with(data, order).call(
             q, v, self._none, a, tau, NO_WRENCH_ROWS if external is None else external)
         if order > 0 and max_error != math.inf:
             self._hybrid.require_digits(taken, max_error)

@@ -58,7 +58,7 @@ class Hybrid(Algorithm):
         which = self._mask(prescribed)
         a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
         kernel = self._kernel if data is None else self._with(data)
-        kernel(q, v, which, a, tau, NO_WRENCHES if external is None else external)
+        kernel.call(q, v, which, a, tau, NO_WRENCHES if external is None else external)
         return a, tau
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
@@ -77,7 +77,7 @@ class Hybrid(Algorithm):
         shape = order + 1, self._nv
         a = time_derivatives_of('a', a, shape, copied)
         tau = time_derivatives_of('tau', tau, shape, copied)
-        taken = self._series_with(data, order)(
+        taken = self._series_with(data, order).call(
             q, v, which, a, tau, NO_WRENCH_ROWS if external is None else external)
         if order > 0 and max_error != math.inf:
             self.require_digits(taken, max_error)

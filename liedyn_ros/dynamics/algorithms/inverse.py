@@ -41,7 +41,7 @@ class Inverse(Algorithm):
         """Return tau (nv,); external is (B, 6)."""
         tau = np.empty(self._nv) if out is None else output(out, self._v_shape)
         kernel = self._kernel if data is None else self._with(data)
-        kernel(q, v, a, NO_WRENCHES if external is None else external, tau)
+        kernel.call(q, v, a, NO_WRENCHES if external is None else external, tau)
         return tau
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -58,7 +58,7 @@ class Inverse(Algorithm):
         shape = order + 1, self._nv
         tau = np.empty(shape) if out is None else output(out, shape)
         kernel = self._series_with(data, order)
-        kernel(q, v, a, NO_WRENCH_ROWS if external is None else external, tau)
+        kernel.call(q, v, a, NO_WRENCH_ROWS if external is None else external, tau)
         return tau
 
     @cached_property

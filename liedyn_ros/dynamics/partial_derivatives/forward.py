@@ -96,7 +96,7 @@ class ForwardPartialDerivatives:
         out is an earlier result, to be written again, as for inverse.partial_derivatives.
         """
         result = results(ForwardJacobians, self._shapes, out)
-        self._jacobians(q, v, tau, NO_WRENCHES if external is None else external, *result)
+        self._jacobians.call(q, v, tau, NO_WRENCHES if external is None else external, *result)
         return result
 
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
@@ -110,7 +110,7 @@ class ForwardPartialDerivatives:
         wrenches = NO_WRENCHES if external is None else external
         if parameters is None:
             a, out = np.empty(self._nv), np.empty(self._nv)
-            self._product(q, v, tau, wrenches, dq, dv, dtau, a, out)
+            self._product.call(q, v, tau, wrenches, dq, dv, dtau, a, out)
             return out
         both = np.empty((2, self._nv))
         self._by_parameters.product(parameters, both, q, v, tau, wrenches, dq, dv, dtau)
@@ -127,7 +127,7 @@ class ForwardPartialDerivatives:
         wrenches = NO_WRENCHES if external is None else external
         if parameters is None:
             result = results(ForwardGradient, self._rates)
-            self._gradient(q, v, tau, wrenches, y, *result)
+            self._gradient.call(q, v, tau, wrenches, y, *result)
             return result
         by = np.empty((4, self._nv))
         self._by_parameters.gradient(parameters, by, q, v, tau, wrenches, y)

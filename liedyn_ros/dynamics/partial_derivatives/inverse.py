@@ -98,7 +98,7 @@ class InversePartialDerivatives:
         kind, ShapeError for one of another model, or that shares memory with an input.
         """
         result = results(InverseJacobians, self._shapes, out)
-        self._jacobians(q, v, a, NO_WRENCHES if external is None else external, *result)
+        self._jacobians.call(q, v, a, NO_WRENCHES if external is None else external, *result)
         return result
 
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
@@ -111,7 +111,7 @@ class InversePartialDerivatives:
         """
         out, wrenches = np.empty(self._nv), NO_WRENCHES if external is None else external
         if parameters is None:
-            self._product(q, v, a, wrenches, dq, dv, da, out)
+            self._product.call(q, v, a, wrenches, dq, dv, da, out)
         else:
             self._by_parameters.product(parameters, out, q, v, a, wrenches, dq, dv, da)
         return out
@@ -127,7 +127,7 @@ class InversePartialDerivatives:
         wrenches = NO_WRENCHES if external is None else external
         if parameters is None:
             result = results(InverseGradient, self._rates)
-            self._gradient(q, v, a, wrenches, y, *result)
+            self._gradient.call(q, v, a, wrenches, y, *result)
             return result
         by = np.empty((3, self._nv))
         self._by_parameters.gradient(parameters, by, q, v, a, wrenches, y)
@@ -144,7 +144,7 @@ class InversePartialDerivatives:
         differentiates last.
         """
         result = results(InverseGradient, self._rates)
-        self._second(q, v, a, NO_WRENCHES if external is None else external, y, dq, dv, da,
+        self._second.call(q, v, a, NO_WRENCHES if external is None else external, y, dq, dv, da,
                      *result)
         return result
 

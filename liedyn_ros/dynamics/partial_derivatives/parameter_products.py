@@ -56,11 +56,11 @@ class ParameterProducts:
 
     def product(self, change: Parameters, out: Array, *given: Any) -> None:
         """Write the derivative along a direction and a change of the parameters."""
-        self._product(*given, vector_of(change, self._model, self._shapes), out)
+        self._product.call(*given, vector_of(change, self._model, self._shapes), out)
 
     def gradient(self, gradient: Parameters, by: Array, *given: Any) -> None:
         """Write the gradient by the state into rows, and that by parameters into gradient."""
-        self._gradient(*given, by, vector_of(gradient, self._model, self._shapes))
+        self._gradient.call(*given, by, vector_of(gradient, self._model, self._shapes))
 
 
 def scratch_of(constants: Constants) -> Array:

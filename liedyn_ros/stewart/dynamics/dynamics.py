@@ -106,7 +106,7 @@ class StewartDynamics:
     def _run(self, task: int, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array,
              forces: Array, stretch: Array, external: ArrayLike | None) -> None:
         wrenches = self._nothing if external is None else self._wrenches(external, a)
-        self._kernel(task, pose_base_platform, twist, a, forces, wrenches, stretch)
+        self._kernel.call(task, pose_base_platform, twist, a, forces, wrenches, stretch)
 
     def _wrenches(self, external: ArrayLike | None, a: Array) -> Array:
         if external is None:
