@@ -27,10 +27,10 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test smoke lint demo bench clean
+.PHONY: help setup build test coverage smoke lint demo bench clean
 
 help:  ## show the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'variables: DISTRO=kilted|jazzy (wheels), PYTHON=python3.12, TEST_ARGS=..., TEST_JOBS=2, TEST_DOMAIN_ID=...'
 
 setup: $(VENV)/.installed  ## make the virtual environment with everything pinned
@@ -49,6 +49,9 @@ $(OVERLAY)/.built: $(VENV)/.installed $(shell find liedyn_interfaces -type f)
 test: build  ## run every test; TEST_ARGS go to pytest
 	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) $(TEST_ARGS)
 
+coverage: build  ## run every test and print which lines none of them runs, kernels left out
+	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) --cov --cov-report=term-missing:skip-covered $(TEST_ARGS)
+
 smoke: build  ## run the short selection that shows a ROS 2 release works
 	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) -m smoke $(TEST_ARGS)
 
@@ -66,4 +69,4 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.installed
 	@touch $@
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* build install log out .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-* build install log out .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
