@@ -28,13 +28,13 @@ CLEAN = ['README.md', 'CONTRIBUTING.md', 'benchmarks', 'config', 'docs/guides', 
          'docs/lagrangian.md', 'docs/partial_derivatives.md', 'docs/theory.md',
          'examples', 'launch', 'liedyn_interfaces', 'test', 'tools', *(
              f'liedyn_ros/{part}' for part in (
-                 'aerial', 'control', 'demo',
+                 'aerial', 'commands', 'control', 'demo',
                  'dynamics/algorithms', 'dynamics/batch', 'dynamics/dynamics.py',
                  'dynamics/integrators', 'dynamics/joint_wrenches.py', 'dynamics/lagrangian',
                  'dynamics/linearization', 'dynamics/partial_derivatives',
                  'dynamics/time_derivatives', 'dynamics/tree',
                  'identification', 'layers.py', 'lie',
-                 'model', 'studies'))]
+                 'model', 'ros', 'studies'))]
 
 
 def words(line):

@@ -158,7 +158,7 @@ class JointStateReader:
                 return readings
         message = deserialize_message(raw, JointState)
         if self._names <= {*message.name} and (new := PackedJointState.of(raw)) is not None:
-            self._known.append(new)  # the oldest makes room for it
+            self._known.append(new)  # in place of the oldest
         return JointReadings(nanoseconds(message.header.stamp), message.name, *map(
             np.asarray, (message.position, message.velocity, message.effort)))
 
@@ -167,8 +167,8 @@ class PackedJointState:
     """
     The stamp and the numbers of JointStates that are alike in everything else.
 
-    `of` learns from one message; `read` gives the numbers of a later one, or None where it is
-    not of that kind: then it has to be deserialised.
+    `of` learns from one message. `read` gives the numbers of a later one, or None where it is of
+    another kind and has to be deserialised.
     """
 
     def __init__(self, names: list[str], raw: bytes, constant: Sequence[tuple[int, bytes]],

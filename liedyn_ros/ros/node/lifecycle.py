@@ -64,8 +64,8 @@ class ManagedNode(LifecycleNode):
     A subclass defines `prepare`, `configure` and `activate`, and `parameters_changed` for changes
     at run time. `configure` raises LiedynError to stay unconfigured. What they open by `open_...`
     or pass to `on_close` is closed in reverse order, when their state ends or when they fail.
-    Cleanup closes what `configure` opened, deactivate what `activate` opened; what `prepare`
-    opened is closed when the node is destroyed.
+    Cleanup ends `configure`, and deactivate ends `activate`. What `prepare` opened is closed when
+    the node is destroyed.
 
     `lock` guards what callbacks of the executor share with those of a Stream; whoever holds it
     delays the stream.
@@ -79,7 +79,7 @@ class ManagedNode(LifecycleNode):
 
     def __init__(self, name: str, parameters: Sequence[Parameter], **options: Any) -> None:
         """
-        Declare the parameters and, unless told otherwise, start.
+        Declare the parameters and, with `autostart`, start.
 
         options: those of rclpy's Node (context, namespace, parameter_overrides, ...), for
         several nodes in one process.
@@ -198,8 +198,8 @@ class ManagedNode(LifecycleNode):
         """
         Return the time, by the node's clock, at which a message without a stamp was sent, ns.
 
-        sent_ns: the same by the system's clock, as the middleware tells it, 0 where it does not.
-        By simulated time, and where it is not told, the message counts as sent now.
+        sent_ns: the same by the system's clock, from the middleware, 0 where it is unknown. By
+        simulated time, and where it is unknown, the message counts as sent now.
         """
         return self.now_ns() if self._time_is_simulated or not sent_ns else sent_ns
 

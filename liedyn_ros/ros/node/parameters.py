@@ -109,8 +109,8 @@ class ParameterSet:
         """
         Declare the parameters on the node.
 
-        A start-up value that is refused is kept as a fault, which `require_valid` raises: the
-        node lives, says what was wrong, and can be corrected. `changed` is called after a
+        A refused start-up value is kept as a fault, which `require_valid` raises: the node lives,
+        reports the fault, and can be corrected. `changed` is called after a
         run-time change of any of them.
         """
         self._node = node

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A process that runs one node until it is told to end, and then ends cleanly."""
+"""A process that runs one node until it is asked to end, and then ends cleanly."""
 
 import atexit
 from collections.abc import Callable, Iterator, Sequence
@@ -72,7 +72,7 @@ def _end(context: Context) -> None:
 
 
 def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> None:
-    """Run one node until the process is told to end."""
+    """Run one node until the process is asked to end."""
     context, building = rclpy.get_default_context(), True
     sys.setswitchinterval(SWITCH_INTERVAL)
     garbage.take_over()

@@ -110,8 +110,8 @@ class Stream:
     holds only what this object opened. All messages that wait are taken at once, as many of each
     subscription as its depth, then handed over in their order. What comes meanwhile is taken
     between two callbacks and joins the batch. So the queue of the middleware lasts for one
-    callback, not for a batch of them. Of each subscription no more than its depth joins: what a
-    thread cannot keep up with is lost rather than late. `end_of_batch` is then called once, when
+    callback, not for a batch of them. Of each subscription at most its depth joins: if a thread
+    cannot keep up, messages are lost rather than late. `end_of_batch` is then called once, when
     all that was taken is handed over: the place to publish the newest.
 
     The callbacks run in the stream's thread. `node.lock` guards what they share with callbacks of

@@ -9,7 +9,7 @@
 """
 The signed smallest singular value of a 6 by 6 matrix, with its two singular vectors.
 
-The sign is the determinant's. The value is the inverse of the greatest singular value of B = A^-1:
+The sign is the determinant's. The value is the inverse of the greatest singular value of B = A^-1.
 B B^T is squared until nothing but the direction of its greatest eigenvalue is left. The error of
 the value is that of rounding in the entries of A, as of any decomposition that is stable.
 """
