@@ -172,7 +172,7 @@ def marked(path: Path) -> Iterator[Sentence]:
 def reason(text: str) -> str | None:
     """Return why a sentence is refused, None if it is not."""
     words = [word for word in re.sub(r'\([^()]*[,+*=][^()]*\)', '', text).split()
-             if re.search('[A-Za-z]{2}|^[aI_]', word) and '^' not in word]
+             if re.search('[A-Za-z]{2}|^a$', word) and '^' not in word]
     pronouns = len(WHICH.findall(text))
     for pattern, term in HOUSEHOLD.items():
         if match := pattern.search(text):
