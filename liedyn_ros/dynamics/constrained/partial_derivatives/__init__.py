@@ -6,4 +6,25 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Partial derivatives of the dynamics of machines with closed loops."""
+"""
+Partial derivatives of the dynamics of machines with closed loops.
+
+A call returns the Jacobians. product is the JVP, the derivative along a direction; gradient is the
+VJP, the gradient of y . x + z . multipliers. by_kinematics is by lengths, axes and frames.
+"""
+
+from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
+    ConstrainedForwardGradient, ConstrainedForwardJacobians, ForwardKinematicJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
+    ConstrainedHybridGradient, ConstrainedHybridJacobians, HybridKinematicJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
+    ConstrainedInverseGradient, ConstrainedInverseJacobians, InverseKinematicJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+    kinematic_gaps, KinematicGaps, LoopKinematicJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import ConstrainedProduct
+
+__all__ = [
+    'ConstrainedForwardGradient', 'ConstrainedForwardJacobians', 'ConstrainedHybridGradient',
+    'ConstrainedHybridJacobians', 'ConstrainedInverseGradient', 'ConstrainedInverseJacobians',
+    'ConstrainedProduct', 'ForwardKinematicJacobians', 'HybridKinematicJacobians',
+    'InverseKinematicJacobians', 'kinematic_gaps', 'KinematicGaps', 'LoopKinematicJacobians']

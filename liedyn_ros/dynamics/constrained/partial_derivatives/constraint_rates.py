@@ -10,8 +10,8 @@
 The rows of constraints along a motion, and how they vary with q, with all time derivatives.
 
 Closures are those of the kernel, couplings are constant. The Jacobian J of a user's functions is
-known along any series of q. Displaced by e t^K, K being the number of coefficients, it has those
-of E_e J in coefficients K to 2 K - 1, beside its own (Kronecker's substitution). Time is counted
+known along any series of q. Displaced by e t^K, with K coefficients, it has those of E_e J in
+coefficients K to 2 K - 1, beside its own (Kronecker's substitution). Time is counted
 in a unit in which coefficients of q are small, else its own would swamp them in a fast motion.
 """
 
@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.constraint_rates import (
-    constraint_series, ROOM_WIDTH, vary_forces, vary_rows)
+    constraint_series, SCRATCH_WIDTH, vary_forces, vary_rows)
 from liedyn_ros.dynamics.tree.taylor import convolve
 
 
@@ -35,8 +35,8 @@ class ConstraintRates:
     """
     The rows of constraints along a motion v, v', ... (K, nv) from q.
 
-    rows (K, m, nv) are A, A', ... The functions must have a jacobian_series. Tables of its own
-    hold the series; when it is gone, a later object of the same dynamics takes them.
+    rows (K, m, nv) are A, A', ... The functions must have a jacobian_series. Its own tables hold
+    the series; after its end a later object of the same dynamics takes them.
     """
 
     def __init__(self, constraints: Constraints, q: Array, motion: Array) -> None:
@@ -65,7 +65,7 @@ class ConstraintRates:
         y, count = self._coefficients(rates), len(rates)
         field = np.zeros((count, self._constraints.model.link_table.N + 1, 6))
         result = np.zeros((count, *self.rows.shape[1:]))
-        vary_rows(self._words, field, np.zeros((count, ROOM_WIDTH)), y, result)
+        vary_rows(self._words, field, np.zeros((count, SCRATCH_WIDTH)), y, result)
         if self._constraints.functions:
             result[:, self._first:] += convolve(
                 self._slopes[:count], y, lambda slope, z: (slope @ z).T)
@@ -76,7 +76,7 @@ class ConstraintRates:
         lam, count = self._coefficients(multipliers), len(multipliers)
         n = self.rows.shape[2]
         result = np.zeros((count, n, n))
-        vary_forces(self._words, np.zeros((count, ROOM_WIDTH)), lam, result)
+        vary_forces(self._words, np.zeros((count, SCRATCH_WIDTH)), lam, result)
         if self._constraints.functions:
             result += convolve(self._slopes[:count], lam[:, self._first:],
                                lambda slope, x: np.einsum('ekj,k->je', slope, x))
@@ -121,5 +121,5 @@ def _unit_of_time(q: Array) -> float:
 
 @weak_cache
 def _idle_tables(constraints: Constraints) -> list[ConstrainedData]:
-    """Return the tables of the kernels that nobody uses now."""
+    """Return the tables of the kernels that are free for use."""
     return []

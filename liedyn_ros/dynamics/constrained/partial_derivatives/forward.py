@@ -89,8 +89,8 @@ class ConstrainedForwardPartialDerivatives:
 
     Called as dynamics.forward.partial_derivatives. External wrenches (B, 6) stay the same in the
     frames of their bodies. Each call raises the errors of dynamics.forward, ModelError for
-    constraint functions without jacobian_series, and SingularError where fewer constraints are
-    independent than elsewhere: there are no derivatives.
+    constraint functions without jacobian_series, and SingularError in configurations with fewer
+    independent constraints.
     """
 
     def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:

@@ -30,7 +30,7 @@ class RatePartials:
     """Sums (13.34) along a motion v, v', ... (K, nv)."""
 
     def __init__(self, model: Model, motion: Array) -> None:
-        """Find the factors of what does not commute."""
+        """Compute the factors of displacements that do not commute with the motion."""
         table = model.link_table
         self._turned = np.array([at + k for kind, at in zip(table.kind, table.vi)
                                  if kind in (SPHERICAL, FREE) for k in range(NV[kind])], dtype=int)
@@ -78,7 +78,7 @@ def gamma(turns: Sequence[Array], orders: int) -> Array:
 
 def earlier(k: int, matrices: Array, found: Sequence[Array]) -> Array:
     """
-    Return (M x)^(k) - M x^(k), what x and its derivatives below order k add to that of a product.
+    Return (M x)^(k) - M x^(k): the terms of a product's derivative with x below order k.
 
     matrices are M, M', ... (k + 1, p, n), found are x, x', ... (..., n, c).
     """

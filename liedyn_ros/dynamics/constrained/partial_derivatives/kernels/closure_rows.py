@@ -12,7 +12,7 @@ How the rows of closures vary, in one direction and in reverse (12.9).
 A row is a wrench between two frames: moment and force are products of points and axes that links
 carry. A jet is such a vector with its rate, and the changes of both along a direction. In reverse,
 weights of a vector and of its rate become weights of the displacement and of the twist of its
-link. extra is as in loop_parameters: there frames have displacements of their own.
+link. extra is an Extra of parameters.py: its frames have displacements of their own.
 """
 
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row as row_of
@@ -91,7 +91,7 @@ def axis(machine, c, kind):
 
 @kernel
 def pull_row(machine, motion, table, extra, c, r, by_row, by_rate):
-    """Add what weights of row r of closure c, and of its rate, are of the motion of its links."""
+    """Back-propagate the weights of row r and of its rate to the motion of both links."""
     (a, b), kind = frames_of(machine, c), machine.row_kind[r]
     if extra is not None:
         weigh_size(machine, motion, extra, c, r, by_row, by_rate)
@@ -126,7 +126,7 @@ def pull_row(machine, motion, table, extra, c, r, by_row, by_rate):
 
 @kernel
 def pull_carried(machine, motion, table, extra, f, column, by_x, by_rate):
-    """Add what weights of a point or axis of frame f, and of its rate, are of its link."""
+    """Back-propagate the weights of a point or axis of frame f, and of its rate, to its link."""
     i, x = machine.frame_link[f], get3(motion.frame, f, START, column)
     w, _ = get6(motion.twist, i, START)
     by_x = vec3.add(by_x, vec3.cross(by_rate, w))
@@ -143,7 +143,7 @@ def pull_carried(machine, motion, table, extra, f, column, by_x, by_rate):
 
 @kernel
 def weigh_size(machine, motion, extra, c, r, by_row, by_rate):
-    """Add what weights of row r, and of its rate, are of the pitch and the length of closure c."""
+    """Back-propagate the weights of row r and of its rate to pitch and length of closure c."""
     m, f = row_of(machine, motion, c, r, START)
     dm, df = row_of(machine, motion, c, r, START + 1)
     if machine.row_kind[r] == SCREW:

@@ -27,9 +27,9 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import ACROSS_X, ALONG_ROD, MOMENT_CROSS, SCREW
 
-# Columns of the room, a row for each coefficient: the change of a row, of a point or axis, and of
-# a field; the wrench of a closure, its change, and that change as seen by what moves along.
-CHANGE, MOVED, VARIED, PRESSED, LOAD, SEEN, ROOM_WIDTH = 0, 6, 9, 15, 21, 27, 33
+# Columns of the scratch buffer, a row for each coefficient. They are the changes of a row, of a
+# point or axis, and of a field; the wrench of a closure, its change, and that in the moving frame.
+CHANGE, MOVED, VARIED, PRESSED, LOAD, SEEN, SCRATCH_WIDTH = 0, 6, 9, 15, 21, 27, 33
 
 
 @kernel
@@ -61,11 +61,11 @@ def constraint_series(words, q, rate, out):
 
 
 @kernel
-def vary_rows(words, field, room, rates, out):
+def vary_rows(words, field, scratch, rates, out):
     """
     Add the series of D_q(A y) (K, m, nv), y being rates (K, nv), after constraint_series.
 
-    field (K, N + 1, 6) and room (K, ROOM_WIDTH) are room.
+    field (K, N + 1, 6) and scratch (K, SCRATCH_WIDTH) are buffers.
     """
     tables = workspace_of(words)
     machine, motion = tables.machine, tables.motion
@@ -74,31 +74,31 @@ def vary_rows(words, field, room, rates, out):
     for c in range(len(machine.closure_kind)):
         for at in range(machine.path_start[c], machine.path_start[c + 1]):
             j = machine.path[at]
-            vary_field(machine, motion, field, room, c, j)
+            vary_field(machine, motion, field, scratch, c, j)
             for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-                vary_row(machine, motion, room, c, r, j)
+                vary_row(machine, motion, scratch, c, r, j)
                 for k in range(len(rates)):
                     for h in range(k + 1):
-                        out[k, r, j] += dot6(load_pair(room, h, CHANGE), between(
+                        out[k, r, j] += dot6(load_pair(scratch, h, CHANGE), between(
                             field[k - h], *links_of(machine, c), 0))
                         out[k, r, j] += dot6(closures.row(machine, motion, c, r, h), load_pair(
-                            room, k - h, VARIED))
+                            scratch, k - h, VARIED))
 
 
 @kernel
-def vary_forces(words, room, multipliers, out):
+def vary_forces(words, scratch, multipliers, out):
     """
     Add the series of D_q(A^T lam) (K, nv, nv), lam being multipliers (K, m).
 
-    It comes after constraint_series. room is as for vary_rows.
+    It comes after constraint_series. scratch is as for vary_rows.
     """
     tables = workspace_of(words)
     machine, motion = tables.machine, tables.motion
     for c in range(len(machine.closure_kind)):
-        press(machine, motion, room, multipliers, c)
+        press(machine, motion, scratch, multipliers, c)
         for at in range(machine.path_start[c], machine.path_start[c + 1]):
             j = machine.path[at]
-            load(machine, motion, room, multipliers, c, j)
+            load(machine, motion, scratch, multipliers, c, j)
             for other in range(machine.path_start[c], machine.path_start[c + 1]):
                 i = machine.path[other]
                 sign = machine.path_sign[c, i]
@@ -106,7 +106,7 @@ def vary_forces(words, room, multipliers, out):
                 for k in range(len(multipliers)):
                     for h in range(k + 1):
                         out[k, i, j] += sign * dot6(get6(motion.screw, i, h), load_pair(
-                            room, k - h, SEEN if along else LOAD))
+                            scratch, k - h, SEEN if along else LOAD))
 
 
 @kernel
@@ -123,41 +123,41 @@ def write_field(machine, motion, field, rates, k):
 
 
 @kernel
-def vary_field(machine, motion, field, room, c, j):
+def vary_field(machine, motion, field, scratch, c, j):
     """Write how the field of link b against link a varies with coordinate j (13.8)."""
     (a, b), sign, before = links_of(machine, c), machine.path_sign[c, j], machine.parent[
         machine.link[j]]
-    for k in range(len(room)):
+    for k in range(len(scratch)):
         varied = NOTHING  # what joints add from this one on turns with it
         for h in range(k + 1):
             varied = axpy6(sign, bracket(get6(motion.screw, j, h), between(
                 field[k - h], before, b if sign > 0.0 else a, 0)), varied)
-        store_pair(room, k, VARIED, varied[0], varied[1])
+        store_pair(scratch, k, VARIED, varied[0], varied[1])
 
 
 @kernel
-def vary_row(machine, motion, room, c, r, j):
+def vary_row(machine, motion, scratch, c, r, j):
     """Write how row r of closure c varies with coordinate j, which moves one of its frames."""
     kind, ahead = machine.row_kind[r], machine.path_sign[c, j] > 0.0
     if kind > SCREW:
-        displace(machine, motion, room, c, kind, ahead, j)
-    for k in range(len(room)):
+        displace(machine, motion, scratch, c, kind, ahead, j)
+    for k in range(len(scratch)):
         change = NOTHING
         if kind > SCREW:
-            change = moving_row(machine, motion, room, c, kind, ahead, k)
+            change = moving_row(machine, motion, scratch, c, kind, ahead, k)
         elif ahead:
             for h in range(k + 1):
                 change = axpy6(-1.0, dual(get6(motion.screw, j, h), closures.row(
                     machine, motion, c, r, k - h)), change)
-        store_pair(room, k, CHANGE, change[0], change[1])
+        store_pair(scratch, k, CHANGE, change[0], change[1])
 
 
 @kernel
-def displace(machine, motion, room, c, kind, ahead, j):
+def displace(machine, motion, scratch, c, kind, ahead, j):
     """Write how coordinate j moves the point or axis of its frame that a row takes."""
     (a, b), (in_a, in_b) = frames_of(machine, c), columns(kind)
     f, column = (b, in_b) if ahead else (a, in_a)
-    for k in range(len(room)):
+    for k in range(len(scratch)):
         change = vec3.ZERO
         for h in range(k + 1):
             w, _ = get6(motion.screw, j, h)
@@ -165,17 +165,17 @@ def displace(machine, motion, room, c, kind, ahead, j):
         if column == ORIGIN:
             _, v = get6(motion.screw, j, k)
             change = vec3.add(change, v)
-        store3(room, k, MOVED, change)
+        store3(scratch, k, MOVED, change)
 
 
 @kernel
-def moving_row(machine, motion, room, c, kind, ahead, k):
+def moving_row(machine, motion, scratch, c, kind, ahead, k):
     """Return coefficient k of the change of a row that moves in frame b, from displace."""
     (a, b), (in_a, in_b) = frames_of(machine, c), columns(kind)
     turn, of_a, of_b = factors(machine, c, kind)
-    m, moved = vec3.ZERO, load3(room, k, MOVED)
+    m, moved = vec3.ZERO, load3(scratch, k, MOVED)
     for h in range(k + 1):
-        change = load3(room, h, MOVED)
+        change = load3(scratch, h, MOVED)
         if ahead:
             m = vec3.axpy(turn, vec3.cross(get3(motion.frame, a, k - h, in_a), change), m)
         else:
@@ -203,29 +203,29 @@ def factors(machine, c, kind):
 
 
 @kernel
-def press(machine, motion, room, multipliers, c):
+def press(machine, motion, scratch, multipliers, c):
     """Write the wrench of closure c on body b."""
-    for k in range(len(room)):
+    for k in range(len(scratch)):
         total = NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             for h in range(k + 1):
                 total = axpy6(multipliers[k - h, r], closures.row(machine, motion, c, r, h), total)
-        store_pair(room, k, PRESSED, total[0], total[1])
+        store_pair(scratch, k, PRESSED, total[0], total[1])
 
 
 @kernel
-def load(machine, motion, room, multipliers, c, j):
+def load(machine, motion, scratch, multipliers, c, j):
     """Write how the wrench of closure c varies with j, and how links beyond j see it vary."""
-    for k in range(len(room)):
-        store_pair(room, k, LOAD, vec3.ZERO, vec3.ZERO)
+    for k in range(len(scratch)):
+        store_pair(scratch, k, LOAD, vec3.ZERO, vec3.ZERO)
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-        vary_row(machine, motion, room, c, r, j)
-        for k in range(len(room)):
+        vary_row(machine, motion, scratch, c, r, j)
+        for k in range(len(scratch)):
             for h in range(k + 1):
-                add_pair(room, k, LOAD, multipliers[k - h, r], load_pair(room, h, CHANGE))
-    for k in range(len(room)):
-        seen = load_pair(room, k, LOAD)
+                add_pair(scratch, k, LOAD, multipliers[k - h, r], load_pair(scratch, h, CHANGE))
+    for k in range(len(scratch)):
+        seen = load_pair(scratch, k, LOAD)
         for h in range(k + 1):
             seen = axpy6(1.0, dual(get6(motion.screw, j, h), load_pair(
-                room, k - h, PRESSED)), seen)
-        store_pair(room, k, SEEN, seen[0], seen[1])
+                scratch, k - h, PRESSED)), seen)
+        store_pair(scratch, k, SEEN, seen[0], seen[1])

@@ -7,11 +7,11 @@
 # language governing permissions and limitations under the License.
 
 """
-What rows of a user's functions add to products of constrained dynamics, from either side.
+The rows of a user's functions in products and gradients of constrained dynamics.
 
 Python has differentiated the rows J (k, nv), the last of the constraints, along q: E_e J is their
-derivative along a tangent e. Their change is of J a + J' v where accelerations are sought, of
-J^T lam among the forces, and of J mu where forces or multipliers are redundant.
+derivative along a tangent e. They change J a + J' v where accelerations are unknown, and J^T lam
+among the forces. Where forces or multipliers are redundant, they change J mu.
 """
 
 from typing import Any, NamedTuple

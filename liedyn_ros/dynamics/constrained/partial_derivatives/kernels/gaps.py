@@ -8,8 +8,8 @@
 """
 The gradient of weighted residuals of closures by kinematic parameters (13.20).
 
-A residual of a closed loop varies by its row of A on the displacement of frame b against frame a;
-the residual of a rod also by its length, and that of a screw by its pitch. A v varies as in
+A residual of a closed loop varies by its row of A on the displacement of frame b against frame a.
+That of a rod also varies by its length, that of a screw by its pitch. A v varies as in
 reverse.pull_rows.
 """
 

@@ -9,8 +9,8 @@
 """
 Changes of parameters of machines with closed loops, and the derivatives by them.
 
-Links feel what kernels.parameters says. Frames of closures are displaced with the body that
-carries them, and by parameters of their own. All is spatial, as in constrained_variation.
+Links are perturbed as in the trees' kernels.parameters. A frame of a closure is displaced with its
+body, and by parameters of its own. All is spatial, as in variation.
 """
 
 from typing import Any, NamedTuple
@@ -31,13 +31,13 @@ from liedyn_ros.lie.kernels import se3, vec3
 
 class Extra(NamedTuple):
     """
-    What parameters change, or the derivatives by it; kernels take None where none are asked.
+    The changes by parameters, or the derivatives by these; kernels take None for no parameters.
 
     parts and bodies are as in kernels.parameters; frames (2 C, 6) are displacements of the frames
-    of closures against their links, those on bodies b first, and frame_body (2 C,) their bodies,
+    of closures against their links, those on bodies b first. frame_body (2 C,) has their bodies,
     -1 for the ground. ground, of_coordinates, of_bodies and closures are parts of Parameters, all
     of them vector. q is the configuration, external (B, 6) the wrenches or none, dissipation 1 or
-    0. local is room for the motion of links in their own frames, as kernels.parameters has it.
+    0. local is a scratch buffer for the motion of links in their frames, as in kernels.parameters.
     """
 
     parts: Any
@@ -85,7 +85,7 @@ def pitch_change(motion, extra, i):
 
 @kernel
 def displace(machine, motion, extra, i, moved, rate, push):
-    """Add what parameters do to displacement, rate and push of link i."""
+    """Add the changes of displacement, rate and acceleration of link i by parameters."""
     r, p = pose(motion, machine.parent[i])
     x, j = pitch_change(motion, extra, i), machine.vi[i]
     moved = axpy6(extra.q[machine.qi[i]], x, sum_of(moved, se3.adjoint(
@@ -95,7 +95,7 @@ def displace(machine, motion, extra, i, moved, rate, push):
 
 @kernel
 def own_change(motion, extra, i, body):
-    """Return what gravity, and inertia and wrench of link i, add to its wrench."""
+    """Return the change of the wrench of link i by gravity, its inertia and its applied wrench."""
     (r, p), x = pose(motion, i), load_pair(extra.parts, i + 1, LINK_WRENCH)
     pulled = rigid.apply(body, vec3.ZERO, vec3.neg(load3(extra.parts, 0, GRAVITY)))
     return sum_of(pulled, se3.adjoint_inverse_dual(r, p, x[0], x[1]))
@@ -116,7 +116,7 @@ def weigh_link(machine, motion, extra, i, by_moved, by_twist, by_acceleration, w
 
 @kernel
 def prepare(machine, motion, extra):
-    """Write what links and frames feel of changes of parameters, the motion being complete."""
+    """Map changes of parameters to perturbations of links and frames; the motion is complete."""
     store_motion(machine, motion, extra.local)
     parameters.to_links(extra.local, extra.bodies, extra.external, extra.ground, extra.of_bodies,
                         extra.parts)

@@ -9,8 +9,8 @@
 """
 Products of the Jacobians of constrained dynamics with vectors, from either side.
 
-They follow a call of the dynamics at order zero, and use the factors that it has left: a product
-solves one system, as the dynamics does. The equations are r = ID - A^T lam = tau and
+They follow a call of the dynamics at order zero, and use its factors: a product solves one system,
+as the dynamics does. The equations are r = ID - A^T lam = tau and
 c = A a + A' v = 0. Redundant forces are the least, with mu: lam = A mu, or tau = mu / Q, A mu = 0.
 All are varied. In reverse the same systems are solved for the weights of these equations.
 """
@@ -29,8 +29,8 @@ from liedyn_ros.jit.bundle import Bundle, MATRIX
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal
 
-# Rows of the room for vectors: mu of redundant forces, and of redundant multipliers; how A mu
-# varies with each, or its weights; and two of coordinates.
+# Rows of the scratch buffer of vectors: mu of redundant forces, and of redundant multipliers. The
+# next are the change of A mu by each, or its weights. Two are of coordinates.
 MU, POTENTIAL, VARIED, LEFT, WEIGHT, SIDE, WORK_ROWS = range(7)
 
 PRODUCT = Bundle(
@@ -46,9 +46,9 @@ def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 
-    The three follow each other in `found`. xa is zero where accelerations are sought; xtau is
+    The three follow each other in `found`. xa is zero where accelerations are unknown; xtau is
     read where forces are given. words, task and product are those of a WORKSPACE, a TASK and a
-    PRODUCT. extra are changes of parameters, as in loop_parameters, or None; functions is a
+    PRODUCT. extra is an Extra of changes of parameters, or None; functions is a
     FunctionChange, or None. Returns whether all that is given, and found, is finite.
     """
     if not (finite(xq) and finite(xv) and finite(xa) and finite(xtau)):
@@ -112,7 +112,7 @@ def mu_in_use(task, redundant):
 
 @kernel
 def begin(machine, motion, freedom, work, task, free, chosen, free_motions):
-    """Write the rates mu, and complete what the dynamics has left open of links."""
+    """Write the rates mu, and complete the motion and the wrenches of links."""
     size = motion.potential.shape[0]
     for j in range(size):
         work[MU, j] = 0.0
@@ -236,12 +236,12 @@ def write_multipliers(machine, motion, room, free, rank, side):
 @kernel
 def constrained_gradient(words, task, product, extra, functions, y, z, found):
     """
-    Write the gradient (nv,) of y . x + z . lam, x being a where it is sought, and tau elsewhere.
+    Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
 
-    The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces: the
-    gradient by forces that are given in HYBRID, and y less that of the given ones in the other
-    tasks. extra, where there is one, gets the gradient by parameters. functions is
-    FunctionWeights, or None. The rest is as in constrained_product.
+    The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces. In
+    HYBRID these are the gradient by given forces, in other tasks y less this gradient. extra, where
+    there is one, gets the gradient by parameters. functions is FunctionWeights, or None. The rest
+    is as in constrained_product.
     """
     if not (finite(y) and finite(z)):
         return False
@@ -306,7 +306,7 @@ def pull_reactions(machine, motion, table, extra, functions, work, first, last, 
 
 @kernel
 def split(room, rank, sign, varied, left):
-    """Project weights of multipliers to those of least norm; write sign times what that drops."""
+    """Project weights of multipliers on the range of A; write sign times the rest to left."""
     for r in range(len(varied)):
         left[r] = sign * varied[r]
     solution.project_multipliers(room, rank, varied)
@@ -316,7 +316,7 @@ def split(room, rank, sign, varied, left):
 
 @kernel
 def weigh_couplings(machine, varied, by_a):
-    """Add what the weights of couplings and functions weigh of accelerations."""
+    """Back-propagate the weights of couplings and functions to accelerations."""
     for r in range(len(machine.coupling)):
         for j in range(len(by_a)):
             by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]
@@ -324,7 +324,7 @@ def weigh_couplings(machine, varied, by_a):
 
 @kernel
 def weigh_known(motion, free, y, weights, varied):
-    """Write -y as weights where accelerations are known; add what that weighs of multipliers."""
+    """Write -y as weights of known accelerations; add their weights of multipliers."""
     for j in range(len(y)):
         weights[j] = 0.0 if free[j] else -y[j]
         if not free[j]:
@@ -334,7 +334,7 @@ def weigh_known(motion, free, y, weights, varied):
 
 @kernel
 def weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights):
-    """Write the weights of forces where these are given, and of constraints."""
+    """Write the weights of given forces, and of constraints (13.19)."""
     size, count, x, side = len(y), len(room.rows), room.x, work[SIDE, :len(y)]
     varied = work[VARIED, :count]
     for r in range(count):
@@ -354,7 +354,7 @@ def weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights):
 
 @kernel
 def weigh_least_force(motion, room, varied, passive, weight, y, weights):
-    """Write the weights of forces, y where these are sought, and of W lam = A_p mu."""
+    """Write the weights of forces, y where these are unknown, and of W lam = A_p mu (12.18)."""
     size, count, x = len(weight), len(passive), room.x
     for j in range(len(y)):
         weights[j] = y[j]
@@ -379,7 +379,7 @@ def weigh_least_force(motion, room, varied, passive, weight, y, weights):
 @kernel
 def weigh_least_torque(machine, motion, room, space, work, free, active, weight, rank, y,
                        weights):
-    """Write the weights of forces, and of A mu = 0."""
+    """Write the weights of forces, and of A mu = 0 (12.20)."""
     size, count, side = len(y), len(room.rows), work[SIDE, :len(y)]
     for j in range(size):
         side[j] = 0.0

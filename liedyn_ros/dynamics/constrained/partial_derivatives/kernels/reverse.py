@@ -7,10 +7,10 @@
 # language governing permissions and limitations under the License.
 
 """
-The same in reverse: how weighted sums of forces and of constraints vary with q, v and a, O(n).
+The reverse of variation: gradients of weighted sums of forces and constraints by q, v, a, O(n).
 
-Each pass of constrained_variation is undone from the leaves to the ground, on weights of what it
-computes.
+Each pass of variation is transposed, from the leaves to the ground, on the weights of its results
+(13.22), (13.20).
 """
 
 from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row as row_of

@@ -10,7 +10,7 @@
 How the motion and the forces of a tree with closures vary along a direction, O(n) (13.8), (13.20).
 
 All is spatial, in the inertial frame of the constrained kernels, on what they have left in motion.
-A variation as seen by a link is what is left of it after the bracket with the displacement.
+A variation in the frame of a link is the spatial one less the bracket with the displacement.
 """
 
 from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row as row_of
