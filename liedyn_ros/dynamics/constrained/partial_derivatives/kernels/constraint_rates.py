@@ -27,8 +27,9 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import ACROSS_X, ALONG_ROD, MOMENT_CROSS, SCREW
 
-# Columns of the scratch buffer, a row for each coefficient. They are the changes of a row, of a
-# point or axis, and of a field; the wrench of a closure, its change, and that in the moving frame.
+# Columns of the scratch buffer, a row for each coefficient. First come the changes of a row, of a
+# point or axis, and of a field. Then come the wrench of a closure, its change, and that in the
+# moving frame.
 CHANGE, MOVED, VARIED, PRESSED, LOAD, SEEN, SCRATCH_WIDTH = 0, 6, 9, 15, 21, 27, 33
 
 

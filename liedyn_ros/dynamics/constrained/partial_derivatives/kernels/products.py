@@ -239,9 +239,9 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
 
     The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces. In
-    HYBRID these are the gradient by given forces, in other tasks y less this gradient. extra, where
-    there is one, gets the gradient by parameters. functions is FunctionWeights, or None. The rest
-    is as in constrained_product.
+    HYBRID these are the gradient by given forces, in other tasks y less this gradient. extra, if
+    given, gets the gradient by parameters. functions is FunctionWeights, or None. Else it is as
+    in constrained_product.
     """
     if not (finite(y) and finite(z)):
         return False
