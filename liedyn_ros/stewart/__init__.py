@@ -21,9 +21,9 @@ from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
-from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
+from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.geometry_file import geometry_of, load_geometry

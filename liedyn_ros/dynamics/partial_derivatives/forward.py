@@ -174,8 +174,8 @@ class ForwardPartialDerivatives:
         inverse = self(q, zero, zero).by_tau
         return -np.einsum('ij,jbk->ibk', inverse, forces)
 
-    def by_world_fixed_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False
-                         ) -> Array:
+    def by_world_fixed_wrenches(
+            self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False) -> Array:
         """Return the term to add to by_q, as inverse.partial_derivatives does."""
         zero = np.zeros(self._nv)
         gain = self._inverse.by_world_fixed_wrenches(q, external, at_body=at_body)

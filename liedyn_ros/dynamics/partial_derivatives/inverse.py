@@ -145,7 +145,7 @@ class InversePartialDerivatives:
         """
         result = results(InverseGradient, self._rates)
         self._second.call(q, v, a, NO_WRENCHES if external is None else external, y, dq, dv, da,
-                     *result)
+                          *result)
         return result
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -166,8 +166,8 @@ class InversePartialDerivatives:
         """Return the derivatives (nv, B, 6) of tau by the wrenches on bodies, -J_b^T (13.29)."""
         return -self._body_jacobians(q).transpose(2, 0, 1)
 
-    def by_world_fixed_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False
-                         ) -> Array:
+    def by_world_fixed_wrenches(
+            self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False) -> Array:
         """
         Return the term (nv, nv) to add to by_q for wrenches fixed in the ground (13.14).
 

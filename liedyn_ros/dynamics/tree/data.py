@@ -88,7 +88,7 @@ class Data:
 
     def wrench(self, body: str) -> Array:
         """
-        Return the wrench (6,) that the joint of a body transmits from its parent.
+        Return the wrench that the joint of a body transmits from its parent, shape (6,).
 
         A body behind fixed joints has that of the first joint before it that moves.
         """

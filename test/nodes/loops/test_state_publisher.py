@@ -17,7 +17,7 @@ from std_msgs.msg import String
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
-from liedyn_ros.lie import se3, SE3, SO3
+from liedyn_ros.lie import SE3, se3, SO3
 from liedyn_ros.model import annotate, load_urdf, load_yaml
 from liedyn_ros.nodes.loops import multi_dof_joints
 from liedyn_ros.nodes.loops.machine import warm_up_tracking

@@ -18,7 +18,7 @@ from transforms3d.euler import mat2euler
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
-from liedyn_ros.lie import se3, SE3
+from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart import (
     Chart, GaussNewton, leg_lengths, length_jacobian, LevenbergMarquardt, PoseSolver, Status,
     StewartGeometry)

@@ -178,7 +178,7 @@ def test_a_reading_is_compared_with_the_pose_of_its_time(
         reading = poses[k - lag, :3, :3] if k % 10 == 0 else None
         bias += 1e-5 * (k >= BEGIN)
         safe = tracker.track(k * PERIOD_NS, readings[k] + [0, 0, bias, 0, 0, 0], rates, reading,
-                              (k - lag) * PERIOD_NS)
+                             (k - lag) * PERIOD_NS)
         assert k > BEGIN or not safe.flags
         if reading is not None:
             last = safe

@@ -120,7 +120,7 @@ def write_basis(room, rank):
             known = s <= t and room.scale[r] > 0.0
             room.basis[s, r] = room.rows[t, s] / room.scale[r] if known else 0.0
     orthogonal.factor_qr(room.basis, room.basis_order, room.basis_head, room.basis_beta,
-                             room.norm, rank, count, 0.0)
+                         room.norm, rank, count, 0.0)
 
 
 @kernel

@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, axpy6, dot6, get3, get6, load3, load9, ORIGIN, START)
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    CLOSURE_WIDTH, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, DISPLACEMENT, SHIFT)
+    CLOSURE_WIDTH, DISPLACEMENT, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, SHIFT)
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.tree.kernels import rigid
