@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The check of a new platform: what is wrong with its readings at known poses.
+The check of a new platform: faults of its readings at known poses.
 
 At each known pose the legs' values follow from the geometry. The simplest faults that explain the
 readings are named, several together if needed. They concern all legs: a unit, another order of
@@ -38,13 +38,13 @@ FLIPS = {'x': (-1.0, 1.0, 1.0), 'y': (1.0, -1.0, 1.0), 'z': (1.0, 1.0, -1.0)}
 # What has to be wrong with a leg, as a fault of all legs counts 1: the simplest is named.
 COSTS = {'': 0.0, 'offset': 1.0, 'scale': 1.0, 'offset_or_scale': 1.0, 'sense': 1.2,
          'dead': 5.0, 'unexplained': 10.0}
-MOVED = 0.4  # what a leg that reads as another counts
+MOVED = 0.4  # cost of a leg that reads as another
 SPREAD = 3.0  # tolerances by which values must differ to tell two legs, or two faults, apart
 
 
 class Finding(NamedTuple):
     """
-    One fault: its kind, the legs as indices, and what it is and what to do, to be read.
+    One fault: its kind, the legs as indices, and a sentence with the remedy.
 
     kind: unit, order, mirrored, offset, scale, sense, offset_or_scale, dead, home or unexplained.
     """
@@ -60,7 +60,7 @@ class Commissioning:
     What a check found.
 
     expected, readings: (n, 6), at each pose, m or rad. findings: faults, none where all is right.
-    remarks: what these poses cannot tell. scales, offsets: (6,), for a value = offset + scale *
+    remarks: limits of these poses. scales, offsets: (6,), for a value = offset + scale *
     reading; order: for each leg the reading that is its own, which undo the faults found.
     """
 
@@ -82,10 +82,10 @@ def check(
         geometry: StewartGeometry, poses_base_platform: ArrayLike, readings: ArrayLike,
         home: ArrayLike, tolerance: float = 1e-3) -> Commissioning:
     """
-    Return what is wrong with readings (n, 6) at known poses (n, 4, 4), m.
+    Return the faults of readings (n, 6) at known poses (n, 4, 4), m.
 
     home: (4, 4), m, from which the tracking is to start. tolerance: m or rad, within which a
-    reading is right: what the poses and the geometry are known to. Raises ShapeError,
+    reading is right: the accuracy of poses and geometry. Raises ShapeError,
     NotFiniteError, NotInGroupError or LimitError.
     """
     poses = se3.require_pose('poses_base_platform', checks.as_array(
@@ -106,7 +106,7 @@ def check(
 
 
 class _Fault(NamedTuple):
-    """A fault of all legs alike: what is read, of legs whose values are given, and its words."""
+    """A fault of all legs alike: the readings for given drive coordinates, and its description."""
 
     expected: Array  # the values that the readings would be of
     unit: float
@@ -235,7 +235,7 @@ def _leg_fault(expected: Array, readings: Array, tolerance: float) -> _LegFault:
 
 
 def _words(name: str, fault: _LegFault, unit: float) -> str:
-    """Return what is wrong with a leg and what to do, where all readings have a unit (1 / m)."""
+    """Return fault and remedy of a leg, where all readings have a unit (1 / m)."""
     scale, offset = fault.scale / unit, fault.offset
     if fault.kind == 'offset_or_scale':
         return (f'{name} reads {-offset:+.6g} too much: an offset, or a scale; a second pose '

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Check the readings of a Stewart platform at known poses, and name what is wrong with them.
+Check the readings of a Stewart platform at known poses, and name their faults.
 
 `ros2 run liedyn_ros stewart_check samples.txt --geometry my.yaml --home 0 0 0.5 0 0 0`, or the
 same with `python -m liedyn_ros.commands.stewart.check`.
@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def report(geometry: StewartGeometry, found: Commissioning) -> None:
-    """Print readings beside what is expected, the faults, and the parameters that undo them."""
+    """Print measured and expected readings, the faults, and the parameters that correct them."""
     units = [form.unit for form in geometry.forms]
     rows: list[list[object]] = []
     for k, (expected, given) in enumerate(zip(found.expected, found.readings)):

@@ -86,7 +86,7 @@ class StewartControllerNode(ManagedNode):
             self._start_over()
 
     def parameters_changed(self) -> None:
-        """Take over what may change at run time."""
+        """Apply the parameters that may change at run time."""
         parameters = self.parameters
         with self.lock:
             self._gate.max_age = parameters['max_age']

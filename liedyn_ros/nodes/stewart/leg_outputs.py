@@ -68,7 +68,7 @@ class LegOutputs:
             self._truth.publish((*divmod(stamp_ns, SECOND), *conversions.pose_numbers(pose)))
 
     def publish_legs(self, stamp_ns: int, sample: LegSample) -> None:
-        """Publish what the actuators report."""
+        """Publish the readings of the actuators."""
         if not any(publisher.heard for publisher in self._legs):
             return
         actuators = self._actuators

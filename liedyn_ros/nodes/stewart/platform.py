@@ -39,7 +39,7 @@ class Platform:
 
     @classmethod
     def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
-        """Read and check; raises LiedynError naming what is wrong."""
+        """Read and check the parameters; raises LiedynError."""
         geometry = load_geometry(
             parameters['geometry_file'] or config_file('stewart_geometry.yaml'))
         names = parameters['actuator_names']

@@ -74,7 +74,7 @@ class PathProver:
             self, poses_base_platform: ArrayLike, tube_angle: float = 0.0,
             tube_radius: float = 0.0) -> PathProof:
         """
-        Return what is proved of the path through poses (n, 4, 4), m, n from 2 on.
+        Prove the path through poses (n, 4, 4), m, n from 2 on.
 
         tube_angle (rad), tube_radius (m): by how much the platform may leave the screws between
         them, measured at the platform joints' centre. Raises ShapeError, NotFiniteError,

@@ -10,7 +10,7 @@
 A proof that a pose is right: a radius within which the true pose lies, one without a second pose.
 
 By Newton and Kantorovich (14.1): the second derivatives of the squared lengths have closed bounds.
-So the residual and J^-1 at a computed pose prove what lies about it, whatever solver found it. A
+So the residual and J^-1 at a computed pose prove the pose near it, for any solver. A
 certificate does not detect a leg whose bias exceeds its stated bound.
 """
 
@@ -54,7 +54,7 @@ class PoseCertifier:
             self, geometry: StewartGeometry, length_bound: ArrayLike = 0.0,
             joint_bound: float = 0.0) -> None:
         """
-        Take a geometry and what is known of its errors.
+        Take a geometry and the bounds of its errors.
 
         length_bound: of each leg's value or of all, m (rad of a crank), the greatest error.
         joint_bound: m, of a joint's centre on base or platform, and of a rod's length. With 0 for
@@ -77,7 +77,7 @@ class PoseCertifier:
         self._work = np.empty(kernels.SPACE)
 
     def certify(self, pose_base_platform: ArrayLike, lengths: ArrayLike) -> Certificate:
-        """Return what is proved of a pose (4, 4), m, for leg lengths (6,). Raises ShapeError."""
+        """Certify a pose (4, 4), m, for leg lengths (6,). Raises ShapeError."""
         try:
             np.copyto(self._pose, pose_base_platform)
             np.copyto(self._values, lengths)

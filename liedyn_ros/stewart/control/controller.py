@@ -76,7 +76,7 @@ class PlatformController:
 
 
 def _free_body() -> Model:
-    """Return what a platform is to its feedback: a body that moves freely."""
+    """Return the body of the feedback: a platform that moves freely."""
     builder = ModelBuilder('platform')
     builder.add_body('platform', SpatialInertia(1.0, np.zeros(3), np.eye(3)))
     builder.add_joint('platform_joint', 'free', None, 'platform')

@@ -18,17 +18,17 @@ from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart
 
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-_VERTICAL = 0.99  # of a first axis; the second is then perpendicular to the x axis of the base
+_VERTICAL = 0.99  # z of a first axis; above it the second axis is across the x axis of the base
 
 
 def platform_model(geometry: StewartGeometry) -> Model:
     """
     Return a free platform, legs of universal and driven joints, and six spherical closures.
 
-    The driven joints have the names of the legs. A strut has a prismatic joint, without length at
-    zero; a carriage on its rail has one too; a crank has a revolute joint. Other names are
-    platform, LEG_cylinder (LEG_carriage, LEG_crank), LEG_rod, LEG_base for the universal joint and
-    LEG_tip for the closure. Raises GeometryError for a geometry without masses, or with joints
+    The driven joints have the names of the legs. A strut has a prismatic joint, of no length at
+    zero; so has the carriage on a rail. A crank has a revolute joint. Other names
+    are platform, LEG_cylinder (LEG_carriage, LEG_crank), LEG_rod, LEG_base for the universal joint
+    and LEG_tip for the closure. Raises GeometryError for a geometry without masses, or with joints
     whose axes do not meet.
     """
     masses = geometry.masses

@@ -36,7 +36,7 @@ def model_state(geometry: StewartGeometry, pose_base_platform: ArrayLike, twist:
 
 
 class ClosedLoopState:
-    """Finds states as model_state does, with what poses do not change computed once."""
+    """Finds states as model_state does; terms that no pose changes are computed once."""
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """
@@ -61,7 +61,7 @@ class ClosedLoopState:
             self._frames, geometry.masses.legs)])
 
     def __call__(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> tuple[Array, Array]:
-        """Return q (25,) and v (24,), or raise what model_state raises."""
+        """Return q (25,) and v (24,), or raise the errors of model_state."""
         pose = se3.require_pose('pose_base_platform', pose_base_platform)
         twist = as_array('twist', twist, (6,))
         rotation, position = pose[:3, :3], pose[:3, 3]
@@ -82,7 +82,7 @@ class ClosedLoopState:
         pulls = (rods * ways).sum(axis=1) / lengths  # kappa of (14.34)
         self._require_drives(pulls, pose)
         rates = (rods * speed).sum(axis=1) / lengths / np.where(self._struts, np.inf, pulls)
-        turning = np.where(self._cranks, rates, 0.0)  # speeds against what turns
+        turning = np.where(self._cranks, rates, 0.0)  # rad/s, of cranks
         speed[:, 0] += turning * along[:, 1]
         speed[:, 1] -= turning * along[:, 0]
         speed -= rates[:, None] * self._direction

@@ -30,7 +30,7 @@ class Reading:
 
 @dataclass
 class _Actuator:
-    """Readings that wait, oldest first, and what is known of their times."""
+    """Waiting readings, oldest first, and estimates of their times."""
 
     heard: bool = False  # since the last set
     timeline: Timeline = field(default_factory=Timeline)

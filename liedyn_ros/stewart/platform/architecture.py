@@ -41,12 +41,11 @@ FITS = 1e-9  # of a radius of gyration, that points may be off a line or an affi
 
 class Architecture(NamedTuple):
     """
-    How far a platform's build is from being singular at every pose.
+    Distance of a platform's build from one that is singular at every pose (14.39).
 
-    conditioning: the greatest ratio of the smallest to the largest singular value of the rods' J
-    over random poses; NaN where no pose was found that all rods reach. reason: why it is singular,
-    empty where it is not. warning: what a small conditioning costs, or that no pose was found, or
-    empty.
+    conditioning: the greatest inverse condition number of the rods' J over random poses; NaN where
+    all rods reach none of them. reason: why it is singular, empty where it is not. warning: of a
+    small conditioning, or of no pose that all rods reach; else empty.
     """
 
     conditioning: float
@@ -76,7 +75,7 @@ def architecture(geometry: StewartGeometry) -> Architecture:
 
 
 def architectural_fault(geometry: StewartGeometry) -> str:
-    """Return what is wrong with how a platform is built, to be read, or nothing."""
+    """Return the fault of a platform's build as a sentence, or ''."""
     found = architecture(geometry)
     return f'{found.reason}: {_freedom(geometry)}' if found.singular else found.warning
 
@@ -168,7 +167,7 @@ def _above(geometry: StewartGeometry, table: Array, rng: np.random.Generator) ->
 
 
 def _reason(geometry: StewartGeometry) -> str:
-    """Return which of the known kinds of architectural singularity a platform is of."""
+    """Return the known kind of a platform's architectural singularity, as a sentence."""
     base, platform, names = geometry.base_joints, geometry.platform_joints, geometry.leg_names
     start = 'the platform is singular at every pose: '
     if not (geometry.plain or geometry.with_offsets):

@@ -7,11 +7,11 @@
 # language governing permissions and limitations under the License.
 
 """
-The forms of a leg: what its drive moves, and where its joints lie.
+Leg types: the part that the drive moves, and the places of the joints.
 
-A leg of every form has one value, which its drive sets and its sensor reads. It is the length of a
-strut (m), the position of a carriage on its rail (m), or the angle of a crank (rad). `driven` is
-what a geometry file calls the part at the base, which may have a mass.
+Every leg has one drive coordinate, which its drive sets and its sensor reads. It is the length of
+a strut (m), the position of a carriage on its rail (m), or the angle of a crank (rad). `driven` is
+the key of the part at the base in a geometry file.
 """
 
 from dataclasses import dataclass

@@ -31,15 +31,15 @@ class StewartGeometry:
 
     Joints of several legs may coincide, at one end or at both ends of different legs (6-3, 3-3).
 
-    leg_names: six different names; their order is the order of every array of leg values.
+    leg_names: six different names; their order is the order of every array of drive coordinates.
     base_joints: (6, 3) m, in the base frame. platform_joints: (6, 3) m, in the platform frame.
-    length_limits: (6, 2), the least and greatest drive coordinate of each leg: m, or rad of a
-    crank. Without limits they are 0 (-infinity where it may be negative) and infinity.
+    length_limits: (6, 2), bounds of each drive coordinate: m, or rad of a crank. Without a limit
+    they are 0, or -infinity where a coordinate may be negative, and infinity.
     base_cones, platform_cones: (6, 4), how far each joint may turn. Three entries point from the
     joint along its leg in the middle of the range, in the frame that holds the joint. The
     fourth is the largest angle (rad) of the leg from it; pi where there is no limit.
     leg_diameter: m, of the legs as cylinders; 0 where it is not known.
-    forms: what the drive of each leg moves, in leg order. masses: None where they are not known;
+    forms: the type of each leg, in leg order. masses: None where they are not known;
     only dynamics needs them. characteristic_length: m, the platform joints' radius of gyration,
     which turns radians into metres.
 
@@ -89,7 +89,7 @@ class StewartGeometry:
             self._parts(), other._parts()))
 
     def __hash__(self) -> int:
-        """Return a hash of what two equal geometries share."""
+        """Return a hash of name and joints."""
         return hash((self.name, self.leg_names, self.base_joints.tobytes(),
                      self.platform_joints.tobytes()))
 
@@ -98,7 +98,7 @@ class StewartGeometry:
         return type(self), self._parts()
 
     def _parts(self) -> tuple[Any, ...]:
-        """Return what the geometry was built from."""
+        """Return the arguments of the geometry."""
         return tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     @property
@@ -114,16 +114,16 @@ class StewartGeometry:
     @property
     def reading_unit(self) -> tuple[float, str]:
         """
-        Return how far one unit of a leg's reading moves the end of its drive, m, and its name.
+        Return the distance (m) that one unit of a reading moves the end of a drive, and its name.
 
-        It is rad where all legs are cranks, their mean radius, else m.
+        Where all legs are cranks it is their mean radius, and rad; else 1, and m.
         """
         cranks = all(isinstance(form, Crank) for form in self.forms)
         return (float(self.drive_scales.mean()), 'rad') if cranks else (1.0, 'm')
 
     @property
     def drive_scales(self) -> Array:
-        """Return how far one unit of each leg's reading moves the end of its drive, (6,), m."""
+        """Return the distance (6,), m, that one unit of a reading moves the end of the drive."""
         return np.array([form.radius if isinstance(form, Crank) else 1.0 for form in self.forms])
 
     @property
@@ -134,9 +134,9 @@ class StewartGeometry:
 
     def table(self, unit: float = 1.0) -> Array:
         """
-        Return the legs as the kernels take them, lengths in a unit (m).
+        Return the kernels' table of the legs, lengths in a unit (m).
 
-        The kernels write where the legs' ends are into it: one for each thread.
+        The kernels write the positions of the legs' ends into it: one for each thread.
         """
         ends = np.concatenate((self.base_joints, self.platform_joints)).ravel() / unit
         if self.plain:
@@ -146,7 +146,7 @@ class StewartGeometry:
         return np.concatenate((ends, *rows))
 
     def require_values(self, values: Array) -> Array:
-        """Return the legs' values (..., 6); raise LimitError where a strut's is not positive."""
+        """Return drive coordinates (..., 6); raise LimitError where a strut's is not positive."""
         struts = np.array([isinstance(form, Strut | OffsetStrut) for form in self.forms])
         bad = np.argwhere((values <= 0.0) & struts)
         if len(bad):
@@ -156,12 +156,12 @@ class StewartGeometry:
         return values
 
     def within_limits(self, lengths: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each value (..., 6), m or rad, whether the leg can have it."""
+        """Return for each drive coordinate (..., 6), m or rad, whether it is within its limits."""
         lengths = np.asarray(lengths)
         return (self.length_limits[:, 0] <= lengths) & (lengths <= self.length_limits[:, 1])
 
     def require_within_limits(self, lengths: Array) -> None:
-        """Raise LimitError naming the first leg whose value (6,) is beyond its limits."""
+        """Raise LimitError naming the first leg whose drive coordinate is beyond its limits."""
         within = self.within_limits(lengths)
         if not within.all():
             leg = int(np.argmin(within))
@@ -198,7 +198,7 @@ def _require_legs_apart(names: Sequence[str], base: Array, platform: Array) -> N
 def _forms(names: Sequence[str], value: Sequence[LegForm]) -> tuple[LegForm, ...]:
     forms = tuple(value)
     if len(forms) != len(names) or not all(isinstance(form, LegForm) for form in forms):
-        raise GeometryError(f'forms: expected the form of each of {list(names)}, got {forms}')
+        raise GeometryError(f'forms: expected the leg type of each of {list(names)}, got {forms}')
     return forms
 
 
@@ -214,7 +214,7 @@ def _limits(names: Sequence[str], forms: Sequence[LegForm], value: ArrayLike) ->
 
 
 def _least(form: LegForm) -> float:
-    """Return what no value of a leg is below."""
+    """Return the lower bound of a drive coordinate."""
     return 0.0 if isinstance(form, Strut | OffsetStrut) else -math.inf
 
 

@@ -76,7 +76,7 @@ def _geometry(root: Node) -> StewartGeometry:
 
 
 def _leg_type(leg: Node) -> tuple[LegForm, list[float]]:
-    """Return a leg's form and the limits of its value."""
+    """Return a leg's type and the limits of its drive coordinate."""
     drives = {key: leg.optional(key) for key in ('rail', 'crank')}
     universal = {end: leg.optional(f'{end}_universal') for end in ('base', 'platform')}
     given = [node for node in drives.values() if node is not None]
@@ -102,7 +102,7 @@ def _leg_type(leg: Node) -> tuple[LegForm, list[float]]:
 
 
 def _strut(universal: dict[str, Node | None]) -> LegForm:
-    """Return the form of a strut on the universal joints that a file describes."""
+    """Return the type of a strut on the universal joints of a file."""
     numbers: dict[str, Any] = {}
     for end, joint in universal.items():
         if joint is not None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What is left of a platform's limits: leg travel, joint angles, clearance between legs."""
+"""Margins of a platform's limits: leg travel, joint angles, clearance between legs."""
 
 import itertools
 from typing import NamedTuple
@@ -23,7 +23,7 @@ PAIRS = tuple(itertools.combinations(range(6), 2))  # of legs, 15
 
 class Margins(NamedTuple):
     """
-    What is left of every limit at one or many poses, negative where it is exceeded.
+    Margins of all limits at one or many poses, negative where a limit is exceeded.
 
     values: (..., 33), m and rad, of which the properties are parts. Clearance is between the
     surfaces of the legs as cylinders, for each pair in the order of PAIRS. Angles are to the rim
@@ -60,14 +60,14 @@ class Margins(NamedTuple):
 
 
 def limits_of(geometry: StewartGeometry) -> Array:
-    """Return the limits (75,) of a platform as the kernels take them."""
+    """Return the kernels' table (75,) of a platform's limits."""
     return np.concatenate([part.ravel() for part in (
         geometry.length_limits, geometry.base_cones, geometry.platform_cones,
         _least_distances(geometry))])
 
 
 def _least_distances(geometry: StewartGeometry) -> Array:
-    """Return how near two legs' axes may come (15,), m; legs that share a joint as they like."""
+    """Return the least distance of two legs' axes (15,), m; -infinity if they share a joint."""
     first, second = np.array(PAIRS).T
     shared = np.zeros(len(PAIRS), dtype=bool)
     for joints in (geometry.base_joints, geometry.platform_joints):
@@ -77,7 +77,7 @@ def _least_distances(geometry: StewartGeometry) -> Array:
 
 
 def limit_name(index: int, names: tuple[str, ...]) -> str:
-    """Return the readable name of one of the 33 margins; names: the legs'."""
+    """Return the readable name of margin `index`; names: those of the legs."""
     if index >= kernels.CLEARANCES:
         first, second = PAIRS[index - kernels.CLEARANCES]
         return f'clearance of {names[first]} and {names[second]}'

@@ -54,9 +54,9 @@ class LegMasses:
 
     Of a rail, cylinder is the carriage; of a crank, the crank with its rotor, whose centre is that
     far from the motor's axis. Their rods hang on the platform joint as well, and end in the
-    universal joint. base_axis: (3,), the first axis of that joint, in the base frame. It is fixed
-    to the base, the carriage, or the crank at angle 0, and acts on the axial inertia alone.
-    Raises GeometryError.
+    universal joint. base_axis: (3,), the first axis of that, base frame. It is fixed to the base,
+    the carriage, or the crank at angle 0; only the axial inertia depends on it. Raises
+    GeometryError.
     """
 
     cylinder: LegPart = LegPart()
@@ -106,9 +106,9 @@ class PlatformMasses:
 
 def read_masses(node: Node, leg_names: Sequence[str], driven: Sequence[str]) -> PlatformMasses:
     """
-    Return what the key `masses` of a geometry file holds; see docs/conventions.md.
+    Read the key `masses` of a geometry file; see docs/conventions.md.
 
-    driven: what the part at the base of each leg is called.
+    driven: the key of the part at the base of each leg.
     """
     platform = node.take('platform')
     inertia = platform.take('inertia')

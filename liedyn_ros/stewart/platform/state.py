@@ -29,7 +29,7 @@ from liedyn_ros.stewart.platform.limits import limits_of, Margins
 
 SINGULARITY_WARNING = 0.05  # smallest singular value at which a pose is near a singularity
 NONE = Flag(0)
-NO_INVERSE = 1e-15  # smallest singular value that is only rounding
+NO_INVERSE = 1e-15  # smallest singular value below which J is singular to rounding
 
 
 class PlatformState:
@@ -49,7 +49,7 @@ class PlatformState:
     __slots__ = '_kept', '_margins', '_meter', 'pose', 'signed_value', 'slope', 'values'
 
     def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:
-        """Take what a kernel or a solve wrote for a pose; else use `PlatformMeter.measure`."""
+        """Take the numbers of a kernel or a solve at a pose; else use `PlatformMeter.measure`."""
         self._meter, self.pose, self.values = meter, pose, values
         self._margins: Array | None = None
         self._kept = True
@@ -104,7 +104,7 @@ class PlatformState:
 
     @property
     def margins(self) -> Margins:
-        """Return what is left of the platform's limits, negative where one is exceeded."""
+        """Return the margins of the platform's limits, negative where one is exceeded."""
         return Margins(self._measured_margins())
 
     def _measured_margins(self) -> Array:
@@ -176,7 +176,7 @@ class PlatformMeter:
         return PlatformState(self, pose, values)
 
     def margins_at(self, pose: Array) -> tuple[Array, float]:
-        """Return what is left of the limits (33,) at a pose (4, 4), m, and the least of it."""
+        """Return the margins (33,) at a pose (4, 4), m, and the least margin."""
         values = np.empty(limit_kernels.COUNT)
         return values, limit_kernels.margins(*self.tables, pose, values)
 
@@ -192,7 +192,7 @@ class PlatformMeter:
         return cosines.tolist()
 
     def margins(self, poses_base_platform: ArrayLike) -> Margins:
-        """Return what is left at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""
+        """Return the margins at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""
         poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
         values = np.empty((len(poses), limit_kernels.COUNT))
         limit_kernels.margins_batch(*self.tables, poses, values)

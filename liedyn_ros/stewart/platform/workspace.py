@@ -29,7 +29,7 @@ class WorkspaceMap:
     """
     The positions of a grid at one orientation.
 
-    axes: x, y, z of the grid's planes, m. margins: what is left of the nearest limit, m or rad,
+    axes: x, y, z of the grid's planes, m. margins: to the nearest limit, m or rad,
     negative where one is exceeded. signed_values: the smallest singular value with the
     determinant's sign. usable: reachable, further than the threshold from singular, and connected
     with home through such positions; empty where home is none.

@@ -76,7 +76,7 @@ class PlatformSimulation:
         self._steps += 1
 
     def sample(self) -> LegSample:
-        """Return what the sensors of the legs report, without noise."""
+        """Return the readings of the legs' sensors, without noise."""
         return LegSample(
             self.time, self.pose, self.twist, kinematics.leg_lengths(self.geometry, self.pose),
             kinematics.leg_rates(self.geometry, self.pose, self.twist), False)

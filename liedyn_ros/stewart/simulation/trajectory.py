@@ -18,7 +18,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 
-EPSILON = 1e-17  # of a sum, below which what is added ends it
+EPSILON = 1e-17  # relative size of a term that ends a sum
 
 
 @dataclass(frozen=True)

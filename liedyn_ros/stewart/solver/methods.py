@@ -20,7 +20,7 @@ KernelSettings = tuple[int, int, int, float, int, float, float, float]
 
 
 class Chart(IntEnum):
-    """The unknowns of a pose, and so what a step does: the retraction."""
+    """The unknowns of a pose, and so the retraction of a step."""
 
     BODY = charts.BODY  # T exp(s), a twist in the platform frame
     SPATIAL = charts.SPATIAL  # exp(s) T, a twist in the base frame
@@ -40,11 +40,10 @@ class Method:
     """
     Settings of both methods.
 
-    residual_tolerance: on a residual, relative to the two numbers whose difference it is.
+    residual_tolerance: on a residual, relative to the two numbers of its difference.
     step_tolerance: on the norm of a step, in rad and units of the characteristic length.
     smallest_singular_value: of dL/d(body twist) in the same units; below it a pose is singular.
-    chart, residual: the form of the equations; the default is the one to use, the others are
-    for comparison.
+    chart, residual: the form of the equations; use the default, the others are for comparison.
 
     Raises LimitError for a setting outside its range.
     """

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a MonitoredTracker looks for."""
+"""The configuration of a MonitoredTracker."""
 
 from dataclasses import dataclass
 import math
@@ -20,7 +20,7 @@ from liedyn_ros.stewart.tracking.sensor_monitor import Sensor
 @dataclass(frozen=True, kw_only=True)
 class MonitorConfig:
     """
-    What a MonitoredTracker looks for.
+    The configuration of a MonitoredTracker.
 
     If all legs are cranks, rad stands for m. If cranks and other legs are mixed, m is at the
     driven ends, the cranks' pins. leg_noise: m, standard deviation of a length; 0 where it is not
@@ -46,7 +46,7 @@ class MonitorConfig:
     sensor_time: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no number, or negative."""
+        """Refuse a negative number, or none."""
         for name in ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
                      'singularity_warning', 'singularity_warning_time', 'sensor_time'):
             value = checks.as_number(name, getattr(self, name))

@@ -48,8 +48,8 @@ class MonitoredPose(TrackedPose):
     """
     A tracked pose and the warnings attached to it.
 
-    flags: docs/stewart.md. legs: indices of the legs suspected. branch: what the motion shows of
-    the branch; None where there is no pose. time_to_singularity: s, until the smallest singular
+    flags: docs/stewart.md. legs: indices of the legs suspected. branch: as the motion
+    shows it; None where there is no pose. time_to_singularity: s, until the smallest singular
     value falls to singularity_warning at its present rate; infinite where it does not. other:
     (4, 4), m, the pose of the other branch while both are held. fit: of the redundant sensor's
     reading, None where none was compared. motion: of the legs; None for the first sample.

@@ -18,7 +18,7 @@ from liedyn_ros.stewart import in_fixed_axes, linear_first, MonitoredPose, Motio
 
 class StewartCovariances:
     """
-    Publishes what is known with its covariance, at a limited rate.
+    Publishes pose and twist with covariance, at a limited rate.
 
     A twist whose noise is not known is left out.
     """

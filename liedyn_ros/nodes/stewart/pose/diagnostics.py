@@ -63,7 +63,7 @@ class _Seen:
     reason: str = ''  # of the last refusal
     silence: str = ''  # why there is no input
     passed_over: int = 0
-    ages: Ages = field(default_factory=Ages)  # of what was published
+    ages: Ages = field(default_factory=Ages)  # of published poses
 
     @property
     def tried(self) -> int:

@@ -35,8 +35,8 @@ class LegInput:
     """
     Turns actuator messages into sets of leg lengths.
 
-    `on_set` takes a stamp (ns), lengths (m) and, where measured, rates (m/s) in leg order.
-    `on_fault` takes the stamp and the error of a message that was refused.
+    `on_set` is called with a stamp (ns), lengths (m) and, if measured, rates (m/s) in leg order.
+    `on_fault` is called with the stamp and the error of a refused message.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class LegInput:
 
     @property
     def lost(self) -> int:
-        """Return how many sets are missing by gaps in the publishers' counts."""
+        """Return the number of sets missing by gaps in the publishers' counts."""
         return max(self._stream.lost_of(each) for each in self._subscriptions)
 
     def clear(self) -> None:
@@ -74,12 +74,12 @@ class LegInput:
         self._sets.clear()
 
     def publishers(self) -> set[str]:
-        """Return the names of the nodes that publish what is subscribed to."""
+        """Return the names of the nodes that publish on these topics."""
         return {info.node_name for subscription in self._subscriptions
                 for info in self._node.get_publishers_info_by_topic(subscription.topic_name)}
 
     def why_silent(self) -> str:
-        """Return what is known of why no set comes: publishers missing or of another type."""
+        """Return why no set comes: publishers are missing or of another type."""
         reasons = []
         for subscription in self._subscriptions:
             topic = subscription.topic_name

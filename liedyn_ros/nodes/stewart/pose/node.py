@@ -37,7 +37,7 @@ from liedyn_ros.stewart import (
     MonitoredTracker, MotionEstimator, PoseCertifier, PoseTracker, Sensor, StewartGeometry)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
-REFUSING = 2.0  # s after a refusal, in which input counts as such that is refused
+REFUSING = 2.0  # s after a refusal, in which silence is reported as refused input
 EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
 
 
@@ -87,11 +87,11 @@ class StewartPoseNode(ManagedNode):
         self._stream.start()
 
     def activate(self) -> None:
-        """Start from home: what was tracked before may be out of date."""
+        """Start from home: an earlier track may be out of date."""
         self._start_over()
 
     def parameters_changed(self) -> None:
-        """Take over what may change at run time."""
+        """Apply the parameters that may change at run time."""
         parameters, gate = self.parameters, self._gate
         gate.max_age, gate.max_lead = parameters['max_age'], parameters['max_lead']
         gate.timeout = parameters['input_timeout']
@@ -168,7 +168,7 @@ class StewartPoseNode(ManagedNode):
 
     def _publish_rest(
             self, batch: list[MonitoredPose], now_ns: int, passed_over: int) -> None:
-        """Publish all that is known of the newest, and note what was passed over for it."""
+        """Publish the rest of the newest sample, and count the samples passed over for it."""
         newest, flags = batch[-1], 0
         for monitored in batch:
             flags |= int(monitored.flags) & EVENTS
@@ -207,7 +207,7 @@ class StewartPoseNode(ManagedNode):
                 self._tell_silence(reason, kind)
 
     def _tell_silence(self, reason: str, kind: str) -> None:
-        """Say why no leg lengths come; it is an error only where they came before."""
+        """Report why no leg lengths come; it is an error only if they came before."""
         error = SilenceError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
                              f'for {self._gate.silence:.1f} s: {reason}')
         self._outputs.reject(self._gate.now_ns, str(error), age=0.0, passed_over=0)
@@ -287,14 +287,14 @@ def method_of(parameters: Any) -> Method:
 
 
 def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | None:
-    """Return what proves poses; None for offset joints, of which there is no proof."""
+    """Return the certifier of poses; None for offset joints, for which no proof exists."""
     if geometry.with_offsets:
         return None
     return PoseCertifier(geometry, parameters['length_bound'], parameters['joint_bound'])
 
 
 def config_of(parameters: Any, sensor: Sensor | None) -> MonitorConfig:
-    """Return what the parameters ask to look for."""
+    """Return the configuration of the tracker."""
     names = ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
              'hold_hypotheses', 'replace_outliers', 'sensor_time')
     return MonitorConfig(

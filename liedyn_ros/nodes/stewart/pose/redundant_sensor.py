@@ -88,7 +88,7 @@ class RedundantInput:
         self._gate.accept()
 
     def report(self) -> tuple[str, dict[str, object]]:
-        """Return what is wrong since the last report, if anything, and counts."""
+        """Return the fault since the last report, or '', and counts."""
         counts: dict[str, object] = {
             'heard': self._heard, 'used': self._used, 'refused': self._refused}
         fault = ''

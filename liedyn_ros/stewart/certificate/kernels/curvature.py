@@ -22,8 +22,8 @@ from liedyn_ros.stewart.platform.kernels import legs
 
 ROUNDING = 2.0 ** -53
 
-# Parts of a workspace: Dg and its inverse A, the ten numbers of H_i over L, each of six legs, and
-# for each leg g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
+# Parts of a workspace: Dg, its inverse A, and the ten numbers of H_i over L of each leg. Then, of
+# each leg: g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
 DG, A, H, LEG = 0, 36, 72, 132
 G, LENGTH, MEASURED, INVERSE, BASE, PLATFORM, CENTRE, COLUMN = 0, 6, 12, 18, 24, 30, 36, 42
 WORK = LEG + 48

@@ -27,7 +27,7 @@ PROVED = -1
 SINGULAR = limits.COUNT  # else the index of a margin
 TWIST = WORK + 6 + limits.COUNT
 SPACE = TWIST + 6  # numbers in a workspace
-ROUNDING = 1e-12  # of a margin, m and rad: what is nearer than this to a limit is not proved
+ROUNDING = 1e-12  # of a margin, m and rad: a pose nearer to a limit is not proved
 
 
 @kernel

@@ -19,18 +19,18 @@ from liedyn_ros.stewart.platform.kernels import forms
 
 SKEW = 2.0 / 3.0 ** 0.5
 
-# Parts of what is known of a platform: rho, m; the centre of its joints in its frame, m; bounds in
-# units of rho, of lengths, joint centres on base and platform, travel of driven ends and its bend;
-# then the table, centred.
+# Parts of the constants of a platform: rho, m; centre of its joints in its frame, m; bounds in
+# units of rho; centred table. The bounds are those of lengths, joint centres on base and
+# platform, travel of driven ends and its curvature.
 SCALE, MIDDLE, BOUNDS, TABLE = 0, 1, 4, 34
-# Parts of a workspace besides those of curvature. What is proved are the radii r_minus, r_plus,
-# r_reg, m, and the half widths of the box, rad and m.
+# Parts of a workspace besides those of curvature. Proved are the radii r_minus, r_plus, r_reg, m,
+# and the half widths of the box, rad and m.
 SQUARED, ERROR, PROVED, SPACE = WORK, WORK + 6, WORK + 12, WORK + 21
 
 
 @kernel
 def certify(known, values, pose, work):
-    """Write what is proved of a pose (4 by 4, m) for the legs' values, NaN where nothing is."""
+    """Certify a pose (4 by 4, m) for drive coordinates (14.6, 14.7); NaN if it is not proved."""
     proved, scale = work[PROVED:SPACE], known[SCALE]
     if prove(known, values, pose, work):
         for k in (0, 1, 2, 6, 7, 8):
@@ -42,7 +42,7 @@ def certify(known, values, pose, work):
 
 @kernel
 def prove(known, values, pose, work):
-    """Write what is proved of a pose, in units of rho; return whether anything is."""
+    """Certify a pose in units of rho; return whether anything is proved."""
     scale, centre, bounds = known[SCALE], vec3.load(known, MIDDLE), known[BOUNDS:TABLE]
     table, squared, error = known[TABLE:], work[SQUARED:ERROR], work[ERROR:PROVED]
     if len(table) == forms.ENDS:

@@ -13,8 +13,11 @@ A leg is a cylinder about its base joint and a rod about its platform joint. u i
 length L. V and A are the velocity and acceleration of its tip, U = (V - L' u) / L the velocity
 of u. f = m2 c2, h = m1 c1 - f, and e is the inertia of both parts about their joints.
 
-r = alpha A - beta g + 2 kappa L' V / L + z u, alpha = m2 - 2 f / L + e / L^2, beta = m2 + h / L,
-kappa = f / L - e / L^2, z = (m2 - alpha) u.A + h u.g / L + f |U|^2 - 2 kappa L'^2 / L.
+r = alpha A - beta g + 2 kappa L' V / L + z u, with
+
+alpha = m2 - 2 f / L + e / L^2, beta = m2 + h / L, kappa = f / L - e / L^2,
+
+z = (m2 - alpha) u.A + h u.g / L + f |U|^2 - 2 kappa L'^2 / L.
 
 Let e1 be the first axis of the universal joint, n = u x e1, s = sin q2 = e1.u and q = q1' = -n.U /
 cos^2 q2. The inertia J about the leg adds
@@ -42,7 +45,7 @@ W, V, GRAVITY = np.int64(0), np.int64(3), np.int64(6)
 # Numbers: L^2, 1 / L, 1 / L^2, L' = u.V, L'^2, u.A, u.g, kappa / L, kappa L' / L, |V|^2 - L'^2, z.
 (SQUARE, NEAR, NEAR2, SPEED, SPEED2, U_A, U_G, KAPPA, KAPPA_V, ACROSS2, ALONG) = (
     np.int64(k) for k in range(21, 32))
-# s, cos^2, 1 / cos^2, s', s s', s s' / cos^2, n.U, n.A, 1 / (L cos^2), L' / L, q, q'; then
+# s, cos^2, 1 / cos^2, s', s s', s s' / cos^2, n.U, n.A, 1 / (L cos^2), L' / L, q, q'. Then
 # t = q' s^2 + 2 q s s', t / (L cos^2), q^2, q^2 s, q^2 s / L, q^2 s^2 / L.
 (SIN, COS2, SEC2, SIN_RATE, SS, SSC, N_U, N_A, NEAR_SEC2, NEAR_V, Q, Q_RATE, T, T_NEAR, Q2, Q2S,
  Q2S_NEAR, Q2SS_NEAR) = (np.int64(k) for k in range(32, 50))

@@ -7,14 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """
-Legs of other forms than the textbook's: at a pose, each is a plain leg between two points.
+Leg types as plain legs: at a pose, each leg is a strut between two points (14.34 to 14.38).
 
 The platform's table begins with 36 numbers, the ends of the legs: six on the base, then six on the
 platform, in their frames. For plain struts these are the joints and the whole table. Else a row
-for each leg follows, and the ends move: `follow` writes where a pose puts them, `drive` where the
-drives' values do. A rod from end to end has the length and rates of a plain leg (14.34). So
+for each leg follows, and the ends move: `follow` writes the ends at a pose, `drive` those at given
+drive coordinates. A rod from end to end has the length and rates of a plain leg (14.34), so
 results for plain legs hold for all. The ratio is u . A', the rod's unit vector times the motion of
-its end by the drive's value: 1 for struts, 0 at a dead centre.
+its end by the drive coordinate: 1 for struts, 0 at a dead centre.
 """
 
 import math
@@ -26,14 +26,15 @@ from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import legs
 
-ENDS = 36  # numbers of the legs' ends: all there are of plain struts
+ENDS = 36  # numbers of the legs' ends: the whole table of plain struts
 
 STRUT, OFFSET, RAIL, CRANK = 0, 1, 2, 3
 
-# A row: kind, joints as they are built, the value's unit in m (1 of angles), the table's unit in
-# m, two unit vectors (axes of the offset joints; the rail; the crank at 0 and at 90 degrees),
-# offset on the base or the rod's length, offset on the platform or the crank's radius, side; then
-# of the pose that was followed, the value and the ratio (m per m or rad).
+# A row: kind, the joints' places, the unit of the coordinate in m (1 of angles), the table's unit
+# in m, two unit vectors. Then the offset on the base or the rod's length, the offset on the
+# platform or the crank's radius, and the side. The unit vectors are the axes of the offset
+# joints, the rail, or the crank at 0 and 90 degrees. The drive coordinate and the ratio (m per m
+# or rad) at the last pose end the row.
 KIND, BASE, PLATFORM, UNIT, SIZE, FIRST, SECOND, LENGTH, OTHER, SIDE, VALUE, RATIO = (
     0, 1, 4, 7, 8, 9, 12, 15, 16, 17, 18, 19)
 ROW = 20
@@ -86,7 +87,7 @@ def settle_axes(table, row, i, r, p):
 
 @kernel
 def across(d, axis):
-    """Return the unit vector of what a vector has across a unit axis."""
+    """Return the unit vector along the part of a vector that is perpendicular to a unit axis."""
     part = vec3.axpy(-vec3.dot(d, axis), axis, d)
     return vec3.scale(1.0 / vec3.dot(part, part) ** 0.5, part)
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The twist of the legs' rates and the covariance of their noise, by J^-1."""
+"""Maps by J^-1 (11.4): the covariance of a pose or a twist, and a twist's change with the pose."""
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, vec3

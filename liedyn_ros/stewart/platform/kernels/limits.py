@@ -33,7 +33,7 @@ PARALLEL = 1e-12  # of sin^2 between two legs, below which they count as paralle
 @kernel
 def margins(joints, limits, pose, out):
     """
-    Write what is left of every limit at a pose (4 by 4), m and rad, negative where exceeded.
+    Write the margins of all limits at a pose (4 by 4), m and rad, negative where exceeded.
 
     Returns the least of them, NaN where one is.
     """

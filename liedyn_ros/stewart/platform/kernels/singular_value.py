@@ -10,8 +10,8 @@
 The signed smallest singular value of a 6 by 6 matrix, with its two singular vectors.
 
 The sign is the determinant's. The value is the inverse of the greatest singular value of B = A^-1.
-B B^T is squared until nothing but the direction of its greatest eigenvalue is left. The error of
-the value is that of rounding in the entries of A, as of any decomposition that is stable.
+B B^T is squared until only the direction of its greatest eigenvalue is left. The error is that of
+rounding the entries of A, as for any stable decomposition.
 """
 
 from liedyn_ros.jit.decorators import kernel
@@ -62,7 +62,7 @@ def signed_smallest(a, inverse, right, left, work):
 
 @kernel
 def gram(b, out):
-    """Write B B^T over its trace, symmetric, both halves; return the trace of what is written."""
+    """Write B B^T over its trace, symmetric, both halves; return the trace of the result."""
     total = 0.0
     for i in range(36):
         total += b[i] * b[i]

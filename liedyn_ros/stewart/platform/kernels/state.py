@@ -43,7 +43,7 @@ def examine(joints, r, p, state, work):
 
 @kernel
 def finish_moving_ends(joints, r, p, state, work):
-    """Write the slope by a difference, and make of the rods' J and J^-1 those of the values."""
+    """Write the slope by a difference; scale J and J^-1 from rods to drive coordinates (14.34)."""
     moved_r, moved_p = se3.compose(r, p, *se3.exp(
         vec3.scale(STEP, vec3.load(state, NULL)), vec3.scale(STEP, vec3.load(state, NULL + 3))))
     jacobian, spare = work[0:36], work[36 + singular_value.WORK:WORK]

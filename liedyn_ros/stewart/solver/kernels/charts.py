@@ -7,11 +7,11 @@
 # language governing permissions and limitations under the License.
 
 """
-Charts: the numbers a solver moves, the pose they stand for, and what a step does to them.
+Charts: the unknowns of a solver, their pose, and the update by a step.
 
-In the charts BODY and SPATIAL the state is the pose itself, R row by row and then p, and a step
-is a twist. In the other two the state is a vector, the position and then the orientation, and a
-step is added to it: ZYX angles (roll, pitch, yaw), or a quaternion x, y, z, w of any norm.
+In the charts BODY and SPATIAL (11.2, 11.3) the state is the pose itself, R row by row and then p,
+and a step is a twist. In the other two the state is a vector, and a step is added to it. It has
+the position, then ZYX angles (roll, pitch, yaw) or a quaternion x, y, z, w of any norm.
 """
 
 import math
@@ -136,6 +136,6 @@ def angles(r):
     """Return roll, pitch and yaw of a rotation, |pitch| <= pi/2; at pi/2 one of those that fit."""
     roll = math.atan2(r[7], r[8])
     c, s = math.cos(roll), math.sin(roll)
-    # Roll taken off, what is left is Rz(yaw) Ry(pitch), whose second column knows yaw always.
+    # Without the roll the rotation is Rz(yaw) Ry(pitch), whose second column knows yaw always.
     return (roll, math.atan2(-r[6], (r[7] * r[7] + r[8] * r[8]) ** 0.5),
             math.atan2(s * r[2] - c * r[1], c * r[4] - s * r[5]))

@@ -34,7 +34,7 @@ WORK = STATE + charts.STATE + 6  # numbers in a workspace
 
 
 class Equations(NamedTuple):
-    """Joints (36 numbers), squared lengths, chart, what is a residual, indices of unknowns."""
+    """Joints (36 numbers), squared lengths, chart, kind of residual, indices of unknowns."""
 
     joints: Any
     squared: Any

@@ -82,8 +82,8 @@ class LegMonitor:
             tables.FAULTS.array(faults, name)
             for name in ('history', 'legs', 'numbers', 'tally', 'settings'))
         self._now = motion_bank.FILTER.array(motion, 'now')
-        # Readings of a rail or a crank may be 0: such a leg moves by about the size of the
-        # platform. The amplitude of another leg's motion is below its reading.
+        # The amplitude of a strut's motion is below its reading. The reading of a rail or a crank
+        # may be 0, so the size of the platform stands for its amplitude.
         self._legs[:, tables.AMPLITUDE] = (
             geometry.characteristic_length / self._unit if geometry.driven else 0.0)
         self._settings[tables.FROZEN_TIME] = frozen_time

@@ -21,7 +21,7 @@ class LegMotion(NamedTuple):
     The motion of the legs at the time of a sample, from a bank of Kalman filters (14.24).
 
     noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
-    period: s before the sample. samples: so far. scales: (6,), m at the end of each drive for one
+    period: s, before the sample. samples: so far. scales: (6,), m at the end of each drive for one
     unit of its reading. moved: rates and bank, as motion_bank.filter_motion writes them.
     """
 
@@ -55,9 +55,9 @@ class LegEstimate(NamedTuple):
     """
     Readings (6,), m or rad, and rates (6,), m/s or rad/s, of the legs.
 
-    scales: (6,), m at the end of each drive for one unit of its reading. The variance of the
-    position of a drive's end, m^2, its covariance with the rate, and the rate's variance follow.
-    Those of a reading are these over the square of its scale. The legs' errors are independent.
+    scales: (6,), m at the end of each drive for one unit of its reading. length_variance: m^2, of
+    the position of a drive's end. covariance: of that with the rate. rate_variance: of the rate.
+    Divide by the square of a scale for those of a reading. The legs' errors are independent.
     """
 
     lengths: Array

@@ -79,8 +79,8 @@ class NoiseEstimator:
         """
         Take the buffer of the kernel's estimates (NOISE) and the given parameters, 0 if unknown.
 
-        noise: m, acceleration: m/s^2, resolution: m, all in the unit of the readings instead of m.
-        unit: the distance (m) by which one unit moves the end of a drive, and the unit's name.
+        noise: m, acceleration: m/s^2, resolution: m, or in the unit of the readings. unit: the
+        distance (m) that one unit of a reading moves the end of a drive, and its name.
         """
         self._metres, self._unit = unit
         self._given, self._given_acceleration = noise, acceleration

@@ -11,8 +11,8 @@ Which legs are frozen: a reading that stays in place while the other legs move o
 
 A leg that reverses in a swing of amplitude A stays within q of its reading. Meanwhile a leg with
 the same swing moves by 2 sqrt(2 q A). So a leg counts as frozen once the median of the others has
-moved by DWELL sqrt(q A) and the noise (docs/stewart.md, "A frozen leg, or one that reverses"). All
-six are frozen where they repeat more often than their noise allows (14.22).
+moved by DWELL sqrt(q A) and the noise (docs/stewart.md has the reasons). All six are frozen where
+they repeat more often than their noise allows (14.22).
 """
 
 from liedyn_ros.jit.decorators import kernel
@@ -34,9 +34,7 @@ def detect_frozen_legs(time, dt, lengths, legs, since, numbers, settings):
     Return the frozen legs as bits.
 
     time: s; dt: s, since the last sample. since: (2, 6, 6), the readings when a leg began to
-    repeat, and when it came to its anchor. settings has the time (s) after which a leg may be
-    frozen, 0 for never. Then come the repetitions of all six readings that are no fault, and
-    whether the smallest change of a reading is learnt.
+    repeat, and when it came to its anchor. settings: FROZEN_TIME, REPETITIONS, LEARNS.
     """
     frozen_time, repetitions, learns = settings
     largest, frozen = note_changes(lengths, legs, numbers, learns), 0

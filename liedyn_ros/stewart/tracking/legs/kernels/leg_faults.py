@@ -104,7 +104,7 @@ def detect_outliers(time, lengths, history, legs, numbers, factor, bound, plausi
 
 @kernel
 def restart_prediction(legs, numbers):
-    """Predict from the next reading on: what a step was measured from is gone."""
+    """Predict from the next reading on; the reference of steps is gone."""
     numbers[COUNT] = 0.0
     for i in range(6):
         legs[i, OUTLYING] = legs[i, STEPPED] = 0.0

@@ -40,8 +40,7 @@ def examine_readings(buffer, seconds, stamp_ns, lengths, noise, jitter, plausibl
 
     relative: converts a reading to the unit in which all are judged. seconds: since the first
     sample; stamp_ns: its time. noise: m, jitter: s, of filter_motion. Writes plausible readings
-    (6,) and what filter_motion writes. Returns the findings as bits, and what filter_motion
-    returns.
+    (6,) and the output of filter_motion. Returns the findings as bits, and the period (s).
     """
     monitor = leg_monitor_of(buffer)
     relative, readings = monitor.relative, monitor.readings

@@ -30,7 +30,7 @@ MIN_WEIGHT = 1e-6  # of a member that counts in a mixture
 MIN_LOG_WEIGHT = -700.0  # whose exponential is still a normal number
 LEG, RATE, LENGTHS, RATES, MIXTURE = 0, 6, 12, 13, 15  # of a mixture: values; p11, p12, p22
 GAP = 0.5  # s without a sample, after which the motion is unknown
-MIN_NOISE = 1e-12  # m, of a drive's end: what rounding leaves
+MIN_NOISE = 1e-12  # m, of a drive's end: rounding
 
 FILTER = Bundle(
     'MotionFilter',
