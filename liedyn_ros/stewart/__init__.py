@@ -23,8 +23,7 @@ from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
-from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, Strut
+from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.geometry_file import geometry_of, load_geometry
 from liedyn_ros.stewart.platform.kinematics import (
@@ -55,8 +54,8 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'Branch',
     'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag', 'GaussNewton',
-    'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegForm', 'LegMasses',
-    'LegMonitor', 'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LengthSensor',
+    'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
+    'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthSensor',
     'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
     'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
     'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',

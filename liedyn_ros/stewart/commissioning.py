@@ -27,7 +27,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.forms import Crank
+from liedyn_ros.stewart.platform.leg_types import Crank
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
@@ -137,7 +137,7 @@ def _common_faults(geometry: StewartGeometry, poses: Array) -> Iterator[_Fault]:
     """Return faults of all legs alike, the simple ones first."""
     every = tuple(range(6))
     units = {'': 1.0, **UNITS} if not any(
-        isinstance(form, Crank) for form in geometry.forms) else {'': 1.0, **DEGREES}
+        isinstance(leg_type, Crank) for leg_type in geometry.leg_types) else {'': 1.0, **DEGREES}
     for axis, (name, unit) in itertools.product(('', *FLIPS), units.items()):
         findings: tuple[Finding, ...] = ()
         if name:

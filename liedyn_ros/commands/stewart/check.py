@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
 
 def report(geometry: StewartGeometry, found: Commissioning) -> None:
     """Print measured and expected readings, the faults, and the parameters that correct them."""
-    units = [form.unit for form in geometry.forms]
+    units = [leg_type.unit for leg_type in geometry.leg_types]
     rows: list[list[object]] = []
     for k, (expected, given) in enumerate(zip(found.expected, found.readings)):
         rows.extend([k + 1, name, f'{want:.6f}', f'{got:.6f}', f'{got - want:+.6f}', unit]

@@ -37,7 +37,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
-from liedyn_ros.stewart.platform.forms import Crank, Rail
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 
 FOLDER = 'out/stewart_workspace'
@@ -115,13 +115,13 @@ def axes_of(
 def reach(geometry: StewartGeometry, home: Sequence[float]) -> float:
     """Return how far from the base's origin any position of the platform can be, m."""
     far = []
-    for form, limits, joint in zip(
-            geometry.forms, geometry.length_limits, geometry.base_joints):
+    for leg_type, limits, joint in zip(
+            geometry.leg_types, geometry.length_limits, geometry.base_joints):
         furthest = float(np.abs(limits).max())
-        if isinstance(form, Rail):
-            furthest += form.rod
-        elif isinstance(form, Crank):
-            furthest = form.radius + form.rod
+        if isinstance(leg_type, Rail):
+            furthest += leg_type.rod
+        elif isinstance(leg_type, Crank):
+            furthest = leg_type.radius + leg_type.rod
         far.append(furthest + float(np.linalg.norm(joint)))
     if not np.isfinite(max(far)):
         return 2.0 * float(np.linalg.norm(home)) + geometry.characteristic_length

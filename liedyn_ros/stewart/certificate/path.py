@@ -59,7 +59,7 @@ class PathProver:
         """
         if not geometry.plain:
             raise GeometryError('path: expected struts whose joint axes meet, got '
-                                f'{sorted({type(form).__name__ for form in geometry.forms})}')
+                                f'{sorted({type(leg).__name__ for leg in geometry.leg_types})}')
         self._threshold = checks.as_number('threshold', threshold)
         if self._threshold < 0.0:
             raise LimitError(f'threshold: expected 0 or more, got {threshold}')

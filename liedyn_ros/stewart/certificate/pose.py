@@ -25,7 +25,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.stewart.certificate.kernels import pose as kernels
-from liedyn_ros.stewart.platform.forms import Crank, Rail
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 
 
@@ -110,9 +110,9 @@ def error_bounds(geometry: StewartGeometry, lengths: Array, joints: float) -> tu
 
     The way of a crank's pin bends off its tangent by half the way times the angle.
     """
-    driven = np.array([isinstance(form, Rail | Crank) for form in geometry.forms])
-    arms = np.array([form.radius if isinstance(form, Crank) else 1.0 for form in geometry.forms])
-    cranks = np.array([isinstance(form, Crank) for form in geometry.forms])
+    driven = np.array([isinstance(leg, Rail | Crank) for leg in geometry.leg_types])
+    arms = np.array([leg.radius if isinstance(leg, Crank) else 1.0 for leg in geometry.leg_types])
+    cranks = np.array([isinstance(leg, Crank) for leg in geometry.leg_types])
     return (np.where(driven, joints, lengths), np.full(6, joints), np.full(6, joints),
             np.where(driven, arms * lengths, 0.0),
             np.where(cranks, 0.5 * arms * lengths ** 2, 0.0))

@@ -13,7 +13,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
-from liedyn_ros.stewart.platform.forms import Crank, Rail, Strut
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart
 
@@ -38,14 +38,14 @@ def platform_model(geometry: StewartGeometry) -> Model:
     builder = ModelBuilder(geometry.name, gravity=masses.gravity)
     builder.add_body('platform', masses.spatial_inertia())
     builder.add_joint('platform_joint', 'free', None, 'platform', actuated=False)
-    for name, form, base, tip, (least, most), leg in zip(
-            geometry.leg_names, geometry.forms, geometry.base_joints, geometry.platform_joints,
+    for name, leg_type, base, tip, (least, most), leg in zip(
+            geometry.leg_names, geometry.leg_types, geometry.base_joints, geometry.platform_joints,
             geometry.length_limits, masses.legs):
         limits = {'lower': least, 'upper': most}
-        if isinstance(form, Strut):
+        if isinstance(leg_type, Strut):
             length = _add_strut(builder, name, base, limits, leg)
-        elif isinstance(form, Rail | Crank):
-            length = _add_driven_rod(builder, name, form, base, limits, leg)
+        elif isinstance(leg_type, Rail | Crank):
+            length = _add_driven_rod(builder, name, leg_type, base, limits, leg)
         else:
             raise GeometryError(f'{geometry.name}: {name}: expected joints whose axes meet, as '
                                 'masses of what is between two axes are not known, got offsets')
@@ -67,25 +67,25 @@ def _add_strut(builder: ModelBuilder, name: str, base: Array, limits: dict[str, 
     return 0.0
 
 
-def _add_driven_rod(builder: ModelBuilder, name: str, form: Rail | Crank, base: Array,
+def _add_driven_rod(builder: ModelBuilder, name: str, leg_type: Rail | Crank, base: Array,
                     limits: dict[str, float], leg: LegMasses) -> float:
     """Add a carriage or a crank, and the rod on it; return the rod's length."""
-    driven, rod = f'{name}_{form.driven}', f'{name}_rod'
-    if isinstance(form, Rail):
+    driven, rod = f'{name}_{leg_type.driven}', f'{name}_rod'
+    if isinstance(leg_type, Rail):
         builder.add_body(driven, _inertia(leg.cylinder, 0.0))
-        builder.add_joint(name, 'prismatic', None, driven, axis=form.direction,
+        builder.add_joint(name, 'prismatic', None, driven, axis=leg_type.direction,
                           placement=_pose(np.eye(3), base), limits=limits)
         place = _pose(universal_axes(leg), np.zeros(3))
     else:
-        along = np.array(form.zero)
+        along = np.array(leg_type.zero)
         builder.add_body(driven, _inertia(leg.cylinder, leg.cylinder.center, along))
-        builder.add_joint(name, 'revolute', None, driven, axis=form.axis,
+        builder.add_joint(name, 'revolute', None, driven, axis=leg_type.axis,
                           placement=_pose(np.eye(3), base), limits=limits)
-        place = _pose(universal_axes(leg), form.radius * along)
-    builder.add_body(rod, _inertia(leg.rod, form.rod - leg.rod.center))
+        place = _pose(universal_axes(leg), leg_type.radius * along)
+    builder.add_body(rod, _inertia(leg.rod, leg_type.rod - leg.rod.center))
     builder.add_joint(f'{name}_base', 'universal', driven, rod, axis=_X, second_axis=_Y,
                       placement=place, actuated=False)
-    return form.rod
+    return leg_type.rod
 
 
 def universal_axes(leg: LegMasses) -> Array:

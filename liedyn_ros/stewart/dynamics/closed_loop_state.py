@@ -16,9 +16,9 @@ from liedyn_ros.common.errors import GeometryError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import so3
 from liedyn_ros.stewart.dynamics.closed_loop_model import universal_axes
-from liedyn_ros.stewart.platform.forms import Crank, Rail, Strut
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import forms
+from liedyn_ros.stewart.platform.kernels import leg_types
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 
 MIN_TRANSMISSION = 1e-6  # of a drive: the cosine of the angle between a rod and its end's way
@@ -48,15 +48,15 @@ class ClosedLoopState:
         if geometry.masses is None:
             raise GeometryError(f'{geometry.name}: expected masses, got none')
         self._geometry, self._table = geometry, geometry.table()
-        legs = geometry.forms
-        self._struts = np.array([isinstance(form, Strut) for form in legs])
-        self._cranks = np.array([isinstance(form, Crank) for form in legs])
+        legs = geometry.leg_types
+        self._struts = np.array([isinstance(leg, Strut) for leg in legs])
+        self._cranks = np.array([isinstance(leg, Crank) for leg in legs])
         self._frames = np.array([
-            np.column_stack((form.zero, np.cross(form.axis, form.zero), form.axis))
-            if isinstance(form, Crank) else np.eye(3) for form in legs])
-        self._radius = np.array([form.radius if isinstance(form, Crank) else 0.0 for form in legs])
+            np.column_stack((leg.zero, np.cross(leg.axis, leg.zero), leg.axis))
+            if isinstance(leg, Crank) else np.eye(3) for leg in legs])
+        self._radius = np.array([leg.radius if isinstance(leg, Crank) else 0.0 for leg in legs])
         self._direction = np.array([
-            form.direction if isinstance(form, Rail) else (0.0, 0.0, 0.0) for form in legs])
+            leg.direction if isinstance(leg, Rail) else (0.0, 0.0, 0.0) for leg in legs])
         self._axes = np.array([frame.T @ universal_axes(leg) for frame, leg in zip(
             self._frames, geometry.masses.legs)])
 
@@ -99,7 +99,7 @@ class ClosedLoopState:
     def _values(self, pose: Array) -> Array:
         """Return the values of the legs (6,)."""
         values = np.empty((1, 6))
-        forms.values_batch(self._table, np.array(pose[None]), values)
+        leg_types.values_batch(self._table, np.array(pose[None]), values)
         if not np.isfinite(values).all():
             return leg_lengths(self._geometry, pose)  # which names the leg
         return values[0]

@@ -25,9 +25,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.lie import se3, SO3
 from liedyn_ros.lie.kernels import motion
-from liedyn_ros.stewart.platform.forms import Crank, Rail
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.geometry import radius_of_gyration, StewartGeometry
-from liedyn_ros.stewart.platform.kernels import forms as kernels
+from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
@@ -152,7 +152,7 @@ def _above(geometry: StewartGeometry, table: Array, rng: np.random.Generator) ->
     """Return a position (3,), m, of a level platform at about its rods' length from the drives."""
     low, high = np.where(
         np.isfinite(geometry.length_limits), geometry.length_limits, (-1.0, 1.0)).T
-    struts = np.array([not isinstance(form, Rail | Crank) for form in geometry.forms])
+    struts = np.array([not isinstance(leg_type, Rail | Crank) for leg_type in geometry.leg_types])
     values = np.where(struts, geometry.characteristic_length, rng.uniform(low, high))
     squared = np.empty(6)
     kernels.drive(table, values, squared)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
-from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, row, Strut
+from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, row, Strut
 from liedyn_ros.stewart.platform.masses import PlatformMasses
 
 
@@ -39,7 +39,7 @@ class StewartGeometry:
     joint along its leg in the middle of the range, in the frame that holds the joint. The
     fourth is the largest angle (rad) of the leg from it; pi where there is no limit.
     leg_diameter: m, of the legs as cylinders; 0 where it is not known.
-    forms: the type of each leg, in leg order. masses: None where they are not known;
+    leg_types: the type of each leg, in leg order. masses: None where they are not known;
     only dynamics needs them. characteristic_length: m, the platform joints' radius of gyration,
     which turns radians into metres.
 
@@ -54,7 +54,7 @@ class StewartGeometry:
     base_cones: Array = field(default_factory=lambda: unlimited_cones(1.0))
     platform_cones: Array = field(default_factory=lambda: unlimited_cones(-1.0))
     leg_diameter: float = 0.0
-    forms: tuple[LegForm, ...] = (Strut(),) * 6
+    leg_types: tuple[LegType, ...] = (Strut(),) * 6
     masses: PlatformMasses | None = None
     characteristic_length: float = field(init=False, repr=False)
 
@@ -67,10 +67,10 @@ class StewartGeometry:
         platform = checks.as_array('platform_joints', self.platform_joints, (6, 3))
         _require_size(base, platform)
         _require_legs_apart(names, base, platform)
-        forms = _forms(names, self.forms)
+        leg_types = _leg_types(names, self.leg_types)
         values = {'leg_names': names, 'base_joints': base, 'platform_joints': platform,
-                  'forms': forms,
-                  'length_limits': _limits(names, forms, self.length_limits),
+                  'leg_types': leg_types,
+                  'length_limits': _limits(names, leg_types, self.length_limits),
                   'base_cones': _cones('base_cones', names, self.base_cones),
                   'platform_cones': _cones('platform_cones', names, self.platform_cones),
                   'leg_diameter': _diameter(self.leg_diameter),
@@ -104,12 +104,12 @@ class StewartGeometry:
     @property
     def plain(self) -> bool:
         """Return whether all legs are struts between joints whose axes meet."""
-        return all(isinstance(form, Strut) for form in self.forms)
+        return all(isinstance(leg, Strut) for leg in self.leg_types)
 
     @property
     def driven(self) -> bool:
         """Return whether there are rails or cranks."""
-        return any(isinstance(form, Rail | Crank) for form in self.forms)
+        return any(isinstance(leg, Rail | Crank) for leg in self.leg_types)
 
     @property
     def reading_unit(self) -> tuple[float, str]:
@@ -118,19 +118,19 @@ class StewartGeometry:
 
         Where all legs are cranks it is their mean radius, and rad; else 1, and m.
         """
-        cranks = all(isinstance(form, Crank) for form in self.forms)
+        cranks = all(isinstance(leg, Crank) for leg in self.leg_types)
         return (float(self.drive_scales.mean()), 'rad') if cranks else (1.0, 'm')
 
     @property
     def drive_scales(self) -> Array:
         """Return the distance (6,), m, that one unit of a reading moves the end of the drive."""
-        return np.array([form.radius if isinstance(form, Crank) else 1.0 for form in self.forms])
+        return np.array([leg.radius if isinstance(leg, Crank) else 1.0 for leg in self.leg_types])
 
     @property
     def with_offsets(self) -> tuple[str, ...]:
         """Return the names of the legs on universal joints whose axes do not meet."""
-        return tuple(name for name, form in zip(self.leg_names, self.forms)
-                     if isinstance(form, OffsetStrut))
+        return tuple(name for name, leg_type in zip(self.leg_names, self.leg_types)
+                     if isinstance(leg_type, OffsetStrut))
 
     def table(self, unit: float = 1.0) -> Array:
         """
@@ -141,13 +141,13 @@ class StewartGeometry:
         ends = np.concatenate((self.base_joints, self.platform_joints)).ravel() / unit
         if self.plain:
             return ends
-        rows = [row(form, base, platform, unit) for form, base, platform in zip(
-            self.forms, self.base_joints, self.platform_joints)]
+        rows = [row(leg_type, base, platform, unit) for leg_type, base, platform in zip(
+            self.leg_types, self.base_joints, self.platform_joints)]
         return np.concatenate((ends, *rows))
 
     def require_values(self, values: Array) -> Array:
         """Return drive coordinates (..., 6); raise LimitError where a strut's is not positive."""
-        struts = np.array([isinstance(form, Strut | OffsetStrut) for form in self.forms])
+        struts = np.array([isinstance(leg, Strut | OffsetStrut) for leg in self.leg_types])
         bad = np.argwhere((values <= 0.0) & struts)
         if len(bad):
             where = tuple(int(i) for i in bad[0])
@@ -166,10 +166,10 @@ class StewartGeometry:
         if not within.all():
             leg = int(np.argmin(within))
             least, most = self.length_limits[leg]
-            form = self.forms[leg]
-            what = {Rail: 'position', Crank: 'angle'}.get(type(form), 'length')
+            leg_type = self.leg_types[leg]
+            what = {Rail: 'position', Crank: 'angle'}.get(type(leg_type), 'length')
             raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least} to {most} '
-                             f'{form.unit}, got {lengths[leg]}')
+                             f'{leg_type.unit}, got {lengths[leg]}')
 
 
 def radius_of_gyration(points: Array) -> float:
@@ -195,27 +195,29 @@ def _require_legs_apart(names: Sequence[str], base: Array, platform: Array) -> N
                 f'from {base[i].tolist()} to {platform[i].tolist()} both')
 
 
-def _forms(names: Sequence[str], value: Sequence[LegForm]) -> tuple[LegForm, ...]:
-    forms = tuple(value)
-    if len(forms) != len(names) or not all(isinstance(form, LegForm) for form in forms):
-        raise GeometryError(f'forms: expected the leg type of each of {list(names)}, got {forms}')
-    return forms
+def _leg_types(names: Sequence[str], value: Sequence[LegType]) -> tuple[LegType, ...]:
+    leg_types = tuple(value)
+    if len(leg_types) != len(names) or not all(
+            isinstance(leg_type, LegType) for leg_type in leg_types):
+        raise GeometryError(
+            f'leg_types: expected the leg type of each of {list(names)}, got {leg_types}')
+    return leg_types
 
 
-def _limits(names: Sequence[str], forms: Sequence[LegForm], value: ArrayLike) -> Array:
+def _limits(names: Sequence[str], leg_types: Sequence[LegType], value: ArrayLike) -> Array:
     limits = checks.as_numbers('length_limits', value)
     if limits.shape != (6, 2):
         raise GeometryError(f'length_limits: expected shape (6, 2), got {limits.shape}')
-    for name, form, (least, most) in zip(names, forms, limits):
-        if not _least(form) <= least < most:
-            raise GeometryError(f'length limits of {name}: expected {_least(form):g} <= shortest '
-                                f'< longest, got {least}, {most}')
+    for name, leg_type, (least, most) in zip(names, leg_types, limits):
+        if not _least(leg_type) <= least < most:
+            raise GeometryError(f'length limits of {name}: expected {_least(leg_type):g} <= '
+                                f'shortest < longest, got {least}, {most}')
     return limits
 
 
-def _least(form: LegForm) -> float:
+def _least(leg_type: LegType) -> float:
     """Return the lower bound of a drive coordinate."""
-    return 0.0 if isinstance(form, Strut | OffsetStrut) else -math.inf
+    return 0.0 if isinstance(leg_type, Strut | OffsetStrut) else -math.inf
 
 
 def unlimited_cones(z: float) -> Array:

@@ -18,7 +18,7 @@ import numpy as np
 from liedyn_ros.common.errors import DescriptionWarning, GeometryError, LiedynError
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.stewart.platform.architecture import architectural_fault
-from liedyn_ros.stewart.platform.forms import Crank, LegForm, OffsetStrut, Rail, Strut
+from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry, unlimited_cones
 from liedyn_ros.stewart.platform.masses import read_masses
 
@@ -55,11 +55,11 @@ def _geometry(root: Node) -> StewartGeometry:
         raise GeometryError(f'{legs.path}: expected six legs, got {[name for name, _ in named]}')
     base, platform, limits = np.empty((6, 3)), np.empty((6, 3)), np.empty((6, 2))
     cones = {'base_cone': unlimited_cones(1.0), 'platform_cone': unlimited_cones(-1.0)}
-    forms: list[LegForm] = []
+    leg_types: list[LegType] = []
     for k, (_, leg) in enumerate(named):
         base[k], platform[k] = leg.take('base').numbers(3), leg.take('platform').numbers(3)
-        form, limits[k] = _leg_type(leg)
-        forms.append(form)
+        leg_type, limits[k] = _leg_type(leg)
+        leg_types.append(leg_type)
         for key, rows in cones.items():
             cone = leg.optional(key)
             if cone is not None:
@@ -71,11 +71,11 @@ def _geometry(root: Node) -> StewartGeometry:
     root.finish()
     return StewartGeometry(
         names, base, platform, limits, name.text(), cones['base_cone'], cones['platform_cone'],
-        diameter.number(), tuple(forms), None if masses is None else read_masses(
-            masses, names, [form.driven for form in forms]))
+        diameter.number(), tuple(leg_types), None if masses is None else read_masses(
+            masses, names, [leg_type.driven for leg_type in leg_types]))
 
 
-def _leg_type(leg: Node) -> tuple[LegForm, list[float]]:
+def _leg_type(leg: Node) -> tuple[LegType, list[float]]:
     """Return a leg's type and the limits of its drive coordinate."""
     drives = {key: leg.optional(key) for key in ('rail', 'crank')}
     universal = {end: leg.optional(f'{end}_universal') for end in ('base', 'platform')}
@@ -88,20 +88,20 @@ def _leg_type(leg: Node) -> tuple[LegForm, list[float]]:
     drive = given[0]
     with drive.context():
         if drive is drives['rail']:
-            form: LegForm = Rail(
+            leg_type: LegType = Rail(
                 tuple(drive.take('direction').numbers(3)), drive.take('rod').number(),
                 drive.take('pushes', True).truth())
         else:
-            form = Crank(
+            leg_type = Crank(
                 tuple(drive.take('axis').numbers(3)), tuple(drive.take('zero').numbers(3)),
                 drive.take('radius').number(), drive.take('rod').number(),
                 drive.take('pushes', True).truth())
     limits = drive.take('travel', [-math.inf, math.inf]).numbers(2, infinite=True)
     drive.finish()
-    return form, limits
+    return leg_type, limits
 
 
-def _strut(universal: dict[str, Node | None]) -> LegForm:
+def _strut(universal: dict[str, Node | None]) -> LegType:
     """Return the type of a strut on the universal joints of a file."""
     numbers: dict[str, Any] = {}
     for end, joint in universal.items():

@@ -9,7 +9,7 @@
 """
 Inverse kinematics of a Stewart platform and its two Lie-derivative Jacobians.
 
-Leg lengths stand for the values of all forms, such as the position of a carriage on its rail (m)
+Leg lengths stand for all drive coordinates, such as the position of a carriage on its rail (m)
 or a crank angle (rad).
 """
 
@@ -23,7 +23,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import forms, legs
+from liedyn_ros.stewart.platform.kernels import leg_types, legs
 
 
 class Trivialization(IntEnum):
@@ -51,7 +51,7 @@ def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Arr
 
 def _leg_values(geometry: StewartGeometry, poses: Array) -> Array:
     values = np.empty((*poses.shape[:-2], 6))
-    forms.values_batch(
+    leg_types.values_batch(
         geometry.table(), np.array(poses.reshape(-1, 4, 4)), values.reshape(-1, 6))
     beyond = np.argwhere(~np.isfinite(values))
     if len(beyond):
@@ -71,7 +71,7 @@ def driven_platform(
     the lengths alone, none.
     """
     table, squared = geometry.table(), np.empty(6)
-    forms.drive(table, checks.as_array('values', values, (6,)).copy(), squared)
+    leg_types.drive(table, checks.as_array('values', values, (6,)).copy(), squared)
     plain = StewartGeometry(
         geometry.leg_names, table[:18].reshape(6, 3), geometry.platform_joints,
         np.tile([0.0, np.inf], (6, 1)), geometry.name)
@@ -87,8 +87,8 @@ def leg_ends(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     """
     pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
     table = geometry.table()
-    forms.follow(table, *motion.split(pose))
-    base, platform = table[:forms.ENDS].reshape(2, 6, 3)
+    leg_types.follow(table, *motion.split(pose))
+    base, platform = table[:leg_types.ENDS].reshape(2, 6, 3)
     return np.stack((base, platform @ pose[:3, :3].T + pose[:3, 3]))
 
 
@@ -101,8 +101,8 @@ def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> A
     """
     pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
     table = geometry.table()
-    forms.follow(table, *motion.split(pose))
-    return np.array([forms.ratio(table, i) for i in range(6)])
+    leg_types.follow(table, *motion.split(pose))
+    return np.array([leg_types.ratio(table, i) for i in range(6)])
 
 
 def length_jacobian(
@@ -118,7 +118,7 @@ def length_jacobian(
     pose = np.require(
         checks.as_array('pose_base_platform', pose_base_platform, (4, 4)), requirements='W')
     jacobian = np.empty(36)
-    forms.value_jacobian(
+    leg_types.value_jacobian(
         geometry.table(), *motion.split(pose), int(trivialization), jacobian)
     return jacobian.reshape(6, 6)
 

@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import forms
+from liedyn_ros.stewart.platform.kernels import leg_types
 from liedyn_ros.stewart.platform.kernels import limits as limit_kernels
 from liedyn_ros.stewart.platform.kernels import state as kernels
 from liedyn_ros.stewart.platform.limits import limits_of, Margins
@@ -188,7 +188,7 @@ class PlatformMeter:
         (4, 4), m.
         """
         cosines = np.empty(6)
-        forms.transmissions(self.tables[0], pose, cosines)
+        leg_types.transmissions(self.tables[0], pose, cosines)
         return cosines.tolist()
 
     def margins(self, poses_base_platform: ArrayLike) -> Margins:

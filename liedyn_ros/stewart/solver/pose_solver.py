@@ -47,7 +47,7 @@ class Solution(NamedTuple):
     pose: (4, 4), platform in base, m. residual: largest leg length error, m, of a rod that a
     rail or a crank drives likewise. smallest_singular_value: of dL/d(body twist), the angular
     part of the twist in units of the characteristic length, so dimensionless: 0 at a singular
-    pose. Where a drive's transmission (forms.least_drive) is less, it is that: 0 at a dead
+    pose. Where a drive's transmission (leg_types.least_drive) is less, it is that: 0 at a dead
     centre.
     """
 

@@ -57,8 +57,8 @@ def of_measured(
     Return the covariance of a body twist J^-1 Ldot of leg rates, and of pose with twist (14.26).
 
     of_pose: (6, 6), the covariance of the pose (4, 4), m, at which J is taken. of_rates: (6, 6),
-    the covariance of the twist (6,), rad/s and m/s, by the rates' noise. shared: (6, 6), symmetric,
-    the covariance of the two errors; None where they are independent. The second result
+    the covariance of the twist (6,), rad/s and m/s, by the rates' noise. shared: (6, 6), the
+    symmetric covariance of the two errors; None where they are independent. The second result
     (6, 6) is the covariance of the pose's error (rows) with the twist's. Raises SingularError.
     """
     pose = np.array(pose_base_platform, dtype=float)

@@ -34,7 +34,7 @@ def geometry_of(form: str, axial: float = 0.0) -> StewartGeometry:
     """Return a platform whose legs differ in mass, under tilted gravity."""
     geometry = load_geometry(config_file(f'stewart_{form}.yaml'))
     rng, legs = np.random.default_rng(7), []
-    for leg in geometry.forms:
+    for leg in geometry.leg_types:
         m1, m2, c2, i1, i2 = rng.uniform(0.3, 1.0, 5)
         center = 0.5 * leg.radius if isinstance(leg, Crank) else 0.0
         legs.append(LegMasses(
@@ -47,9 +47,9 @@ def geometry_of(form: str, axial: float = 0.0) -> StewartGeometry:
 def mixed() -> StewartGeometry:
     """Return a platform on rails but for one leg, a strut."""
     geometry = geometry_of('hexaglide', 0.01)
-    forms, limits = [*geometry.forms], geometry.length_limits.copy()
-    forms[2], limits[2] = Strut(), (0.1, 2.0)
-    return replace(geometry, forms=tuple(forms), length_limits=limits)
+    leg_types, limits = [*geometry.leg_types], geometry.length_limits.copy()
+    leg_types[2], limits[2] = Strut(), (0.1, 2.0)
+    return replace(geometry, leg_types=tuple(leg_types), length_limits=limits)
 
 
 def state_of(form: str, rng: np.random.Generator):
@@ -62,7 +62,7 @@ def state_of(form: str, rng: np.random.Generator):
 def parts(geometry, at):
     """Return of each leg: centre and direction of the rod, centre of what is driven, angle."""
     found = []
-    for form, base, tip in zip(geometry.forms, geometry.base_joints, geometry.platform_joints):
+    for form, base, tip in zip(geometry.leg_types, geometry.base_joints, geometry.platform_joints):
         index = len(found)
         leg = geometry.masses.legs[index]
         base, end = exact(base), at[:3, :3] @ exact(tip) + at[:3, 3]
@@ -108,7 +108,8 @@ def drive_forces(geometry, at, twist, rate):
                     + leg.cylinder.mass * ((pull[6:9] - gravity) @ move[6:9])
                     + leg.cylinder.transverse * pull[9] * move[9])
         jacobian = np.array([[move[k][10] for move in ways] for k in range(6)]).astype(float)
-    alone = replace(geometry, forms=(Strut(),) * 6, length_limits=np.tile([0.0, np.inf], (6, 1)),
+    alone = replace(geometry, leg_types=(Strut(),) * 6,
+                    length_limits=np.tile([0.0, np.inf], (6, 1)),
                     masses=replace(geometry.masses, legs=(LegMasses(),) * 6))
     work = work.astype(float) + length_jacobian(alone, at).T @ StewartDynamics(alone).inverse(
         at, twist, rate).forces
@@ -133,7 +134,7 @@ def test_drive_forces_are_those_of_virtual_work(form: str) -> None:
     geometry_of('hexaglide', 0.01), geometry_of('cranks', 0.01), mixed()],
     ids=['rails', 'cranks', 'a strut among rails'])
 def test_states_are_on_the_loops_and_orders_go_round(geometry: StewartGeometry) -> None:
-    form = 'cranks' if isinstance(geometry.forms[0], Crank) else 'hexaglide'
+    form = 'cranks' if isinstance(geometry.leg_types[0], Crank) else 'hexaglide'
     loops, rng = ConstrainedDynamics(platform_model(geometry)), np.random.default_rng(5)
     dynamics, legs = StewartDynamics(geometry), [
         loops.model.joint(name).vi for name in geometry.leg_names]
@@ -205,13 +206,13 @@ def test_what_cannot_be_is_refused() -> None:
     dynamics, home = StewartDynamics(geometry), pose([0.0, 0.0, 0.55])
     with pytest.raises(GeometryError, match='expected joints whose axes meet'):
         StewartDynamics(replace(
-            geometry, forms=(OffsetStrut(base_offset=0.02), *geometry.forms[1:]),
+            geometry, leg_types=(OffsetStrut(base_offset=0.02), *geometry.leg_types[1:]),
             length_limits=np.tile([0.1, 2.0], (6, 1))))
     with pytest.raises(LimitError, match='that the rod of leg_1 reaches'):
         dynamics.inverse(pose([0.0, 0.0, 3.0]), np.zeros(6), np.zeros(6))
     with pytest.raises(ShapeError, match='external: expected shape'):
         dynamics.inverse(home, np.zeros(6), np.zeros((2, 6)), external=np.zeros(6))
-    form = geometry.forms[0]
+    form = geometry.leg_types[0]
     up = np.array(form.direction)
     side = np.cross(up, [0.0, 0.0, 1.0])
     side /= np.linalg.norm(side)

@@ -86,8 +86,8 @@ def test_rails_and_cranks_whose_rods_always_depend_on_each_other_are_refused(nam
 
 def test_rods_that_reach_no_pose_are_warned_of():
     geometry, _ = example('cranks')
-    short = tuple(replace(form, rod=0.01) for form in geometry.forms)
-    found = architecture(replace(geometry, forms=short))
+    short = tuple(replace(form, rod=0.01) for form in geometry.leg_types)
+    found = architecture(replace(geometry, leg_types=short))
     assert np.isnan(found.conditioning) and 'no pose was found' in found.warning
 
 

@@ -25,7 +25,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, geometry_of, leg_ends, leg_lengths, LegNoise, length_jacobian, PlatformMeter, PoseSolver,
     Status, transmissions)
-from liedyn_ros.stewart.platform.forms import Crank, OffsetStrut, Rail, Strut
+from liedyn_ros.stewart.platform.leg_types import Crank, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.tracking.covariance import of_measured
 
 EXAMPLES = list(HOMES)
@@ -141,7 +141,7 @@ def test_states_have_the_jacobian_and_the_slope_of_differences(name):
 
 
 def test_no_offset_is_a_plain_strut(geometry, random_poses):
-    bent = dataclasses.replace(geometry, forms=(OffsetStrut((0.0, 1.0, 0.0)),) * 6)
+    bent = dataclasses.replace(geometry, leg_types=(OffsetStrut((0.0, 1.0, 0.0)),) * 6)
     for pose in random_poses[:20]:
         assert leg_lengths(bent, pose) == pytest.approx(leg_lengths(geometry, pose), abs=1e-15)
         assert length_jacobian(bent, pose) == pytest.approx(
@@ -150,7 +150,7 @@ def test_no_offset_is_a_plain_strut(geometry, random_poses):
 
 def test_offset_of_the_base_alone_has_a_closed_form(geometry, random_poses):
     axis, e = np.array([0.0, 0.6, 0.8]), 0.03
-    bent = dataclasses.replace(geometry, forms=(OffsetStrut(tuple(axis), e),) * 6)
+    bent = dataclasses.replace(geometry, leg_types=(OffsetStrut(tuple(axis), e),) * 6)
     for pose in random_poses[:20]:
         w = geometry.platform_joints @ pose[:3, :3].T + pose[:3, 3] - geometry.base_joints
         along = w @ axis
@@ -161,7 +161,7 @@ def test_offset_of_the_base_alone_has_a_closed_form(geometry, random_poses):
 def test_forms_can_be_mixed():
     geometry, home = example('hexaglide')
     mixed = dataclasses.replace(
-        geometry, forms=(Strut(), OffsetStrut(base_offset=0.02), *geometry.forms[2:]),
+        geometry, leg_types=(Strut(), OffsetStrut(base_offset=0.02), *geometry.leg_types[2:]),
         length_limits=np.tile([0.0, np.inf], (6, 1)))
     for pose in poses_about(home, 10, 8, **NEAR):
         values = reference_values(mixed, pose)
@@ -173,7 +173,8 @@ def test_forms_can_be_mixed():
 def test_a_drive_pulls_where_it_does_not_push(name):
     geometry, home = example(name)
     pulled = dataclasses.replace(
-        geometry, forms=tuple(dataclasses.replace(form, pushes=False) for form in geometry.forms),
+        geometry, leg_types=tuple(
+            dataclasses.replace(leg, pushes=False) for leg in geometry.leg_types),
         length_limits=np.tile([-np.inf, np.inf], (6, 1)))
     for pose in poses_about(home, 5, 9, **NEAR):
         assert (transmissions(geometry, pose) > 0.0).all()
@@ -187,7 +188,8 @@ def test_a_drive_pulls_where_it_does_not_push(name):
 def test_a_drive_beyond_its_dead_centre_is_singular():
     geometry, home = example('hexaglide')
     other_side = dataclasses.replace(
-        geometry, forms=tuple(dataclasses.replace(form, pushes=False) for form in geometry.forms))
+        geometry, leg_types=tuple(
+            dataclasses.replace(leg, pushes=False) for leg in geometry.leg_types))
     solution = PoseSolver(other_side).solve(leg_lengths(geometry, home), home)
     assert solution.status is Status.SINGULAR and solution.smallest_singular_value < 0.0
     assert np.abs(solution.pose - home).max() < 1e-12
@@ -278,8 +280,8 @@ def test_bad_forms_are_named(make, message):
 
 
 def test_a_form_is_needed_for_each_leg(geometry):
-    with pytest.raises(GeometryError, match='forms: expected the form of each'):
-        dataclasses.replace(geometry, forms=(Strut(),) * 5)
+    with pytest.raises(GeometryError, match='leg_types: expected the leg type of each'):
+        dataclasses.replace(geometry, leg_types=(Strut(),) * 5)
 
 
 def test_threads_that_share_a_meter_do_not_mix_poses():

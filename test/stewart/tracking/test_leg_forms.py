@@ -74,7 +74,7 @@ def test_rods_keep_their_length_along_the_motion(motion):
     for pose, value in zip(poses[::40], values[::40]):
         foot, tip = leg_ends(geometry, pose)
         lengths = np.linalg.norm(tip - foot, axis=1)
-        rods = [getattr(form, 'rod', length) for form, length in zip(geometry.forms, value)]
+        rods = [getattr(form, 'rod', length) for form, length in zip(geometry.leg_types, value)]
         assert lengths == pytest.approx(rods, abs=1e-12)
 
 
@@ -82,9 +82,9 @@ def test_rods_keep_their_length_along_the_motion(motion):
 def mixed():
     """Return a platform of three cranks and three struts and its home."""
     cranks, home = example('cranks')
-    forms = tuple(form if k % 2 else Strut() for k, form in enumerate(cranks.forms))
+    leg_types = tuple(form if k % 2 else Strut() for k, form in enumerate(cranks.leg_types))
     limits = np.array([[-np.inf if k % 2 else 0.0, np.inf] for k in range(6)])
-    return dataclasses.replace(cranks, forms=forms, length_limits=limits), home
+    return dataclasses.replace(cranks, leg_types=leg_types, length_limits=limits), home
 
 
 @pytest.mark.parametrize('noise', [1e-6, 1e-5])

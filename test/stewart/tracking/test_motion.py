@@ -18,7 +18,7 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, SmoothTrajectory)
-from liedyn_ros.stewart.platform.forms import Crank, Strut
+from liedyn_ros.stewart.platform.leg_types import Crank, Strut
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 from liedyn_ros.stewart.tracking.legs.motion import LegMotion
 
@@ -134,22 +134,22 @@ def test_a_member_of_the_bank_is_a_kalman_filter():
                        covariance, rtol=1e-5, atol=1e-8)
 
 
-def forms(kind):
+def platform_of(kind):
     """Return a platform of cranks, of cranks of two sizes, or of cranks and struts, and home."""
     geometry, home = example('cranks')
-    own = list(geometry.forms)
+    own = list(geometry.leg_types)
     for i in (1, 4):
         if kind == 'two sizes':
             own[i] = dataclasses.replace(own[i], radius=0.03)
         elif kind == 'mixed':
             own[i] = Strut()
     limits = [[-1.2, 1.2] if isinstance(form, Crank) else [0.0, 1.0] for form in own]
-    return dataclasses.replace(geometry, forms=tuple(own), length_limits=limits), home
+    return dataclasses.replace(geometry, leg_types=tuple(own), length_limits=limits), home
 
 
 @pytest.mark.parametrize('kind', ['cranks', 'two sizes', 'mixed'])
 def test_cranks_have_honest_twists_and_predictions(kind):
-    geometry, home = forms(kind)
+    geometry, home = platform_of(kind)
     motion = SmoothTrajectory(
         home, 0.4 * np.array([0.2, 0.2, 0.3, 0.03, 0.03, 0.03]),
         [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], np.arange(6.0))
@@ -181,7 +181,7 @@ def test_cranks_have_honest_twists_and_predictions(kind):
 
 def test_an_angle_that_is_not_known_is_no_length():
     """A prediction is refused by the way of the cranks' pins, not by their angles in rad."""
-    geometry, home = forms('cranks')
+    geometry, home = platform_of('cranks')
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=1e-3))
     rng, readings = np.random.default_rng(1), leg_lengths(geometry, home)
     for k in range(300):

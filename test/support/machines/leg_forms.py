@@ -14,7 +14,7 @@ from scipy.optimize import brentq, root
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import load_geometry
-from liedyn_ros.stewart.platform.forms import Crank, OffsetStrut, Rail
+from liedyn_ros.stewart.platform.leg_types import Crank, OffsetStrut, Rail
 
 # The examples of config/, and how far above its base each is at home, m.
 HOMES = {'6_3': 0.45, 'octahedron': 0.45, 'offset': 0.5, 'hexaglide': 0.55, 'cranks': 0.24}
@@ -31,7 +31,7 @@ def reference_values(geometry, pose):
     """Return the values (6,) of the legs at a pose, each by a separate search."""
     return np.array([
         reference_value(form, base, pose, joint) for form, base, joint in zip(
-            geometry.forms, geometry.base_joints, geometry.platform_joints)])
+            geometry.leg_types, geometry.base_joints, geometry.platform_joints)])
 
 
 def reference_value(form, base, pose, joint):

@@ -15,7 +15,7 @@ from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature
 from liedyn_ros.stewart.certificate.kernels.curvature import (
     A, BASE, CENTRE, COLUMN, DG, G, INVERSE, LEG, LENGTH, MEASURED, PLATFORM, ROUNDING, WORK)
-from liedyn_ros.stewart.platform.kernels import forms
+from liedyn_ros.stewart.platform.kernels import leg_types
 
 SKEW = 2.0 / 3.0 ** 0.5
 
@@ -45,11 +45,11 @@ def prove(known, values, pose, work):
     """Certify a pose in units of rho; return whether anything is proved."""
     scale, centre, bounds = known[SCALE], vec3.load(known, MIDDLE), known[BOUNDS:TABLE]
     table, squared, error = known[TABLE:], work[SQUARED:ERROR], work[ERROR:PROVED]
-    if len(table) == forms.ENDS:
+    if len(table) == leg_types.ENDS:
         for i in range(6):
             squared[i] = (values[i] / scale) ** 2
     else:
-        forms.drive(table, values, squared)
+        leg_types.drive(table, values, squared)
     r, p = motion.split(pose)
     p = vec3.scale(1.0 / scale, vec3.add(p, mat3.apply(r, centre)))
     if not curvature.examine(table, r, p, squared, work):
@@ -66,7 +66,7 @@ def prove(known, values, pose, work):
         delta, of_platform, travel = bounds[i], bounds[12 + i], bounds[18 + i]
         of_base, along = bounds[6 + i] + travel, bounds[6 + i] + of_platform
         if travel > 0.0:  # a driven end moves along its way alone
-            way = mat3.apply_t(r, forms.way(table, i))
+            way = mat3.apply_t(r, leg_types.way(table, i))
             cosine = vec3.dot(vec3.load(work, DG + 6 * i + 3), way) * measured / length
             along += abs(cosine) * travel + bounds[24 + i]
         of_joints, size, turn = of_base + of_platform, leg[BASE + i] + b + position, 1.0 + b * b

@@ -12,7 +12,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
-from liedyn_ros.stewart.platform.kernels import forms, legs
+from liedyn_ros.stewart.platform.kernels import leg_types, legs
 
 WORK = 108  # numbers in a workspace: J, its inverse, and a J nearby
 STEP = 1e-5  # of differences, rad and m
@@ -31,7 +31,7 @@ def twist_by_pose(joints, pose, twist, out, work):
     if not inverse_jacobian(joints, pose, work):
         return False
     r, p = split(pose)
-    if len(joints) > forms.ENDS:
+    if len(joints) > leg_types.ENDS:
         rates_change(joints, r, p, twist, work[0:36], work[72:108])
         multiply_negative(inverse, work[0:36], out)
         return True
@@ -70,7 +70,7 @@ def rates_change(joints, r, p, twist, change, jacobian):
             w = (step * (k == 0), step * (k == 1), step * (k == 2))
             v = (step * (k == 3), step * (k == 4), step * (k == 5))
             moved_r, moved_p = se3.compose(r, p, *se3.exp(w, v))
-            forms.value_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
+            leg_types.value_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
             for i in range(6):
                 for j in range(6):
                     change[6 * i + k] += 0.5 / step * jacobian[6 * i + j] * twist[j]
@@ -100,6 +100,6 @@ def covariance(joints, pose, variances, out, work):
 def inverse_jacobian(joints, pose, work):
     """Write the inverse of J into the workspace's second half; return False without one."""
     r, p = split(pose)
-    forms.value_jacobian(joints, r, p, legs.BODY, work[0:36])
+    leg_types.value_jacobian(joints, r, p, legs.BODY, work[0:36])
     _, regular = invert_6x6(work[0:36], work[36:72])
     return regular

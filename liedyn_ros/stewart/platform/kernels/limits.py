@@ -22,7 +22,7 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.stewart.platform.kernels import forms, legs
+from liedyn_ros.stewart.platform.kernels import leg_types, legs
 
 COUNT = 33  # of margins of one pose
 ANGLES, CLEARANCES = 6, 18  # where their margins begin
@@ -39,12 +39,12 @@ def margins(joints, limits, pose, out):
     """
     r, p = split(pose)
     least = np.inf
-    if not forms.follow(joints, r, p):
+    if not leg_types.follow(joints, r, p):
         for k in range(COUNT):
             out[k] = -np.inf
         return -np.inf
     for i in range(6):
-        leg, value = legs.leg_vector(joints, i, r, p), forms.value(joints, i, r, p)
+        leg, value = legs.leg_vector(joints, i, r, p), leg_types.value(joints, i, r, p)
         out[i] = min(value - limits[2 * i], limits[2 * i + 1] - value)
         out[ANGLES + i] = to_rim(limits, BASE_CONES + 4 * i, leg)
         out[ANGLES + 6 + i] = to_rim(

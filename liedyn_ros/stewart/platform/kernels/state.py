@@ -16,7 +16,7 @@ det J: smooth through a singularity, where it changes sign.
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, motion, se3, vec3
-from liedyn_ros.stewart.platform.kernels import forms, legs, singular_value
+from liedyn_ros.stewart.platform.kernels import leg_types, legs, singular_value
 
 # Where the parts of a state begin: J, J^-1, null twist, leg errors it makes, value, slope.
 INVERSE, NULL, LEFT, VALUE, SLOPE, COUNT = 36, 72, 78, 84, 85, 86
@@ -28,12 +28,12 @@ STEP = 1e-6  # of a difference, rad and characteristic lengths
 def examine(joints, r, p, state, work):
     """Write the state (COUNT numbers) of a pose, joints and p in characteristic lengths."""
     jacobian = state[0:36]
-    forms.follow(joints, r, p)
+    leg_types.follow(joints, r, p)
     legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
     null, left = state[NULL:LEFT], state[LEFT:VALUE]
     state[VALUE] = singular_value.signed_smallest(
         jacobian, state[INVERSE:NULL], null, left, work)
-    if len(joints) == forms.ENDS:
+    if len(joints) == leg_types.ENDS:
         state[SLOPE] = 0.0
         for i in range(6):
             state[SLOPE] += left[i] * second_rate(joints, i, r, p, null)
@@ -47,14 +47,14 @@ def finish_moving_ends(joints, r, p, state, work):
     moved_r, moved_p = se3.compose(r, p, *se3.exp(
         vec3.scale(STEP, vec3.load(state, NULL)), vec3.scale(STEP, vec3.load(state, NULL + 3))))
     jacobian, spare = work[0:36], work[36 + singular_value.WORK:WORK]
-    forms.follow(joints, moved_r, moved_p)
+    leg_types.follow(joints, moved_r, moved_p)
     legs.length_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
     value = singular_value.signed_smallest(
         jacobian, spare[0:36], spare[36:42], spare[42:48], work[36:36 + singular_value.WORK])
     state[SLOPE] = (value - state[VALUE]) / STEP
-    forms.follow(joints, r, p)
+    leg_types.follow(joints, r, p)
     for i in range(6):
-        ratio = forms.ratio(joints, i)
+        ratio = leg_types.ratio(joints, i)
         for k in range(6):
             state[6 * i + k] /= ratio
             state[INVERSE + 6 * k + i] *= ratio

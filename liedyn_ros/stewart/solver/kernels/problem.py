@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.stewart.platform.kernels import forms, legs
+from liedyn_ros.stewart.platform.kernels import leg_types, legs
 from liedyn_ros.stewart.solver.kernels import charts
 
 CONVERGED = 0
@@ -69,7 +69,7 @@ def retract(equations, x, step, factor, out):
 def residual(equations, x, out):
     """Write the residuals of a state and return half their square norm (Stewart 18)."""
     r, p = charts.pose(equations.chart, x)
-    forms.settle_all_axes(equations.joints, r, p)
+    leg_types.settle_all_axes(equations.joints, r, p)
     legs.squared_residual(equations.joints, equations.squared, r, p, out)
     if equations.form == LENGTHS:
         legs.length_residual(equations.squared, out)
@@ -85,7 +85,7 @@ def residual(equations, x, out):
 def jacobian(equations, x, out):
     """Write the derivative of the residuals by the unknowns, row by row."""
     r, p = charts.pose(equations.chart, x)
-    forms.settle_all_axes(equations.joints, r, p)
+    leg_types.settle_all_axes(equations.joints, r, p)
     if equations.chart == charts.BODY or equations.chart == charts.SPATIAL:
         legs.squared_jacobian(equations.joints, r, p, equations.chart, out)
     else:

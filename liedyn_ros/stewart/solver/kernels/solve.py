@@ -12,7 +12,7 @@ import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import motion, so3
-from liedyn_ros.stewart.platform.kernels import forms, legs
+from liedyn_ros.stewart.platform.kernels import leg_types, legs
 from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels import charts, problem
 from liedyn_ros.stewart.solver.kernels.gauss_newton import gauss_newton
@@ -99,12 +99,12 @@ def solve_batch(
 def load(joints, lengths, guess, scale, chart, x, squared):
     """Write the scaled state, driven ends and squared lengths; return whether all can be used."""
     usable = True
-    if len(joints) == forms.ENDS:
+    if len(joints) == leg_types.ENDS:
         for i in range(6):
             squared[i] = (lengths[i] / scale) ** 2
             usable &= 0.0 < lengths[i] and squared[i] < np.inf
     else:
-        forms.drive(joints, lengths, squared)
+        leg_types.drive(joints, lengths, squared)
         for i in range(6):
             usable &= squared[i] < np.inf
     r, p = motion.split(guess)
@@ -124,11 +124,11 @@ def load(joints, lengths, guess, scale, chart, x, squared):
 def length_error(joints, squared, r, p, work):
     """Return the largest length error of a pose, and the least transmission of a drive."""
     error = problem.views(work, charts.SIX)[3]
-    forms.settle_all_axes(joints, r, p)
+    leg_types.settle_all_axes(joints, r, p)
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5
-    return problem.largest(error, charts.SIX), forms.least_drive(joints, r, p)
+    return problem.largest(error, charts.SIX), leg_types.least_drive(joints, r, p)
 
 
 @kernel

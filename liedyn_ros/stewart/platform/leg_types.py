@@ -22,7 +22,7 @@ import numpy as np
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
-from liedyn_ros.stewart.platform.kernels import forms as kernels
+from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 
 
 @dataclass(frozen=True)
@@ -121,40 +121,41 @@ class Crank:
             _require_positive(name, getattr(self, name))
 
 
-LegForm = Strut | OffsetStrut | Rail | Crank
+LegType = Strut | OffsetStrut | Rail | Crank
 
 
-def row(form: LegForm, base: Array, platform: Array, unit: float) -> Array:
-    """Return a leg's row of the kernels' table, lengths in a unit (m); see kernels.forms."""
+def row(leg_type: LegType, base: Array, platform: Array, unit: float) -> Array:
+    """Return a leg's row of the kernels' table, lengths in a unit (m); see kernels.leg_types."""
     numbers = np.zeros(kernels.ROW)
-    numbers[kernels.KIND] = form.kind
+    numbers[kernels.KIND] = leg_type.kind
     numbers[kernels.BASE:kernels.BASE + 3] = base / unit
     numbers[kernels.PLATFORM:kernels.PLATFORM + 3] = platform / unit
     numbers[kernels.UNIT] = numbers[kernels.SIZE] = unit
     first, second = numbers[kernels.FIRST:][:3], numbers[kernels.SECOND:][:3]
-    if isinstance(form, OffsetStrut):
-        first[:], second[:] = form.base_axis, form.platform_axis
-        numbers[kernels.LENGTH] = form.base_offset / unit
-        numbers[kernels.OTHER] = form.platform_offset / unit
-    elif isinstance(form, Rail):
-        first[:] = form.direction
-        numbers[kernels.LENGTH] = form.rod / unit
-    elif isinstance(form, Crank):
-        first[:], second[:] = form.zero, np.cross(form.axis, form.zero)
-        numbers[kernels.LENGTH], numbers[kernels.OTHER] = form.rod / unit, form.radius / unit
+    if isinstance(leg_type, OffsetStrut):
+        first[:], second[:] = leg_type.base_axis, leg_type.platform_axis
+        numbers[kernels.LENGTH] = leg_type.base_offset / unit
+        numbers[kernels.OTHER] = leg_type.platform_offset / unit
+    elif isinstance(leg_type, Rail):
+        first[:] = leg_type.direction
+        numbers[kernels.LENGTH] = leg_type.rod / unit
+    elif isinstance(leg_type, Crank):
+        first[:], second[:] = leg_type.zero, np.cross(leg_type.axis, leg_type.zero)
+        numbers[kernels.LENGTH] = leg_type.rod / unit
+        numbers[kernels.OTHER] = leg_type.radius / unit
         numbers[kernels.UNIT] = 1.0
-    if isinstance(form, Rail | Crank):
-        numbers[kernels.SIDE] = 1.0 if form.pushes else -1.0
+    if isinstance(leg_type, Rail | Crank):
+        numbers[kernels.SIDE] = 1.0 if leg_type.pushes else -1.0
     return numbers
 
 
-def _set_direction(form: LegForm, name: str) -> None:
+def _set_direction(leg_type: LegType, name: str) -> None:
     """Replace a vector by its unit vector."""
-    vector = checks.as_array(name, np.asarray(getattr(form, name)), (3,))
+    vector = checks.as_array(name, np.asarray(getattr(leg_type, name)), (3,))
     size = float(np.linalg.norm(vector))
     if size == 0.0:
         raise GeometryError(f'{name}: expected a direction, got {vector.tolist()}')
-    object.__setattr__(form, name, tuple((vector / size).tolist()))
+    object.__setattr__(leg_type, name, tuple((vector / size).tolist()))
 
 
 def _require_positive(name: str, value: float) -> None:
