@@ -54,8 +54,8 @@ class LegMasses:
 
     Of a rail, cylinder is the carriage; of a crank, the crank with its rotor, whose centre is that
     far from the motor's axis. Their rods hang on the platform joint as well, and end in the
-    universal joint. base_axis: (3,), the first axis of that, base frame. It is fixed to the base,
-    the carriage, or the crank at angle 0; only the axial inertia depends on it. Raises
+    universal joint. base_axis: (3,), the first axis of that joint, base frame. It is fixed to the
+    base, the carriage, or the crank at angle 0; only the axial inertia depends on it. Raises
     GeometryError.
     """
 
