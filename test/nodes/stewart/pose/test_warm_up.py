@@ -46,8 +46,8 @@ print(*sorted(left), sep='\\n')
 # seven unknowns, the covariance of legs that differ, drives' ratios, dynamics and simulations.
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
-        'dynamics.kernels.platform.solve_platform', 'platform.kernels.forms.ratio',
-        'platform.kernels.forms.values_batch', 'platform.kernels.inverse_rates.covariance',
+        'dynamics.kernels.platform.solve_platform', 'platform.kernels.leg_types.ratio',
+        'platform.kernels.leg_types.values_batch', 'platform.kernels.inverse_rates.covariance',
         'platform.kernels.limits.margins_batch', 'platform.kernels.state.signed_values',
         'solver.kernels.solve.solve_batch', 'solver.kernels.solve.solve_seven')}
 
