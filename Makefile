@@ -12,9 +12,12 @@ DISTRO ?= $(if $(ROS_DISTRO),sourced,kilted)
 PYTHON ?= python3
 export PYTHON
 
-VENV := .venv$(if $(filter kilted,$(DISTRO)),,-$(DISTRO))
+# The package's own requirements: runtime (pinned), oldest or newest; each has its environment.
+REQUIREMENTS ?= runtime
+
+VENV := .venv$(if $(filter kilted,$(DISTRO)),,-$(DISTRO))$(if $(filter runtime,$(REQUIREMENTS)),,-$(REQUIREMENTS))
 OVERLAY := $(VENV)/overlay
-ENV := export DISTRO=$(DISTRO) && . tools/env.sh
+ENV := export DISTRO=$(DISTRO) REQUIREMENTS=$(REQUIREMENTS) && . tools/env.sh
 
 # Tests and demo talk to this machine only, in a domain of this folder's own.
 TEST_DOMAIN_ID ?= $(shell echo '$(CURDIR)' | cksum | awk '{print 1 + $$1 % 100}')
@@ -27,16 +30,16 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test coverage smoke lint demo bench clean
+.PHONY: help setup build test coverage smoke checked lint demo bench clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo 'variables: DISTRO=kilted|jazzy (wheels), PYTHON=python3.12, TEST_ARGS=..., TEST_JOBS=2, TEST_DOMAIN_ID=...'
+	@echo 'variables: DISTRO=kilted|jazzy (wheels), REQUIREMENTS=oldest|newest, PYTHON=python3.12, TEST_ARGS=..., TEST_JOBS=2, TEST_DOMAIN_ID=...'
 
 setup: $(VENV)/.installed  ## make the virtual environment with everything pinned
 
 $(VENV)/.installed: $(wildcard requirements/*.txt) tools/setup.sh
-	@tools/setup.sh $(DISTRO) $(VENV)
+	@tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS)
 	@touch $@
 
 build: $(OVERLAY)/.built  ## build the messages and services
@@ -54,6 +57,10 @@ coverage: build  ## run every test and print which lines none of them runs, kern
 
 smoke: build  ## run the short selection that shows a ROS 2 release works
 	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) -m smoke $(TEST_ARGS)
+
+checked: setup  ## run tests of kernels that check their indices
+	@$(ENV) && LIEDYN_CHECK=1 python -m pytest $(JOBS) test/jit test/dynamics/test_kernels.py \
+	  test/dynamics/batch test/dynamics/constrained/test_batch.py $(TEST_ARGS)
 
 lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py

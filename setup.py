@@ -45,7 +45,8 @@ setup(
     ],
     python_requires='>=3.10',
     install_requires=[
-        'numba>=0.58', 'numpy>=1.26,<3', 'PyYAML>=6,<7', 'scipy>=1.11,<2', 'transforms3d>=0.4.1'],
+        'numba>=0.58.1', 'numpy>=1.26,<3', 'PyYAML>=6.0.1,<7', 'scipy>=1.11.1,<2',
+        'transforms3d>=0.4.1'],
     extras_require={
         'plots': ['matplotlib>=3.6,<4'], 'test': ['pytest'], 'xacro': ['xacro>=2,<3']},
     zip_safe=False,

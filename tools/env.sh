@@ -11,6 +11,7 @@
 # package of this tree. A colcon workspace that is sourced later puts its own package first.
 #   . tools/env.sh                  the ROS 2 that is sourced in this shell, else Kilted's wheels
 #   DISTRO=jazzy . tools/env.sh     kilted, jazzy (wheels) or sourced
+# REQUIREMENTS=oldest or newest takes the environment that make builds with these versions.
 # DISTRO is a variable and no argument: a script that sources this without an argument would pass
 # its own.
 
@@ -23,6 +24,10 @@ _ros=${_ros:-kilted}
 case $_ros in
   kilted) _venv=$_root/.venv ;;
   *) _venv=$_root/.venv-$_ros ;;
+esac
+case ${REQUIREMENTS:-runtime} in
+  runtime) ;;
+  *) _venv=$_venv-$REQUIREMENTS ;;
 esac
 
 if [ ! -x "$_venv/bin/python" ]; then

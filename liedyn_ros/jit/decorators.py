@@ -16,6 +16,7 @@ import numba
 from numba.core import config
 
 from liedyn_ros.jit.cache import cache_root, digest
+from liedyn_ros.jit.index_checks import CHECKED
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,6 +49,6 @@ def _compiled(function: Callable[..., Any], nogil: bool) -> Callable[..., Any]:
     try:
         return numba.njit(
             function, cache=True, nogil=nogil, error_model='numpy', fastmath={'contract'},
-            _nrt=False)
+            boundscheck=CHECKED, _nrt=False)
     finally:
         config.CACHE_DIR = outer

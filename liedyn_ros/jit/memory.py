@@ -16,6 +16,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.index_checks import check_index
 
 
 @intrinsic
@@ -33,7 +34,8 @@ def rows_of(typing: Any, array: Any, first: Any, rows: Any, width: Any) -> Any:
     """
     Return a table (rows, width) of the entries of a contiguous array from one on.
 
-    Nothing is checked: numba's reshape calls a function of C, which takes as long as a small link.
+    Only the mode of `index_checks` checks its end. Numba's reshape would call a function of C,
+    which takes as long as a small link.
     """
     if array.layout != 'C':
         raise errors.TypingError(f'expected a contiguous array, got {array}')
@@ -42,6 +44,9 @@ def rows_of(typing: Any, array: Any, first: Any, rows: Any, width: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         old, new = (context.make_array(kind)(context, builder, *given) for kind, given in (
             (sig.args[0], args[:1]), (table, ())))
+        end = builder.add(args[1], builder.mul(args[2], args[3]))
+        after = builder.add(old.nitems, old.nitems.type(1))
+        check_index(context, builder, end, after, 0)
         populate_array(
             new, data=builder.gep(old.data, [args[1]]), shape=args[2:], meminfo=None,
             strides=[builder.mul(args[3], old.itemsize), old.itemsize], itemsize=old.itemsize)

@@ -16,7 +16,7 @@ a whole number, which a table of single states may hold among its floats, as an 
 Within one state, eight entries of a row of a table can be side by side as well. get_lanes and
 put_lanes move them; spread and total go from a number to Lanes and back; transposed turns eight
 rows into their columns.
-Indices are not checked: whoever owns a table makes it large enough.
+Only the mode of `index_checks` checks indices: the owner of a table makes it large enough.
 """
 
 import operator
@@ -26,6 +26,8 @@ from llvmlite import ir
 from numba import types
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
+
+from liedyn_ros.jit.index_checks import check_index
 
 LANES = 8
 
@@ -100,13 +102,22 @@ def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.fneg(args[0], flags=_FLAGS)
 
 
-def _place(context: Any, builder: Any, table_type: Any, table: Any, row: Any, column: Any) -> Any:
-    """Return a pointer to a place of a table."""
+def _place(context: Any, builder: Any, table_type: Any, table: Any, row: Any, column: Any,
+           lane: Any = None, count: int = 1) -> Any:
+    """Return a pointer to a place of a table, or to one lane of it; count: entries read there."""
     array = context.make_array(table_type)(context, builder, table)
-    width = builder.extract_value(array.shape, 1)
+    height, width = (builder.extract_value(array.shape, axis) for axis in (0, 1))
+    number = width.type
+    check_index(context, builder, row, height, 0)
+    check_index(context, builder, column, width, 1)
+    check_index(context, builder, builder.add(column, number(count - 1)), width, 1)
     index = builder.add(builder.mul(row, width), column)
-    if table_type.ndim == 3:
-        index = builder.mul(index, ir.Constant(index.type, LANES))
+    lanes_here = LANES if table_type.ndim == 3 else 1
+    if lanes_here > 1:
+        index = builder.mul(index, number(lanes_here))
+    if lane is not None:
+        check_index(context, builder, lane, number(lanes_here), 2)
+        index = builder.add(index, lane)
     return builder.gep(array.data, [index])
 
 
@@ -176,8 +187,7 @@ def lanes_of(typing: Any, table: Any) -> Any:
 def get_lane(typing: Any, table: Any, row: Any, column: Any, lane: Any) -> Any:
     """Return the float of one state; a table of one state has lane 0."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(builder.gep(
-            _place(context, builder, sig.args[0], *args[:3]), [args[3]]), align=8)
+        return builder.load(_place(context, builder, sig.args[0], *args), align=8)
 
     return types.float64(table, types.intp, types.intp, types.intp), generate
 
@@ -186,8 +196,7 @@ def get_lane(typing: Any, table: Any, row: Any, column: Any, lane: Any) -> Any:
 def put_lane(typing: Any, table: Any, row: Any, column: Any, lane: Any, value: Any) -> Any:
     """Write the float of one state; a table of one state has lane 0."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        builder.store(args[4], builder.gep(
-            _place(context, builder, sig.args[0], *args[:3]), [args[3]]), align=8)
+        builder.store(args[4], _place(context, builder, sig.args[0], *args[:4]), align=8)
         return context.get_dummy_value()
 
     return types.void(table, types.intp, types.intp, types.intp, types.float64), generate
@@ -197,7 +206,7 @@ def put_lane(typing: Any, table: Any, row: Any, column: Any, lane: Any, value: A
 def get_lanes(typing: Any, table: Any, row: Any, column: Any) -> Any:
     """Return eight entries of a row of a table of floats, from a column on."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        at = _place(context, builder, sig.args[0], *args)
+        at = _place(context, builder, sig.args[0], *args, count=LANES)
         return builder.load(builder.bitcast(at, _VECTOR.as_pointer()), align=8)
 
     return lanes(table, types.intp, types.intp), generate
@@ -207,7 +216,7 @@ def get_lanes(typing: Any, table: Any, row: Any, column: Any) -> Any:
 def put_lanes(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
     """Write eight entries of a row of a table of floats, from a column on."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        at = _place(context, builder, sig.args[0], *args[:3])
+        at = _place(context, builder, sig.args[0], *args[:3], count=LANES)
         builder.store(args[3], builder.bitcast(at, _VECTOR.as_pointer()), align=8)
         return context.get_dummy_value()
 
