@@ -15,8 +15,8 @@ where it begins and its shape, as whole numbers, then their entries. In a kernel
 array has the arrays as attributes. Whole numbers stand among the floats as int64 bits. A bundle
 may hold others, by their flat arrays: an attribute of its view is then their view.
 
-A view is a pointer without a reference: its words live as long as the kernel's argument. So a view
-stays in the kernel that made it, and its words are not resized or freed meanwhile.
+A view is a pointer without a reference: its memory lives as long as the kernel's argument. So a
+view stays in the kernel that made it, and the array is not resized or freed meanwhile.
 """
 
 from typing import Any
@@ -34,13 +34,13 @@ from liedyn_ros.common.errors import NameSetError, ShapeError
 
 INTEGERS, VECTOR, MATRIX, CUBE = (types.int64, 1), (types.float64, 1), (types.float64, 2), (
     types.float64, 3)
-_HEADER = 4  # words of an array: where it begins, and three lengths
-_LINE = 8  # words of a cache line, at whose beginning each array begins
+_HEADER = 4  # numbers in front, for each array: its begin, and three lengths
+_LINE = 8  # numbers in a cache line; each array begins with a line
 _WORD = ir.IntType(64)
 
 
 class BundleType(types.Type):
-    """What a kernel sees of a bundle: arrays by name."""
+    """The type of a bundle in a kernel: arrays by name."""
 
     def __init__(self, name: str, fields: tuple[tuple[str, Any], ...]) -> None:
         """Name the type and its arrays, or the types of the bundles that it holds."""
@@ -51,7 +51,7 @@ class BundleType(types.Type):
 
 
 class Bundle:
-    """The names of the arrays of a bundle, and of what kind each is; view is for kernels."""
+    """The names and kinds of the arrays of a bundle; `view` is for kernels."""
 
     def __init__(self, name: str, **kinds: Any) -> None:
         """Name the bundle and its arrays: INTEGERS, VECTOR, MATRIX, CUBE, or another Bundle."""
@@ -64,16 +64,16 @@ class Bundle:
         self.seen: BundleType = seen
 
         @intrinsic
-        def view(typing: Any, words: Any) -> Any:
-            if not (isinstance(words, types.Array) and words.dtype == types.float64
-                    and words.ndim == 1 and words.layout == 'C'):
-                raise TypingError(f'{name}: expected the words of a bundle, one contiguous row of '
-                                  f'float64, got {words}')
+        def view(typing: Any, flat: Any) -> Any:
+            if not (isinstance(flat, types.Array) and flat.dtype == types.float64
+                    and flat.ndim == 1 and flat.layout == 'C'):
+                raise TypingError(f'{name}: expected the flat array of a bundle, contiguous, of '
+                                  f'float64, got {flat}')
 
             def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
                 return context.make_array(sig.args[0])(context, builder, args[0]).data
 
-            return seen(words), generate
+            return seen(flat), generate
 
         self.view = view
 
@@ -96,20 +96,20 @@ class Bundle:
             row[0], row[1:1 + ndim] = at, array.shape
             entries.append(array.ravel().view(np.float64))
             at = _aligned(at + array.size)
-        room = np.zeros(at + _LINE)
-        words = room[-room.ctypes.data // room.itemsize % _LINE:][:at]
-        words[:header.size] = header.ravel().view(np.float64)
+        buffer = np.zeros(at + _LINE)
+        flat = buffer[-buffer.ctypes.data // buffer.itemsize % _LINE:][:at]
+        flat[:header.size] = header.ravel().view(np.float64)
         for row, values in zip(header, entries):
-            words[row[0]:row[0] + values.size] = values
-        return words
+            flat[row[0]:row[0] + values.size] = values
+        return flat
 
-    def array(self, words: NDArray[np.float64], name: str) -> NDArray[Any]:
-        """Return one array of what pack returned, in the same memory."""
+    def array(self, flat: NDArray[np.float64], name: str) -> NDArray[Any]:
+        """Return one array of a flat array that `pack` returned, in the same memory."""
         place = list(self._kinds).index(name)
         dtype, ndim = self._kinds[name]
-        header = words[_HEADER * place:_HEADER * (place + 1)].view(np.int64)
+        header = flat[_HEADER * place:_HEADER * (place + 1)].view(np.int64)
         shape = header[1:1 + ndim]
-        entries = words[header[0]:header[0] + int(np.prod(shape))]
+        entries = flat[header[0]:header[0] + int(np.prod(shape))]
         return entries.view(np.dtype(str(dtype))).reshape(shape)
 
 
@@ -135,26 +135,26 @@ class _Arrays(AttributeTemplate):
 
 
 @lower_getattr_generic(BundleType)
-def _get(context: Any, builder: Any, of: Any, words: Any, name: str) -> Any:
+def _get(context: Any, builder: Any, of: Any, flat: Any, name: str) -> Any:
     place = of.places[name]
     array_type = _type_at(of, place)
 
     def word(k: int) -> Any:
-        at = builder.gep(words, [_WORD(_HEADER * place + k)])
+        at = builder.gep(flat, [_WORD(_HEADER * place + k)])
         value = builder.load(builder.bitcast(at, _WORD.as_pointer()), align=8)
         # No kernel writes a header, so LLVM may read it once, before a loop.
         value.set_metadata('invariant.load', builder.module.add_metadata([]))
         return value
 
     if isinstance(array_type, BundleType):
-        return builder.gep(words, [word(0)])
+        return builder.gep(flat, [word(0)])
     array = context.make_array(array_type)(context, builder)
     shape = [word(1 + axis) for axis in range(array_type.ndim)]
     strides = [_WORD(8)]
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], length))
     populate_array(
-        array, data=builder.bitcast(builder.gep(words, [word(0)]), array.data.type),
+        array, data=builder.bitcast(builder.gep(flat, [word(0)]), array.data.type),
         shape=shape, strides=strides, itemsize=_WORD(8), meminfo=None)
     return array._getvalue()
 

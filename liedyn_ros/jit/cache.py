@@ -58,8 +58,8 @@ def reachable(source: Path) -> list[Path]:
     Return the modules of the package whose text a module's kernels depend on, itself first.
 
     They are its imports, directly or not, as far as jit. Modules that jit imports make kernels and
-    are not called by them. Raises ImportError for a module that holds neither kernels nor jit,
-    or that lies in a part which the module's part may not import.
+    are not called by them. Raises ImportError for a module that holds neither kernels nor jit, or
+    whose part the part of this module may not import.
     """
     parts = allowed(_part(source))
     found, waiting = {source}, [source]

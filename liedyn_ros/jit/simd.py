@@ -10,8 +10,8 @@
 The numbers that the recursions run on: one float64, or eight of them side by side.
 
 A table is a float64 array (rows, columns), or (rows, columns, LANES) for LANES states at once.
-get and put move what stands in a place: a float, or Lanes, a vector register that has +, -, *
-and / with its like and with floats. So one source serves single states and batches. get_int reads
+get and put move one entry: a float, or Lanes, a vector register that has +, -, * and / with its
+like and with floats. So one source serves single states and batches. get_int reads
 a whole number, which a table of single states may hold among its floats, as an int64.
 Within one state, eight entries of a row of a table can be side by side as well. get_lanes and
 put_lanes move them; spread and total go from a number to Lanes and back; transposed turns eight
@@ -103,14 +103,15 @@ def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _place(context: Any, builder: Any, table_type: Any, table: Any, row: Any, column: Any,
-           lane: Any = None, count: int = 1) -> Any:
+           lane: Any = None, *, count: int = 1) -> Any:
     """Return a pointer to a place of a table, or to one lane of it; count: entries read there."""
     array = context.make_array(table_type)(context, builder, table)
     height, width = (builder.extract_value(array.shape, axis) for axis in (0, 1))
     number = width.type
     check_index(context, builder, row, height, 0)
     check_index(context, builder, column, width, 1)
-    check_index(context, builder, builder.add(column, number(count - 1)), width, 1)
+    if count > 1:
+        check_index(context, builder, builder.add(column, number(count - 1)), width, 1)
     index = builder.add(builder.mul(row, width), column)
     lanes_here = LANES if table_type.ndim == 3 else 1
     if lanes_here > 1:
@@ -122,13 +123,13 @@ def _place(context: Any, builder: Any, table_type: Any, table: Any, row: Any, co
 
 
 def _held(table: Any) -> Any:
-    """Return the type of what stands in a place of a table."""
+    """Return the type of an entry of a table."""
     return lanes if table.ndim == 3 else types.float64
 
 
 @intrinsic
 def get(typing: Any, table: Any, row: Any, column: Any) -> Any:
-    """Return what stands in a place of a table."""
+    """Return the float, or Lanes, in a place of a table."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at = _place(context, builder, sig.args[0], *args)
         if table.ndim == 3:
@@ -237,8 +238,8 @@ def align_stack(typing: Any) -> Any:
     """
     Let Lanes on the stack of a kernel begin where lines of the cache do.
 
-    LLVM does so only for a variable that asks for it, not for the registers that it stores there
-    when they are too few; and each of these would be read and written in two lines.
+    LLVM does so only for a variable with an alignment. Registers that it stores on the stack have
+    none, and each would be read and written in two lines.
     """
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         with builder.goto_entry_block():

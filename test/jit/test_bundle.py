@@ -104,8 +104,8 @@ def test_an_array_of_other_dimensions_is_refused(name, shape) -> None:
 @pytest.mark.parametrize('words', [
     np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.float32), np.zeros((8, 8)),
     np.zeros(128)[::2], 3.0])
-def test_a_view_of_other_words_does_not_compile(words) -> None:
-    with pytest.raises(TypingError, match='Parts: expected the words of a bundle'):
+def test_a_view_of_another_array_does_not_compile(words) -> None:
+    with pytest.raises(TypingError, match='Parts: expected the flat array of a bundle'):
         pick(words, 0, np.zeros(5))
 
 
