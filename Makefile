@@ -59,8 +59,7 @@ smoke: build  ## run the short selection that shows a ROS 2 release works
 	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) -m smoke $(TEST_ARGS)
 
 checked: setup  ## run tests of kernels that check their indices
-	@$(ENV) && LIEDYN_CHECK=1 python -m pytest $(JOBS) test/jit test/dynamics/test_kernels.py \
-	  test/dynamics/batch test/dynamics/constrained/test_batch.py $(TEST_ARGS)
+	@$(ENV) && LIEDYN_CHECK=1 python -m pytest $(JOBS) $(or $(TEST_ARGS),test/jit)
 
 lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py
