@@ -23,18 +23,18 @@ REFUSED = re.compile(
     r'|\b(MOS[T]|FURTHES[T]|PATIENC[E])(_|\b)')
 FOLDERS = ['.', 'benchmarks', 'config', 'docs', 'examples', 'launch', 'liedyn_interfaces',
            'liedyn_ros', 'test', 'tools']
-CLEAN = ['README.md', 'CONTRIBUTING.md', 'benchmarks', 'config', 'docs/guides', 'docs/nodes',
-         'docs/theory', 'docs/architecture.md', 'docs/conventions.md', 'docs/dynamics.md',
-         'docs/lagrangian.md', 'docs/partial_derivatives.md', 'docs/theory.md',
-         'examples', 'launch', 'liedyn_interfaces', 'test', 'tools', *(
+CLEAN = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst', 'QUALITY_DECLARATION.md', 'benchmarks',
+         'config', 'docs', 'examples', 'launch', 'liedyn_interfaces', 'test', 'tools', *(
              f'liedyn_ros/{part}' for part in (
-                 'aerial', 'commands', 'control', 'demo',
+                 'aerial', 'commands', 'common', 'control', 'demo',
                  'dynamics/algorithms', 'dynamics/batch', 'dynamics/dynamics.py',
+                 'dynamics/constrained/algorithms', 'dynamics/constrained/configurations',
+                 'dynamics/constrained/partial_derivatives', 'dynamics/constrained/solver',
                  'dynamics/integrators', 'dynamics/joint_wrenches.py', 'dynamics/lagrangian',
                  'dynamics/linearization', 'dynamics/partial_derivatives',
                  'dynamics/time_derivatives', 'dynamics/tree',
-                 'identification', 'layers.py', 'lie',
-                 'model', 'ros', 'studies'))]
+                 'identification', 'jit', 'layers.py', 'lie', 'linear_algebra',
+                 'model', 'nodes/stewart', 'ros', 'stewart', 'studies'))]
 
 
 def words(line):

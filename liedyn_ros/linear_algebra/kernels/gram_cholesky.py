@@ -12,11 +12,11 @@ Sparse Cholesky factor of a Gram matrix: Y^T Y = U^T D^-1 U (Golub and Van Loan,
 The rows of U are multiples of those of R of a QR factorization (orthogonal.py). U takes a third
 of the work but loses twice the digits, so it serves well-conditioned columns.
 
-Both functions read the sparsity and write the buffers through attributes:
-pattern.span (2 m,): first column and one past the last column that meet column s;
-pattern.support_start, pattern.support: the rows of Y whose entry in column s can differ from zero;
-buffers.response: Y, buffers.upper: U, buffers.inverse: D^-1, D being the diagonal of U,
-buffers.lower: U^T D^-1, buffers.line: two rows, the right side and scratch.
+Both functions read the sparsity and write the buffers through attributes. pattern.span (2 m,): the
+first column and one past the last column that meet column s. pattern.support_start, support: the
+rows of Y whose entry in column s can differ from zero. buffers.response: Y. buffers.upper: U.
+buffers.inverse: D^-1, D being the diagonal of U. buffers.lower: U^T D^-1. buffers.line: two rows,
+the right side and scratch.
 """
 
 import math
