@@ -23,12 +23,12 @@ from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
-from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.geometry_file import geometry_of, load_geometry
 from liedyn_ros.stewart.platform.kinematics import (
     leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
+from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.limits import Margins
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart, PlatformMasses
 from liedyn_ros.stewart.platform.singularity import time_until

@@ -27,9 +27,9 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.leg_types import Crank
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
+from liedyn_ros.stewart.platform.leg_types import Crank
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
 UNITS = {'millimetres': 1e3, 'centimetres': 1e2, 'inches': 1.0 / 0.0254, 'micrometres': 1e6}

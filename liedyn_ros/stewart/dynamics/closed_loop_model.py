@@ -13,8 +13,8 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Strut
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart
 
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

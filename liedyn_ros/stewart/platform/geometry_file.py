@@ -18,8 +18,8 @@ import numpy as np
 from liedyn_ros.common.errors import DescriptionWarning, GeometryError, LiedynError
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.stewart.platform.architecture import architectural_fault
-from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.geometry import StewartGeometry, unlimited_cones
+from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.platform.masses import read_masses
 
 
