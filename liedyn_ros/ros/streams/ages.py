@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Ages of what was published, between two reports."""
+"""Latency statistics between two reports."""
 
 from statistics import median
 

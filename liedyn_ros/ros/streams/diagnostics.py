@@ -24,8 +24,8 @@ class StreamDiagnostics:
     """
     Reports at REPORT_RATE how a stream kept up since the last report.
 
-    That is the rate of the messages, how many it took, passed over and lost, and the ages of what
-    followed of the newest.
+    The report has the rate of messages, how many were taken, passed over and lost, and the latency
+    from the newest message to its result.
     """
 
     def __init__(self, node: ManagedNode, stream: Stream, what: str) -> None:

@@ -56,7 +56,7 @@ class _Taken(NamedTuple):
 
 
 class _Source:
-    """A subscription of a stream: what takes a message, and what is given it."""
+    """One subscription: its take function and its callback."""
 
     def __init__(self, subscription: Subscription, callback: Callable[..., None], *,
                  newest_only: bool, timed: bool) -> None:
