@@ -19,7 +19,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.dynamics import constrained
-from liedyn_ros.nodes.dynamics.answers import CONSTRAINTS, REDUNDANCIES
+from liedyn_ros.nodes.dynamics.reading import REDUNDANCIES
+from liedyn_ros.nodes.dynamics.writing import CONSTRAINTS
 from liedyn_ros.nodes.loops.machine import JointNumbers
 from liedyn_ros.nodes.loops.outputs import FAULTS
 from liedyn_ros.stewart import Flag, Start, Status

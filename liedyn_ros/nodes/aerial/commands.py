@@ -40,8 +40,8 @@ class AerialCommands:
         """
         Subscribe on a stream; base_command is one of the parameter's choices.
 
-        `take` is given the topic and the stamp (ns) of a command and what it does to a
-        simulation, and may raise LiedynError; `refuse` is given the reason.
+        `take` gets the topic and the stamp (ns) of a command, and the function that applies it to
+        a simulation; it may raise LiedynError. `refuse` gets the reason.
         """
         self._machine = machine
         self._take, self._refuse = take, refuse

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the controller of the aerial manipulator publishes: commands, reference, error, health."""
+"""Outputs of the controller of the aerial manipulator: commands, reference, error, health."""
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -23,7 +23,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 
 class AerialControlOutputs:
-    """The publishers and the messages they reuse; everything is stamped as the state it is for."""
+    """The publishers and their reused messages, all with the stamp of their state."""
 
     def __init__(self, node: ManagedNode, machine: AerialManipulator, tree: TreeMessages,
                  world_frame: str) -> None:

@@ -63,8 +63,8 @@ class AerialManipulatorControllerNode(ManagedNode):
     """
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
 
-    Only the newest state counts: one that comes while a reply is awaited replaces the last. Cycles
-    run in their own thread.
+    Only the newest state counts: a state that comes while a reply is awaited replaces the last.
+    Cycles run in their own thread.
 
     With effort rates the server computes one time derivative more. The command then leads the
     wanted efforts, so that actuators with lag produce them (8.8).
@@ -110,7 +110,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self.on_close(self._forget_calls)
 
     def parameters_changed(self) -> None:
-        """Take over what may change at run time."""
+        """Take over the parameters that may change at run time."""
         parameters = self.parameters
         with self.lock:
             self._gate.max_age = parameters['max_age']
@@ -135,7 +135,7 @@ class AerialManipulatorControllerNode(ManagedNode):
     def _start_reference(self) -> None:
         self._jumps.reset()
         self._states.clear()
-        self._state: tuple[Odometry, JointState] | None = None  # not asked about yet
+        self._state: tuple[Odometry, JointState] | None = None  # no request sent yet
         self._begin_ns: int | None = None  # of the reference: the state of the first command
         self._asked_ns = self._again_ns = 0
         self._calls.forget()
@@ -178,7 +178,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._start_reference()
 
     def _act(self) -> None:
-        """Ask about the newest state, once no reply is awaited."""
+        """Send a request for the newest state, once no reply is awaited."""
         if self._state is None:
             return
         odometry, joints = self._state
@@ -286,7 +286,7 @@ class AerialManipulatorControllerNode(ManagedNode):
 
 
 def reference_of(parameters: ParameterSet, machine: AerialManipulator) -> Reference:
-    """Return the reference of the parameters; raises LiedynError naming what is wrong."""
+    """Return the reference; raises LiedynError that names the wrong parameter."""
     for name in ('joint_start', 'joint_sweep'):
         if len(parameters[name]) != len(machine.joints):
             raise ShapeError(f'{name}: expected {len(machine.joints)} numbers, one for each of '

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the simulator of the aerial manipulator publishes: state, TF, robot model, clock."""
+"""Outputs of the simulator of the aerial manipulator: state, TF, robot model, clock."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import TransformStamped
@@ -29,7 +29,7 @@ from liedyn_ros.ros.qos import LATCHED
 
 
 class AerialOutputs:
-    """The publishers and the messages they reuse; odometry and joint states have one stamp."""
+    """The publishers and their reused messages; odometry and joint states have one stamp."""
 
     def __init__(self, node: ManagedNode, machine: AerialManipulator, world_frame: str,
                  with_clock: bool) -> None:

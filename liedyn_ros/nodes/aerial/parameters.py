@@ -96,7 +96,7 @@ CONTROLLER = MACHINE + (
 
 
 def aerial_manipulator_of(parameters: ParameterSet) -> AerialManipulator:
-    """Return the machine of the parameters; raises LiedynError naming what is wrong."""
+    """Return the machine; raises LiedynError that names the wrong parameter."""
     file = parameters['model_file']
     return AerialManipulator(load_model(config_file(file) if Path(file).name == file else file))
 

@@ -44,7 +44,7 @@ def warm_up_simulation() -> None:
 
 
 class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
-    """The vehicle under commands. There is no ground: until commanded it is as on a stand."""
+    """The vehicle under commands. There is no ground: it is held until the first command."""
 
     warm_up = staticmethod(warm_up_simulation)
     motion = 'flight'
@@ -73,7 +73,7 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
         self._outputs.describe()
 
     def parameters_changed(self) -> None:
-        """Take over what may change at run time."""
+        """Take over the parameters that may change at run time."""
         super().parameters_changed()
         rate = self.parameters['tf_rate']
         self._tf_period_ns = round(1e9 / rate) if rate > 0.0 else None

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Linear models of a tree about states, from messages to messages."""
+"""The request for linear models about states, of a tree or with its loops closed."""
 
 import time
 
@@ -21,17 +21,17 @@ from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDy
 from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained)
 from liedyn_ros.dynamics.linearization.trees import linearize, LinearModel, transition
-from liedyn_ros.nodes.dynamics.question import explain, Question
-from liedyn_ros.nodes.dynamics.solvers import LoopSolver, Solver
+from liedyn_ros.nodes.dynamics.algorithms import Algorithms, LoopAlgorithms
+from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 
 MAX_STATES = 1000
 MAX_STEP = 10.0  # s
 
 
-def answer_linearize(dynamics: Dynamics, solver: Solver, messages: TreeMessages,
+def handle_linearize(dynamics: Dynamics, algorithms: Algorithms, messages: TreeMessages,
                      request: Linearize.Request, response: Linearize.Response) -> None:
-    """Fill in the response, or raise LiedynError naming what was wrong and write nothing."""
+    """Fill in the response, or raise LiedynError that names the wrong field and write nothing."""
     _require_sizes(request)
     external = messages.read_external(request.external, 1)
     models, spent = [], 0.0
@@ -41,7 +41,7 @@ def answer_linearize(dynamics: Dynamics, solver: Solver, messages: TreeMessages,
             given = None if not request.efforts else messages.read_efforts(
                 [request.efforts[k]], order, 1)
             begin = time.perf_counter()
-            found, tau, a = _model(dynamics, solver, messages, request, q, v, given, external)
+            found, tau, a = _model(dynamics, algorithms, messages, request, q, v, given, external)
             spent += time.perf_counter() - begin
         except LiedynError as error:
             raise type(error)(f'states[{k}]: {error}') from error
@@ -68,14 +68,14 @@ def _require_sizes(request: Linearize.Request) -> None:
         raise LimitError('step: expected above 0 s with follow_motion, got 0')
 
 
-def _model(dynamics: Dynamics, solver: Solver, messages: TreeMessages,
+def _model(dynamics: Dynamics, algorithms: Algorithms, messages: TreeMessages,
            request: Linearize.Request, q: Array, v: Array, given: Array | None,
            external: Array | None) -> tuple[LinearModel, Array, Array]:
-    """Return the model, the efforts about which it is, and the accelerations that these give."""
+    """Return the model, and the efforts and accelerations at its state."""
     zero = np.zeros(messages.model.nv)
     try:
-        if isinstance(solver, LoopSolver):
-            with solver.ready() as closed:
+        if isinstance(algorithms, LoopAlgorithms):
+            with algorithms.ready() as closed:
                 tau, a = _closed_efforts(closed, q, v, given, external)
                 if request.follow_motion:
                     return constrained_transition(
@@ -89,14 +89,14 @@ def _model(dynamics: Dynamics, solver: Solver, messages: TreeMessages,
             continuous = linearize(dynamics, q, v, tau, external)
     except LiedynError as error:
         known = np.full(zero.shape, given is None)
-        raise explain(messages.names, Question(
+        raise explain(messages.names, Inputs(
             q, v, zero, zero if given is None else given, known, external), error) from error
     return (continuous.discrete(request.step) if request.step else continuous), tau, a
 
 
 def _closed_efforts(dynamics: ConstrainedDynamics, q: Array, v: Array, given: Array | None,
                     external: Array | None) -> tuple[Array, Array]:
-    """Return the efforts at a machine with closed loops, and the accelerations they give."""
+    """Return the efforts at a state of closed loops, and the accelerations under them."""
     tau = given
     if tau is None:
         still = complete_acceleration(dynamics, q, v, np.zeros(len(v)))

@@ -66,10 +66,10 @@ def read_model(values: Mapping[str, Any], description: str | None) -> Model | No
 def read_machine(
         values: Mapping[str, Any], description: str | None) -> Model | StewartGeometry | None:
     """
-    Return what parameters of these values name, else the model of the topic's description.
+    Return the machine that these parameters name, else the model of the topic's description.
 
     Return None where there is neither. Raises LiedynError where it cannot be read, and where an
-    option of URDFs is set for a YAML file. What a reader warns of is in the model.
+    option of URDFs is set for a YAML file. A reader's warnings are in the model.
     """
     file, text = (values[name] for name in SOURCES)
     if file and text:
@@ -97,7 +97,7 @@ def _of_platform(path: str | Path) -> bool:
     """Return whether a file is the geometry of a platform: a YAML file with legs."""
     try:
         return Path(path).suffix in ('.yaml', '.yml') and bool(_LEGS.search(read_file(path)))
-    except DescriptionError:  # which the reader of models tells with the path
+    except DescriptionError:  # the reader of models raises it with the path
         return False
 
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Answers about a Stewart platform: the motion of the platform decides that of its legs."""
+"""Queries about a Stewart platform: the motion of the platform decides that of its legs."""
 
 from collections.abc import Callable
 import time
@@ -21,8 +21,8 @@ from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import FloatingBase, JointOrder
 from liedyn_ros.model import Model
-from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, Solve
-from liedyn_ros.nodes.dynamics.solvers import require_warm
+from liedyn_ros.nodes.dynamics.algorithms import Compute, require_warm
+from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import count_entries
 from liedyn_ros.ros.node.warm_up import start_warm_up
@@ -43,7 +43,7 @@ def answers_about(machine: Model | StewartGeometry, *, dissipation: bool, hold_c
 
 class PlatformAnswers(DynamicsAnswers):
     """
-    Fills in the answers about a platform on six legs.
+    Handles the requests and queries about a platform on six legs.
 
     A query that names no joints is about the platform and its legs alone. Its base is the
     platform; the joints of efforts and accelerations are the legs, in the order of the geometry. A
@@ -61,20 +61,20 @@ class PlatformAnswers(DynamicsAnswers):
 
     @property
     def warm_ups(self) -> tuple[Callable[[], None], ...]:
-        """Return what compiles the kernels that this model needs and a tree does not."""
+        """Return the functions that compile the kernels for this model beyond those of a tree."""
         return (*super().warm_ups, warm_up_platform)
 
-    def _answer(self, query: DynamicsQuery, answer: DynamicsAnswer, solve: Solve, *,
+    def _answer(self, query: DynamicsQuery, answer: DynamicsAnswer, compute: Compute, *,
                 accelerations: bool, efforts: bool) -> None:
         if query.state.joint_names:
-            super()._answer(query, answer, solve, accelerations=accelerations, efforts=efforts)
+            super()._answer(query, answer, compute, accelerations=accelerations, efforts=efforts)
             return
         if accelerations and efforts:
             raise NameSetError('joint_names: expected all joints, as hybrid dynamics needs them, '
                                'got none')
-        self._prescribed(query, accelerations, efforts)  # refuses names
+        self._reader.prescribed(query, accelerations, efforts)  # refuses names
         entries = count_entries(query, accelerations=accelerations, efforts=efforts)
-        self._with_errors(query, efforts, entries)  # refuses max_error
+        self._reader.with_errors(query, efforts, entries)  # refuses max_error
         pose, twist = self._messages.read_base(query.state)
         outside = self._outside(query, entries)
         require_warm(self._warm)
@@ -99,7 +99,7 @@ class PlatformAnswers(DynamicsAnswers):
         answer.constraints = DynamicsAnswer.REGULAR
 
     def _rows(self, name: str, messages: Any, entries: int, joints: int) -> Array:
-        """Return what each order says of the legs, or of the platform where joints is zero."""
+        """Return the rows (orders, 6) of the legs, or of the platform where joints is zero."""
         rows = np.empty((entries, 6))
         for k, (message, row) in enumerate(zip(messages, rows)):
             if len(message.joints) != joints:
@@ -125,8 +125,8 @@ class PlatformAnswers(DynamicsAnswers):
 
     def _converted(self, query: DynamicsQuery, pose: Array, twist: Array, rows: Array,
                    to_body: bool) -> Array:
-        """Return derivatives of the body twist for those of the query's kind, or back."""
-        base: FloatingBase | None = self._spatial_base(query)
+        """Convert derivatives of the query's base twist to the body twist, or back."""
+        base: FloatingBase | None = self._reader.spatial_base(query)
         if base is None:
             return rows
         full = np.zeros((len(rows), self.model.nv))

@@ -29,8 +29,8 @@ from liedyn_ros.ros.qos import DEPTH, LATCHED
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
-Fill = Callable[[DynamicsAnswers, Any, Any], None]
-ALGORITHMS: dict[str, Fill] = {
+Handler = Callable[[DynamicsAnswers, Any, Any], None]
+ALGORITHMS: dict[str, Handler] = {
     'inverse_dynamics': DynamicsAnswers.inverse, 'forward_dynamics': DynamicsAnswers.forward,
     'hybrid_dynamics': DynamicsAnswers.hybrid}
 
@@ -57,14 +57,14 @@ class DynamicsServerNode(ManagedNode):
         """Open the services."""
         self.add_on_set_parameters_callback(self._judge_model)
         stream = Stream(self, name='services')
-        for name, fill in ALGORITHMS.items():
-            stream.open_service(Dynamics, f'~/{name}', partial(self._serve_query, fill))
+        for name, handler in ALGORITHMS.items():
+            stream.open_service(Dynamics, f'~/{name}', partial(self._serve_query, handler))
         stream.start()
-        for service, name, fill in (
+        for service, name, handler in (
                 (EquationsOfMotion, 'equations_of_motion', DynamicsAnswers.equations_of_motion),
                 (Linearize, 'linearize', DynamicsAnswers.linearize),
                 (DescribeModel, 'describe_model', DynamicsAnswers.describe_model)):
-            self.open_service(service, f'~/{name}', partial(self._serve, fill))
+            self.open_service(service, f'~/{name}', partial(self._serve, handler))
 
     def configure(self) -> None:
         """Read the model if there is one yet, open the topics."""
@@ -76,8 +76,8 @@ class DynamicsServerNode(ManagedNode):
         self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
         stream = Stream(self, name='topics')
         StreamDiagnostics(self, stream, 'queries')
-        for name, fill in ALGORITHMS.items():
-            self._open_topics(stream, name, fill)
+        for name, handler in ALGORITHMS.items():
+            self._open_topics(stream, name, handler)
         stream.start()
 
     def parameters_changed(self) -> None:
@@ -88,7 +88,7 @@ class DynamicsServerNode(ManagedNode):
         """Forget the model."""
         self._answers = self._description = None
 
-    def _open_topics(self, stream: Stream, name: str, fill: Fill) -> None:
+    def _open_topics(self, stream: Stream, name: str, handler: Handler) -> None:
         """Open the topics of one algorithm; of each publisher's queries that wait, the newest."""
         publisher = self.open_publisher(DynamicsAnswer, f'~/{name}/answer')
 
@@ -97,20 +97,22 @@ class DynamicsServerNode(ManagedNode):
                 self.complain(f'{name}/query: no answer; {self._why_inactive()}')
             elif publisher.get_subscription_count():
                 publisher.publish(self.answer(
-                    partial(self._answer_query, fill), query, DynamicsAnswer()))
+                    partial(self._answer_query, handler), query, DynamicsAnswer()))
 
         stream.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH, newest_only=True)
 
     def _serve_query(
-            self, fill: Fill, request: Dynamics.Request, response: Dynamics.Response) -> None:
-        self._answer_query(fill, request.query, response.answer)
+            self, handler: Handler, request: Dynamics.Request,
+            response: Dynamics.Response) -> None:
+        self._answer_query(handler, request.query, response.answer)
 
-    def _answer_query(self, fill: Fill, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
+    def _answer_query(
+            self, handler: Handler, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         answer.header.stamp, answer.request_id = query.header.stamp, query.request_id
-        self._serve(fill, query, answer)
+        self._serve(handler, query, answer)
 
-    def _serve(self, fill: Fill, request: Any, response: Any) -> None:
-        fill(self._ready(), request, response)
+    def _serve(self, handler: Handler, request: Any, response: Any) -> None:
+        handler(self._ready(), request, response)
         response.success = True
 
     def _ready(self) -> DynamicsAnswers:

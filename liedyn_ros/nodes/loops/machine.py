@@ -23,15 +23,15 @@ from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.joints import GROUND
+from liedyn_ros.nodes.dynamics.algorithms import two_bars
 from liedyn_ros.nodes.dynamics.parameters import named_values
-from liedyn_ros.nodes.dynamics.solvers import two_bars
 from liedyn_ros.ros.messages.packed import JointReadings
 
-NOTHING: Array = np.empty(0)  # what a message does not say
+NOTHING: Array = np.empty(0)  # a field that a message leaves out
 
 
 class LoopSample(NamedTuple):
-    """The state of the measured joints, in their order; None for what was not given."""
+    """The state of the measured joints, in their order; None for fields left out."""
 
     stamp_ns: int
     positions: Array
@@ -42,9 +42,9 @@ class LoopSample(NamedTuple):
 
 class JointNumbers(NamedTuple):
     """
-    Numbers of joints of one coordinate, as the fields of messages are called.
+    Numbers of joints of one coordinate, named as the fields of messages.
 
-    rad or m and their derivatives, N m or N. All but position are None where they are not known.
+    rad or m and their derivatives, N m or N. All but position are None where they are unknown.
     """
 
     position: Array
@@ -58,7 +58,7 @@ class MultiDofMotion(NamedTuple):
     The motion of a joint of several degrees of freedom.
 
     parent, child: the frames of its bodies. pose (4, 4), m, of the child in the parent. twist (6,)
-    of the child relative to the parent, in the child; None where velocities are not known.
+    of the child relative to the parent, in the child; None where velocities are unknown.
     """
 
     name: str
@@ -70,10 +70,10 @@ class MultiDofMotion(NamedTuple):
 
 class LoopedMachine:
     """
-    A model whose measured joints decide the others, and the numbers of its messages.
+    A model whose measured joints determine the others, and the numbers of its messages.
 
-    Raises ModelError where they do not, naming what they leave free. Raises ConvergenceError where
-    the loops cannot be closed.
+    Raises ModelError where they do not, with the coordinates left free. Raises ConvergenceError
+    where the loops cannot be closed.
     """
 
     def __init__(self, model: Model, measured: Sequence[str], start: str,
@@ -90,7 +90,7 @@ class LoopedMachine:
         self._order = NameOrder('name', self.measured, ignore_others=ignore_other_joints)
         moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
         single = [joint for joint in moving if JOINT_TYPES[joint.type_name].nv == 1]
-        base = base_joint(model)  # which stays where it is
+        base = base_joint(model)  # it stays at its place
         self._tree = dynamics.tree
         self._multi_dof = [
             joint for joint in moving if joint not in single and joint is not base]
@@ -102,7 +102,7 @@ class LoopedMachine:
 
     def read(self, readings: JointReadings, accelerations: Array = NOTHING) -> LoopSample:
         """
-        Return the measured joints of what a message says; accelerations are in its order.
+        Return the measured joints of a message; accelerations are in its order.
 
         Raises NameSetError for names that are unknown, missing or repeated, ShapeError and
         NotFiniteError, and LiedynError for accelerations without velocities.
@@ -126,12 +126,12 @@ class LoopedMachine:
             self, sample: LoopSample, state: LoopState
     ) -> JointNumbers:
         """
-        Return the numbers of the joints of one coordinate, as `names`.
+        Return the numbers of the joints of one coordinate, in the order of `names`.
 
-        Efforts of passive joints are 0, those of actuators that are not measured NaN.
+        Efforts of passive joints are 0; of actuators without a measurement, NaN.
         """
         q = state.q[self._q]
-        turns = sample.positions - q[self._measured]  # whole ones, of continuous joints
+        turns = sample.positions - q[self._measured]  # full turns of continuous joints
         q[self._measured] = (
             q[self._measured] + 2.0 * math.pi * np.round(turns / (2.0 * math.pi))
             if state.redundant else sample.positions)
@@ -166,7 +166,7 @@ class LoopedMachine:
 
 
 def warm_up_tracking() -> None:
-    """Compile what completes samples, accelerations too, or load it from the cache."""
+    """Compile the kernels of the tracker, accelerations too, or load them from the cache."""
     tracker = LoopTracker(two_bars(), ['left_joint'])
     for _ in range(2):
         tracker.update([0.0], [1.0], [0.0])

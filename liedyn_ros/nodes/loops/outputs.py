@@ -50,7 +50,7 @@ class LoopOutputs:
     def adopt(self, machine: LoopedMachine) -> None:
         """Prepare for the joints of a machine, in the state in which the node is."""
         self._machine = machine
-        self._packed: dict[tuple[str, ...], PackedPublisher] = {}  # by what is known
+        self._packed: dict[tuple[str, ...], PackedPublisher] = {}  # by the known fields
         if machine.has_multi_dof_joints and self._multi_dof is None:
             self._multi_dof = MultiDofJointOutputs(self._node, self._prefix)
             self._node.on_close(self._drop_multi_dof)
@@ -72,12 +72,12 @@ class LoopOutputs:
 
     @property
     def wants_accelerations(self) -> bool:
-        """Return whether anyone subscribes to what has accelerations."""
+        """Return whether anyone subscribes to accelerations."""
         return self._motion.handle.get_subscription_count() > 0
 
     def _send(self, publisher: LifecyclePublisher, message_type: type[Any],
               stamp: tuple[int, int], known: dict[str, list[float]]) -> None:
-        """Publish the numbers that are known of all joints."""
+        """Publish the known numbers of all joints."""
         kind = tuple(known)
         if kind not in self._packed:
             self._packed[kind] = PackedPublisher(

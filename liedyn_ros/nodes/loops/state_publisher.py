@@ -37,7 +37,7 @@ SILENCE_RATE = 10.0  # Hz; of checks whether input comes
 
 class LoopStatePublisherNode(ManagedNode):
     """
-    States of the measured joints in; those of all joints out.
+    States of the measured joints in; states of all joints out.
 
     Its own thread reads the input. Of all samples that wait, the newest is completed and
     published.
@@ -75,7 +75,7 @@ class LoopStatePublisherNode(ManagedNode):
             self._outputs.adopt(self._machine)
 
     def parameters_changed(self) -> None:
-        """Take over what may change at run time."""
+        """Take over the parameters that may change at run time."""
         gate = self._gate
         gate.max_age, gate.max_lead = self.parameters['max_age'], self.parameters['max_lead']
         gate.timeout = self.parameters['input_timeout']
@@ -168,7 +168,7 @@ class LoopStatePublisherNode(ManagedNode):
         state = machine.tracker.update(
             sample.positions, sample.velocities, accelerations, ahead=False)
         self._outputs.publish(sample, state)  # before all else
-        self._gate.look()  # the status tells the age when published
+        self._gate.look()  # the status has the age at its publication
         self._gate.accept()
         self._refused = ''
         rates, self._last = self._rates(sample), sample
@@ -185,7 +185,7 @@ class LoopStatePublisherNode(ManagedNode):
             age=self._age(sample.stamp_ns), passed_over=passed_over)
 
     def _rates(self, sample: LoopSample) -> Array | None:
-        """Return the rates of the measured joints, else those since the last sample, if any."""
+        """Return the measured rates, else differences from the last sample, if any."""
         if sample.velocities is not None or self._last is None:
             return sample.velocities
         seconds = 1e-9 * (sample.stamp_ns - self._last.stamp_ns)

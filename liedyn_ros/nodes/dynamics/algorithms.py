@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a dynamics server computes with: the tree alone, or the tree with its loops closed."""
+"""The algorithms of a dynamics server: of the tree alone, or of the tree with its loops closed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
@@ -25,16 +25,16 @@ from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, Mobility)
 from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
-from liedyn_ros.nodes.dynamics.question import Question
+from liedyn_ros.nodes.dynamics.inputs import Inputs
 from liedyn_ros.ros.node.warm_up import start_warm_up
 
 
-class Solved(NamedTuple):
+class Result(NamedTuple):
     """
-    Accelerations and efforts, and of a model with loops the wrenches of its closures.
+    Accelerations and efforts; for a model with loops, the wrenches of its closures.
 
     wrenches are (C, 6), or (order + 1, C, 6) with time derivatives. errors (order + 1,) are
-    estimates of those of the orders, relative to their largest entries, where they are asked for.
+    estimates for the orders, relative to their largest entries, where they are requested.
     """
 
     a: Array
@@ -44,36 +44,39 @@ class Solved(NamedTuple):
     errors: Array | None = None
 
 
-class Solver(Protocol):
-    """The three algorithms, on a question that has been read; they raise LiedynError."""
+Compute = Callable[[Inputs], Result]
 
-    def inverse(self, x: Question) -> Solved:
+
+class Algorithms(Protocol):
+    """The three algorithms on the inputs of a query; they raise LiedynError."""
+
+    def inverse(self, x: Inputs) -> Result:
         """Find the efforts."""
 
-    def forward(self, x: Question) -> Solved:
+    def forward(self, x: Inputs) -> Result:
         """Find the accelerations."""
 
-    def hybrid(self, x: Question) -> Solved:
+    def hybrid(self, x: Inputs) -> Result:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
 
     def mobility(self) -> Mobility:
-        """Return what the constraints leave free."""
+        """Return the mobility under the constraints."""
 
 
-class TreeSolver:
-    """The dynamics of a tree, whatever closes its loops."""
+class TreeAlgorithms:
+    """The dynamics of a tree without the closures of its loops."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         """Take the dynamics."""
         self._dynamics = dynamics
 
-    def inverse(self, x: Question) -> Solved:
+    def inverse(self, x: Inputs) -> Result:
         """Find the efforts."""
         if x.a.ndim == 1:
-            return Solved(x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external))
-        return Solved(x.a, self._dynamics.inverse.time_derivatives(x.q, x.v, x.a, x.external))
+            return Result(x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external))
+        return Result(x.a, self._dynamics.inverse.time_derivatives(x.q, x.v, x.a, x.external))
 
-    def forward(self, x: Question) -> Solved:
+    def forward(self, x: Inputs) -> Result:
         """Find the accelerations."""
         if x.tau.ndim == 1:
             a = self._dynamics.forward(x.q, x.v, x.tau, x.external)
@@ -82,19 +85,19 @@ class TreeSolver:
                 x.q, x.v, x.tau, x.external, max_error=math.inf)
         return self._with_errors(x, a, x.tau)
 
-    def hybrid(self, x: Question) -> Solved:
+    def hybrid(self, x: Inputs) -> Result:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
         hybrid = self._dynamics.hybrid
-        solve = (hybrid if x.a.ndim == 1
-                 else partial(hybrid.time_derivatives, max_error=math.inf))
-        return self._with_errors(x, *solve(x.q, x.v, x.prescribed, x.a, x.tau, x.external))
+        compute = (hybrid if x.a.ndim == 1
+                   else partial(hybrid.time_derivatives, max_error=math.inf))
+        return self._with_errors(x, *compute(x.q, x.v, x.prescribed, x.a, x.tau, x.external))
 
-    def _with_errors(self, x: Question, a: Array, tau: Array) -> Solved:
+    def _with_errors(self, x: Inputs, a: Array, tau: Array) -> Result:
         if not x.with_errors:
-            return Solved(a, tau)
+            return Result(a, tau)
         rows = np.atleast_2d(a)
         external = None if x.external is None else x.external.reshape(len(rows), -1, 6)
-        return Solved(a, tau, errors=self._dynamics.hybrid.estimate_error(
+        return Result(a, tau, errors=self._dynamics.hybrid.estimate_error(
             x.q, x.v, x.prescribed, rows, np.atleast_2d(tau), external))
 
     def mobility(self) -> Mobility:
@@ -102,7 +105,7 @@ class TreeSolver:
         return Mobility(self._dynamics.model.nv, 0, ())
 
 
-class LoopSolver:
+class LoopAlgorithms:
     """
     The dynamics of a model whose closures and couplings are held.
 
@@ -116,25 +119,25 @@ class LoopSolver:
         self._lock = Lock()  # the tables serve one thread at a time
         self._warm = start_warm_up(warm_up_loops)
 
-    def inverse(self, x: Question) -> Solved:
+    def inverse(self, x: Inputs) -> Result:
         """Find the efforts of the actuators."""
         with self.ready() as dynamics:
-            return _solved(dynamics.inverse(
+            return _result(dynamics.inverse(
                 x.q, x.v, x.a, redundancy=x.redundancy, external=x.external))
 
-    def forward(self, x: Question) -> Solved:
+    def forward(self, x: Inputs) -> Result:
         """Find the accelerations."""
         with self.ready() as dynamics:
-            return _solved(dynamics.forward(x.q, x.v, x.tau, external=x.external))
+            return _result(dynamics.forward(x.q, x.v, x.tau, external=x.external))
 
-    def hybrid(self, x: Question) -> Solved:
+    def hybrid(self, x: Inputs) -> Result:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
         with self.ready() as dynamics:
-            return _solved(dynamics.hybrid(
+            return _result(dynamics.hybrid(
                 x.q, x.v, x.prescribed, x.a, x.tau, external=x.external))
 
     def mobility(self) -> Mobility:
-        """Return what the constraints leave free."""
+        """Return the mobility under the constraints."""
         with self.ready() as dynamics:
             return dynamics.mobility
 
@@ -154,8 +157,8 @@ def require_warm(warm: 'Future[None]') -> None:
     warm.result()
 
 
-def _solved(solution: ConstrainedSolution) -> Solved:
-    return Solved(solution.a, solution.tau, solution.wrenches, solution.status)
+def _result(solution: ConstrainedSolution) -> Result:
+    return Result(solution.a, solution.tau, solution.wrenches, solution.status)
 
 
 def two_bars() -> ConstrainedDynamics:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a query asks of the dynamics of a model, and which number of it was refused."""
+"""The inputs of the algorithms that a query gives, and which of its numbers was refused."""
 
 from collections.abc import Iterator
 from math import hypot, isfinite
@@ -26,13 +26,13 @@ TWIST = tuple(f'{part}.{axis}' for part in ('angular', 'linear') for axis in 'xy
 WRENCH = tuple(f'{part}.{axis}' for part in ('torque', 'force') for axis in 'xyz')
 
 
-class Question(NamedTuple):
+class Inputs(NamedTuple):
     """
-    A state and what is known of the motion; arrays as Dynamics takes them.
+    A state, and the known accelerations, efforts and wrenches; arrays as Dynamics takes them.
 
-    prescribed (nv,) tells for which coordinates a is known; for the others tau is. With their time
-    derivatives a, tau and external have a row for each order. redundancy is that of
-    ConstrainedDynamics.inverse. with_errors asks for the error of each order.
+    prescribed (nv,) is true for coordinates with known a; the others have known tau. With their
+    time derivatives a, tau and external have a row for each order. redundancy is the argument of
+    ConstrainedDynamics.inverse. with_errors requests the error of each order.
     """
 
     q: Array
@@ -45,18 +45,18 @@ class Question(NamedTuple):
     with_errors: bool = False
 
 
-def explain(names: Names, question: Question, error: LiedynError) -> LiedynError:
+def explain(names: Names, inputs: Inputs, error: LiedynError) -> LiedynError:
     """
-    Return an error of Dynamics in the words of the query.
+    Return an error of Dynamics in terms of the fields of the query.
 
     The base is named by its fields of the messages, joints and bodies by their names.
     """
-    numbers = list(_labelled(names, question))
+    numbers = list(_labelled(names, inputs))
     for label, number in numbers:
         if not isfinite(number):
             return NotFiniteError(f'{label}: expected a finite number, got {number}')
     if isinstance(error, NotInGroupError):
-        return _quaternion_error(names, question.q)
+        return _quaternion_error(names, inputs.q)
     if isinstance(error, (LimitError, NotFiniteError)):  # on the way to the result
         label, number = max(numbers, key=lambda entry: abs(entry[1]))
         return LimitError(f'{label}: expected numbers whose results are finite, got {number:g} as '
@@ -64,9 +64,9 @@ def explain(names: Names, question: Question, error: LiedynError) -> LiedynError
     return error
 
 
-def _labelled(names: Names, question: Question) -> Iterator[tuple[str, float]]:
-    """Return every number that is read, and what it is."""
-    model, x = names.model, question
+def _labelled(names: Names, x: Inputs) -> Iterator[tuple[str, float]]:
+    """Return every number that is read, with its label."""
+    model = names.model
     for joint in model.joint_list:
         for i, number in enumerate(x.q[joint.q_slice]):
             yield (f'base_pose.{POSE[i]}' if joint is names.base
@@ -85,15 +85,15 @@ def _labelled(names: Names, question: Question) -> Iterator[tuple[str, float]]:
                     yield f'{_derivative(k, "external wrench")} on {body}', number
 
 
-def _coordinates(names: Names, base: str, parts: tuple[str, ...], what: str) -> list[str]:
-    """Return what a number of each velocity coordinate is: a part of the base's, or a joint's."""
+def _coordinates(names: Names, base: str, parts: tuple[str, ...], quantity: str) -> list[str]:
+    """Return labels of the velocity coordinates: fields of the base, then joints."""
     coordinates = names.model.coordinate_names
     own = [] if names.base is None else [f'{base}.{part}' for part in parts]
-    return own + [f'{what} of {name}' for name in coordinates[len(own):]]
+    return own + [f'{quantity} of {name}' for name in coordinates[len(own):]]
 
 
-def _derivative(order: int, what: str) -> str:
-    return f'derivative {order} of the {what}' if order else what
+def _derivative(order: int, quantity: str) -> str:
+    return f'derivative {order} of the {quantity}' if order else quantity
 
 
 def _quaternion_error(names: Names, q: Array) -> NotInGroupError:
