@@ -24,8 +24,8 @@ from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, LEAST_FORCE,
     LEAST_TORQUE)
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.dynamics.algorithms import warm_up_loops
+from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.ros.messages.conversions import from_wrench
 
 pytestmark = pytest.mark.ros
