@@ -22,23 +22,36 @@ def decompose(matrix):
     return value, inverse.reshape(6, 6), right, left
 
 
-@pytest.mark.parametrize('smallest', [0.0, *np.logspace(-12.0, 0.0, 25)])
-def test_equals_lapack_down_to_zero(smallest):
+def matrices_with(smallest):
+    """Yield random matrices with a given smallest singular value."""
     rng = np.random.default_rng(6)
     for _ in range(20):
         left, right = (np.linalg.qr(rng.normal(size=(6, 6)))[0] for _ in range(2))
-        values = np.array([*rng.uniform(1.0, 3.0, 5), smallest])
-        matrix = (left * values) @ right
+        yield (left * np.array([*rng.uniform(1.0, 3.0, 5), smallest])) @ right
+
+
+@pytest.mark.parametrize('smallest', [0.0, *np.logspace(-12.0, 0.0, 25)])
+def test_equals_lapack_down_to_zero(smallest):
+    for matrix in matrices_with(smallest):
         expected = np.linalg.svd(matrix, compute_uv=False)[-1]
-        value, inverse, right_vector, left_vector = decompose(matrix)
+        value, _, right_vector, left_vector = decompose(matrix)
         assert abs(value) == pytest.approx(expected, rel=1e-11, abs=3e-15)
         assert np.abs(matrix @ right_vector - value * left_vector).max() < 1e-14
-        if smallest > 1e-12:
-            assert np.sign(value) == np.sign(np.linalg.det(matrix))
-            assert np.abs(inverse @ matrix - np.eye(6)).max() < 1e-13 / smallest
-        if 1e-12 < smallest < 0.9:
-            expected_vector = np.linalg.svd(matrix)[2][-1]
-            assert abs(right_vector @ expected_vector) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize('smallest', np.logspace(-11.5, 0.0, 24))
+def test_sign_and_inverse_of_regular_matrices(smallest):
+    for matrix in matrices_with(smallest):
+        value, inverse, *_ = decompose(matrix)
+        assert np.sign(value) == np.sign(np.linalg.det(matrix))
+        assert np.abs(inverse @ matrix - np.eye(6)).max() < 1e-13 / smallest
+
+
+@pytest.mark.parametrize('smallest', np.logspace(-11.5, -0.5, 23))
+def test_vector_of_a_single_smallest_value(smallest):
+    for matrix in matrices_with(smallest):
+        vector = decompose(matrix)[2]
+        assert abs(vector @ np.linalg.svd(matrix)[2][-1]) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_two_equal_smallest_values():

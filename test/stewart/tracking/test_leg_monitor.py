@@ -216,6 +216,7 @@ def test_a_seventh_length_shows_a_bias_but_not_where(geometry, home, poses, read
 
 
 def test_the_bias_is_measured(geometry, random_poses):
+    named = 0
     for pose in random_poses[:20]:
         lengths = leg_lengths(geometry, pose)
         lengths[5] -= 2e-3
@@ -224,8 +225,10 @@ def test_the_bias_is_measured(geometry, random_poses):
         fit = monitor.judge_pose(
             0, biased, pose[:3, :3], PlatformMeter(geometry).measure(biased), 1e-6)
         assert not fit.consistent
-        if fit.leg is not None:
-            assert fit.leg == 5 and fit.bias == pytest.approx(-2e-3, rel=0.1)
+        named += fit.leg is not None
+        assert fit.leg is None or (
+            fit.leg == 5 and fit.bias == pytest.approx(-2e-3, rel=0.1))
+    assert named >= 10
 
 
 @pytest.mark.parametrize('sensor', [

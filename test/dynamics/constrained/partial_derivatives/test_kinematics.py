@@ -291,22 +291,34 @@ def test_gaps_beside_models_that_differ(name: str) -> None:
         other = ConstrainedDynamics(replace(model, closures=closures))
         return other.residual(q)
 
-    gaps, still = kinematic_gaps(dynamics, q, v), np.zeros_like(direction.places)
-    direction.places = still
+    gaps = kinematic_gaps(dynamics, q, v)
+    direction.places = np.zeros_like(direction.places)
     assert_same(direction.product(gaps.position), difference(opened), floor=1.0)
-    if name in EVERY:  # their placements, and velocities
-        direction, there = displaced(dynamics, q, rng)
 
-        def speed(s):
-            direction.displace(there, s)
-            return there.rows(v)[0] @ v
-        assert_same(direction.product(gaps.velocity), along(speed), floor=1.0)
-        j = model.joint_list.index(model.joint_list[-1])
-        moved = difference(lambda s: ConstrainedDynamics(replace(
-            rebuilt(model, model.joint_list[j].name,
-                    placement=model.joint_list[j].placement @ expm(hat(s * np.arange(6.0)))),
-            closures=model.closures, couplings=model.couplings)).residual(q))
-        assert_same(gaps.position.by_placement[:, j] @ np.arange(6.0), moved, floor=1.0)
+
+@pytest.mark.parametrize('name', ALL)
+def test_gaps_of_velocity_beside_complex_steps(name: str) -> None:
+    dynamics, q, v, _, _, rng = state(ALL[name])
+    direction, there = displaced(dynamics, q, rng)
+
+    def speed(s):
+        direction.displace(there, s)
+        return there.rows(v)[0] @ v
+
+    assert_same(direction.product(kinematic_gaps(dynamics, q, v).velocity), along(speed),
+                floor=1.0)
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_gaps_by_the_placement_of_the_last_joint(name: str) -> None:
+    dynamics, q, v, *_ = state(ALL[name])
+    model, twist = dynamics.model, np.arange(6.0)
+    joint = model.joint_list[-1]
+    moved = difference(lambda s: ConstrainedDynamics(replace(
+        rebuilt(model, joint.name, placement=joint.placement @ expm(hat(s * twist))),
+        closures=model.closures, couplings=model.couplings)).residual(q))
+    gaps = kinematic_gaps(dynamics, q, v).position
+    assert_same(gaps.by_placement[:, -1] @ twist, moved, floor=1.0)
 
 
 def test_calibration_follows_an_assembly() -> None:
