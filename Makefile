@@ -23,6 +23,10 @@ ENV := export DISTRO=$(DISTRO) REQUIREMENTS=$(REQUIREMENTS) && . tools/env.sh
 TEST_DOMAIN_ID ?= $(shell echo '$(CURDIR)' | cksum | awk '{print 1 + $$1 % 100}')
 LOCAL := export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_DOMAIN_ID=$(TEST_DOMAIN_ID)
 
+# Tests whose kernels check their indices in CI: some of each family.
+CHECKED := test/jit test/linear_algebra test/dynamics/test_equations_of_motion.py \
+  test/dynamics/constrained/test_inverse.py test/stewart/solver test/stewart/dynamics/test_dynamics.py
+
 # Processes that share the tests, each of them whole files.
 TEST_JOBS ?= 2
 JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile
@@ -59,7 +63,7 @@ smoke: build  ## run the short selection that shows a ROS 2 release works
 	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) -m smoke $(TEST_ARGS)
 
 checked: setup  ## run tests of kernels that check their indices
-	@$(ENV) && LIEDYN_CHECK=1 python -m pytest $(JOBS) $(or $(TEST_ARGS),test/jit)
+	@$(ENV) && LIEDYN_CHECK=1 python -m pytest $(JOBS) $(or $(TEST_ARGS),$(CHECKED))
 
 lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py

@@ -18,7 +18,10 @@ from typing import Any
 
 from numba.core.cgutils import do_boundscheck
 
-CHECKED = os.environ.get('LIEDYN_CHECK') == '1'
+CHECKS = os.environ.get('LIEDYN_CHECK', '0')
+if CHECKS not in ('0', '1'):
+    raise ImportError(f'LIEDYN_CHECK: expected 0 or 1, got {CHECKS!r}')
+CHECKED = CHECKS == '1'
 
 
 def check_index(context: Any, builder: Any, index: Any, length: Any, axis: int) -> None:

@@ -94,3 +94,15 @@ def test_the_imports_found_are_those_of_the_syntax_tree() -> None:
                 named |= {node.module, *(f'{node.module}.{alias.name}' for alias in node.names)}
         ours = {name for name in named if name.split('.')[0] == PACKAGE.name}
         assert set(cache.imported_names(source)) == ours, path
+
+
+@pytest.mark.parametrize('changed', [
+    (cache.numba, '__version__', '0.1'), (cache.llvmlite, '__version__', '0.1'),
+    (cache, 'CHECKED', not cache.CHECKED)], ids=['numba', 'llvmlite', 'checks of indices'])
+def test_another_compiler_compiles_all(
+        package: Path, monkeypatch: pytest.MonkeyPatch, changed: tuple[object, str, object]
+        ) -> None:
+    before = digests(package)
+    monkeypatch.setattr(*changed)
+    after = digests(package)
+    assert not set(before.values()) & set(after.values())
