@@ -14,7 +14,7 @@ from liedyn_ros.lie.kernels import se3, so3, vec3
 
 @kernel
 def move(pose, twist, seconds, moved):
-    """Write pose exp(twist seconds), made orthonormal so that long products never drift."""
+    """Write pose exp(twist seconds) (1.10), made orthonormal so that long products never drift."""
     r, p = split(pose)
     dr, dp = se3.exp(vec3.scale(seconds, vec3.load(twist, 0)),
                      vec3.scale(seconds, vec3.load(twist, 3)))
@@ -30,7 +30,7 @@ def move(pose, twist, seconds, moved):
 
 @kernel
 def mean_twist(before, after, seconds, twist):
-    """Write the constant body twist that takes one pose to another: log(T_1^-1 T_2) / t."""
+    """Write the constant body twist that takes one pose to another: log(T_1^-1 T_2) / t (1.13)."""
     r, p = split(before)
     w, v = se3.log(*se3.compose(*se3.inverse(r, p), *split(after)))
     vec3.store(twist, 0, vec3.scale(1.0 / seconds, w))

@@ -9,7 +9,7 @@
 """
 The inverse of a 6 by 6 matrix, row by row in a flat array (Golub and Van Loan, 3.4.1).
 
-Its loops over columns are unrolled: an inverse takes 0.2 us, numpy's 7 us.
+Its loops over columns are unrolled: from Python a call takes 0.3 us, that of numpy 3 us.
 """
 
 from liedyn_ros.jit.decorators import inlined, kernel

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The admissible Coriolis matrix (theory 7.17, Lemma 1) by composite matrices, in body frames.
+The admissible Coriolis matrix (7.17, Lemma 1) by composite matrices, in body frames.
 
 C is the sum over links i of J_i^T (I_i (Jdot_i + ad_V J_i) - ad_V^T I_i J_i), J_i being the body
 Jacobian. The bracket has I_i X_ij ad_V S_j - ad_V^T I_i X_ij S_j in the column of a

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The mass matrix: the composite-rigid-body algorithm."""
+"""The mass matrix (3.6): the composite-rigid-body algorithm (Featherstone, 6.2)."""
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
@@ -42,7 +42,7 @@ def crba(model, data, q, out):
 
 @inlined
 def add_to_parent(model, data, i, body):
-    """Add the composite inertia of link i to that of its parent."""
+    """Add the composite inertia of link i to that of its parent (13.10)."""
     parent = get_int(model, i, PARENT)
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
@@ -52,7 +52,7 @@ def add_to_parent(model, data, i, body):
 
 @inlined
 def fill(model, data, i, column, m, f, out):
-    """Write the entries of a coordinate of link i: its wrench along its joint and those before."""
+    """Write the entries of a coordinate of link i: its wrench along all joints before (13.11)."""
     while i > 0:
         kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
         for k in range(joints.degrees(kind)):

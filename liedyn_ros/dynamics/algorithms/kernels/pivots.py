@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether a small pivot is an inertia, or the rounding error of larger ones."""
+"""Whether a small pivot (3.10) is an inertia, or the rounding error of larger ones."""
 
 import math
 
@@ -41,7 +41,7 @@ def exceeds_rounding(model, data, i, k, pivot):
     Return whether a pivot of link i exceeds the rounding of the inertia about its axis.
 
     The inertia is the sum of |S|^T |Ihat| |S| over link i and all that it carries. S is the screw
-    of coordinate k, seen from each link.
+    of coordinate k, seen from each link. This bounds the rounding of sums (Higham, 3.1).
     """
     w, v = joints.screw(get_int(model, i, KIND), get(model, i, PITCH), k)
     total = magnitude(data, i, w, v)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Constrained dynamics of many states, one after the other."""
+"""Constrained dynamics (12.15, 12.16, 12.18, 12.21) of many states, one after the other."""
 
 from liedyn_ros.dynamics.constrained.kernels.solver import DONE, solve_state
 from liedyn_ros.dynamics.constrained.kernels.tables import task_of, workspace_of

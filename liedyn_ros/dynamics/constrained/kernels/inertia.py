@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The mass matrix in the inertial frame, and its factor along the tree (Featherstone, LTL).
+The mass matrix in the inertial frame, and its factor along the tree (Featherstone, 6.5).
 
 Row k of a table is of coordinate k: its entries with those before it on the way to the ground, in
 their order from there, then its own. So the ancestors of an ancestor come first in a row too, and

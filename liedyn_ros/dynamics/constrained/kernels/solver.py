@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The one entry to constrained dynamics.
+The one entry to constrained dynamics (12.15, 12.16, 12.18, 12.21).
 
 All tasks are one kernel, and share what takes long to compile: they differ in what is factored
 and in how an order is solved.

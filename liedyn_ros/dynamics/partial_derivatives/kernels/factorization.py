@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The factors M = L^T D L of a mass matrix, with the zeros of its tree (Featherstone, 6.3).
+The factors M = L^T D L of a mass matrix, with the zeros of its tree (Featherstone, 6.5).
 
 before (nv,) is the coordinate before each on its path, -1 for none. L is unit lower
 triangular with entries at pairs on one path alone, so a solve of m columns is O(n depth m). All

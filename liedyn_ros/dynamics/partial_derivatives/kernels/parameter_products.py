@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-JVP and VJP of inverse and forward dynamics by state and all parameters, O(n).
+JVP and VJP of inverse and forward dynamics by state and all parameters, O(n) (13.21 to 13.23).
 
 The parameters are one vector: gravity, coordinates, bodies, closures. All scratch buffers are one
 array, since each argument takes time to pass.

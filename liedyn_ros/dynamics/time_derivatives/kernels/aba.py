@@ -11,7 +11,7 @@ Forward and hybrid dynamics and their time derivatives, one order after the othe
 
 Order zero is the articulated-body algorithm of kernels/aba.py. Its articulated inertias, gains and
 pivots serve every order (Lemma 2). An order costs its inverse dynamics without the unknown
-accelerations, and one solution of the factored system. (7.7)
+accelerations, and one solution of the factored system (theory 7.7).
 """
 
 from liedyn_ros.dynamics.algorithms.kernels import aba

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The recursions at every order over many states, LANES of them side by side."""
+"""The recursions (7.29 to 7.37, 7.40, 7.41) over many states, LANES of them side by side."""
 
 from liedyn_ros.dynamics.algorithms.kernels import aba as order_zero
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED

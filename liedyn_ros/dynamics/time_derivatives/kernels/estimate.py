@@ -5,7 +5,8 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""The difference of two results of the same equations, order by order."""
+
+"""The difference of two results of the same equations, order by order (7.42)."""
 
 from liedyn_ros.jit.decorators import inlined, kernel
 

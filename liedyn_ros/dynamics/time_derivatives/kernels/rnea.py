@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Inverse dynamics and its time derivatives: Newton and Euler on series (7.6)."""
+"""Inverse dynamics and its time derivatives: Newton and Euler on series (theory 7.6)."""
 
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion, store_velocity

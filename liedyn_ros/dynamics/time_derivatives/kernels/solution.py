@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The accelerations of one order: elimination from the leaves, solution from the root (7.7).
+The accelerations of one order: elimination from the leaves, solution from the root (theory 7.7).
 
 The series hold the motion without the unknown accelerations, and its net wrenches.
 Articulated inertias, gains and pivots are those of order zero, in data.

@@ -33,7 +33,7 @@ def apply(a, x):
 
 @inlined
 def rotate(r, a):
-    """Return R A R^T."""
+    """Return R A R^T (1.17)."""
     x, y, z = apply(a, r[0:3]), apply(a, r[3:6]), apply(a, r[6:9])  # columns of A R^T
     return (r[0] * x[0] + r[1] * x[1] + r[2] * x[2],
             r[0] * y[0] + r[1] * y[1] + r[2] * y[2],
@@ -45,7 +45,7 @@ def rotate(r, a):
 
 @inlined
 def minus_outer(a, s, x):
-    """Return A - s x x^T."""
+    """Return A - s x x^T, as in (3.10)."""
     y = (s * x[0], s * x[1], s * x[2])
     return (a[0] - y[0] * x[0], a[1] - y[0] * x[1], a[2] - y[0] * x[2],
             a[3] - y[1] * x[1], a[4] - y[1] * x[2], a[5] - y[2] * x[2])

@@ -12,7 +12,8 @@ import math
 
 from liedyn_ros.jit.decorators import inlined
 
-# pi/2 in three parts; the first two have 33 bits, so that k times them is exact for |k| < 2^20.
+# pi/2 in three parts; the first two have 33 bits, so that k times them is exact for |k| < 2^20
+# (Cody and Waite 1980).
 HALF_PI_1 = 1.57079632673412561417e+00
 HALF_PI_2 = 6.07710050630396597660e-11
 HALF_PI_3 = 2.02226624879595063154e-21

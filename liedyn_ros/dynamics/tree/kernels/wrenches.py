@@ -27,7 +27,7 @@ def fits(model, external):
 
 @inlined
 def on_link(model, b, external):
-    """Return the wrench on body b in the frame of the link that carries it."""
+    """Return the wrench on body b in the frame of the link that carries it (1.5)."""
     row = body_row(model, b)
     return se3.adjoint_inverse_dual(
         load9(model, row, PLACEMENT), load3(model, row, PLACEMENT + 9),
@@ -36,7 +36,7 @@ def on_link(model, b, external):
 
 @inlined
 def subtract_external(model, data, external, column):
-    """Subtract wrenches on bodies from those in six columns of the links that carry them."""
+    """Subtract wrenches on bodies from those in six columns of the links that carry them (3.4)."""
     for b in range(len(external)):
         link = get_int(model, body_row(model, b), CARRIER)
         if link > 0:

@@ -9,15 +9,15 @@
 """
 Paths from the complex poses of one system of six leg equations to those of another.
 
-In Study coordinates e = s u, g a leg equation is e.A e + e.B g + 4 g.g = 0. Each leg has its own
-matrices A and B, and e.g = 0 holds besides. Five differences of leg equations can be divided by s.
-The system is s u.A u + u.B g = 0, u.g = 0 and the sixth leg's equation. It does not vanish at
-s = 0, where e would: what has no limit among the poses has one there.
+In Study coordinates e = s u, g a leg equation is e.A e + e.B g + 4 g.g = 0 (Wampler 1996). Each
+leg has its own matrices A and B, and e.g = 0 holds besides. Five differences of leg equations can
+be divided by s. The system is s u.A u + u.B g = 0, u.g = 0 and the sixth leg's equation. It does
+not vanish at s = 0, where e would: what has no limit among the poses has one there.
 
 H = gamma t S + (1 - t) F joins the start S at t = 1 with the target F at t = 0. gamma, a random
-complex number, keeps the paths apart with probability one. A point is u, g, s, nine complex
-numbers of |u| = 1 and |g|^2 + |s|^2 = 1. A system is one flat array: A and B, 4 by 4, row by row,
-of the five differences and the sixth leg.
+complex number, keeps the paths apart with probability one (Sommese and Wampler 2005). A point is
+u, g, s, nine complex numbers of |u| = 1 and |g|^2 + |s|^2 = 1. A system is one flat array: A and
+B, 4 by 4, row by row, of the five differences and the sixth leg.
 """
 
 from typing import Any, NamedTuple

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Power series in the rows of a table: Taylor coefficients x^(k) / k!, products of Cauchy."""
+"""Power series in the rows of a table: Taylor coefficients x^(k) / k!, their products (7.26)."""
 
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import vec3
@@ -62,7 +62,7 @@ def cross(series, x, y, k):
 
 @kernel
 def power(series, x, y, exponent, k):
-    """Write coefficient k of y = x^exponent."""
+    """Write coefficient k of y = x^exponent (Knuth, 4.7)."""
     if k == 0:
         series[y, 0] = series[x, 0]**exponent
         return

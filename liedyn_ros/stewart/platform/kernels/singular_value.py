@@ -10,8 +10,9 @@
 The signed smallest singular value of a 6 by 6 matrix, with its two singular vectors.
 
 The sign is the determinant's. The value is the inverse of the greatest singular value of B = A^-1.
-B B^T is squared until only the direction of its greatest eigenvalue is left. The error is that of
-rounding the entries of A, as for any stable decomposition.
+B B^T is squared until only the direction of its greatest eigenvalue is left: the power method
+(Golub and Van Loan, 8.2.1). The error is that of rounding the entries of A, as for any stable
+decomposition.
 """
 
 from liedyn_ros.jit.decorators import kernel

@@ -97,7 +97,7 @@ def jacobian(equations, x, out):
 
 @kernel
 def length_rows(equations, r, p, out):
-    """Turn the derivative of squared lengths into that of lengths: dL = d(L^2) / (2 L)."""
+    """Turn the derivative of squared lengths into that of lengths: dL = d(L^2) / (2 L) (11.4)."""
     n = len(equations.unknowns)
     for i in range(6):
         d = legs.leg_vector(equations.joints, i, r, p)

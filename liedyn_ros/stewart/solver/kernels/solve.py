@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One solve, and a batch of them: scale to the characteristic length, run, measure, scale back."""
+"""One solve (11.5, 11.6), and a batch: scale to the characteristic length, run, scale back."""
 
 import numpy as np
 

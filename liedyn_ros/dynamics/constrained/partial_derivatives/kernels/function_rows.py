@@ -11,7 +11,7 @@ The rows of a user's functions in products and gradients of constrained dynamics
 
 Python has differentiated the rows J (k, nv), the last of the constraints, along q: E_e J is their
 derivative along a tangent e. They change J a + J' v where accelerations are unknown, and J^T lam
-among the forces. Where forces or multipliers are redundant, they change J mu.
+among the forces (13.19). Where forces or multipliers are redundant, they change J mu (13.19b).
 """
 
 from typing import Any, NamedTuple

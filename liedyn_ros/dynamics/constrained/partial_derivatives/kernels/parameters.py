@@ -7,10 +7,10 @@
 # language governing permissions and limitations under the License.
 
 """
-Changes of parameters of machines with closed loops, and the derivatives by them.
+Changes of parameters of machines with closed loops, and the derivatives by them (13.26 to 13.29).
 
 Links are perturbed as in the trees' kernels.parameters. A frame of a closure is displaced with its
-body, and by parameters of its own. All is spatial, as in variation.
+body, and by parameters of its own (13.20). All is spatial, as in variation.
 """
 
 from typing import Any, NamedTuple

@@ -1,0 +1,104 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Each kernel names its equations, and the theory has all formulas that the package names."""
+
+import ast
+from pathlib import Path
+import re
+
+import pytest
+from tools.english import code
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / 'liedyn_ros'
+THEORY = [ROOT / 'docs/theory.md', *sorted((ROOT / 'docs/theory').glob('*.md'))]
+CHAPTER = re.compile(r'^##? (?P<number>\d+)\. ', re.MULTILINE)
+HEADING = re.compile(r'^#{2,3} (?P<number>\d+\.\d+) ', re.MULTILINE)
+
+NUMBER = r'\d{1,2}\.\d{1,2}[a-z]?'
+FORMULA = re.compile(rf'\((?P<numbers>{NUMBER}(?:(?:,| to| and) {NUMBER})*)(?=[),;])')
+SECTION = re.compile(r'\b[Tt]heory (?P<number>\d+\.\d+)')
+LITERATURE = re.compile(
+    r'\((Ali|Kim|Park|Stewart) \d+'
+    r'|\b(Featherstone|Golub and Van Loan|Higham|Knuth), \d+\.\d+'
+    r'|\b(Cody and Waite|Lumelsky|Sommese and Wampler|Wampler) \d{4}\b')
+
+WITHOUT_EQUATION = {
+    'lie/kernels/mat3.py': 'sums and products of matrices: each docstring is the formula',
+    'lie/kernels/vec3.py': 'sums and products of vectors: each docstring is the formula',
+}
+
+
+def text_of(path):
+    """Return the docstrings, comments and error messages of a module."""
+    return '\n'.join(sentence.text for sentence in code(path))
+
+
+def formulas_of(text):
+    """Return the numbers of the formulas that a text names."""
+    return [number for found in FORMULA.finditer(text)
+            for number in re.findall(NUMBER, found['numbers'])]
+
+
+def chapters():
+    """Return the text of each chapter of the theory by its number."""
+    found = {}
+    for page in THEORY:
+        text = page.read_text()
+        starts = list(CHAPTER.finditer(text))
+        ends = [start.start() for start in starts[1:]] + [len(text)]
+        for start, end in zip(starts, ends):
+            found[start['number']] = found.get(start['number'], '') + text[start.start():end]
+    return found
+
+
+def kernels():
+    """Return the modules of kernels that have functions, by their paths in the package."""
+    return {str(path.relative_to(PACKAGE)): path
+            for path in sorted(PACKAGE.glob('**/kernels/*.py'))
+            if any(isinstance(node, ast.FunctionDef)
+                   for node in ast.parse(path.read_text()).body)}
+
+
+def has_reference(text):
+    """Return whether a text names a formula, a section of the theory or literature."""
+    return any(pattern.search(text) for pattern in (FORMULA, SECTION, LITERATURE))
+
+
+def test_kernels_name_their_equations():
+    missing = [name for name, path in kernels().items() if not has_reference(text_of(path))]
+    assert missing == sorted(WITHOUT_EQUATION)
+
+
+def test_named_formulas_exist():
+    """Each in the chapter of its number."""
+    theory = {chapter: set(formulas_of(text)) for chapter, text in chapters().items()}
+    missing = [f'{path.relative_to(ROOT)}: ({number})'
+               for path in sorted(PACKAGE.rglob('*.py')) for number in formulas_of(text_of(path))
+               if number not in theory.get(number.split('.')[0], ())]
+    assert missing == []
+
+
+def test_named_sections_exist():
+    headings = {heading['number'] for page in THEORY
+                for heading in HEADING.finditer(page.read_text())}
+    missing = [f'{path.relative_to(ROOT)}: theory {section["number"]}'
+               for path in sorted(PACKAGE.rglob('*.py'))
+               for section in SECTION.finditer(text_of(path))
+               if section['number'] not in headings]
+    assert missing == []
+
+
+@pytest.mark.parametrize(('text', 'formulas'), [
+    ('Pivots (3.10), (4.4b).', ['3.10', '4.4b']),
+    ('Recursions (7.29 to 7.37, 7.40).', ['7.29', '7.37', '7.40']),
+    ('The matrix (7.17, Lemma 1).', ['7.17']),
+    ('After 0.5 s (0.5 of them).', [])])
+def test_formulas_are_found(text, formulas):
+    assert formulas_of(text) == formulas
