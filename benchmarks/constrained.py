@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
-from liedyn_ros.dynamics.constrained.solver.solver import task_of
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 from liedyn_ros.model import Joint, Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.stewart import (
     load_geometry, model_state, platform_model, StewartDynamics, StewartGeometry)
@@ -200,9 +200,10 @@ def kernel(machine: Machine, order: int) -> Call:
     tau[0] = machine.tau
     given = tau.ravel()
     found = rows * (2 * nv + data.m + 6 * len(machine.model.closures)) + REPORT_WIDTH
-    task = task_of(solver.HYBRID, np.ones(nv, dtype=np.bool_).tobytes())
-    return Call(solver.solve, (data.words, task.words, math.inf, np.zeros((0, rows, 6)), machine.q,
-                               machine.v, given, given, np.zeros(found)))
+    task = hybrid_task(np.ones(nv, dtype=np.bool_))
+    return Call(solver.solve_constrained, (
+        data.words, task.words, math.inf, np.zeros((0, rows, 6)), machine.q, machine.v, given,
+        given, np.zeros(found)))
 
 
 def batch(machine: Machine) -> tuple[Array, Array, Array]:

@@ -30,8 +30,8 @@ from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid
-from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea
+from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
+from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.model import Model
 from liedyn_ros.studies.time_derivatives.timing import branches
 
@@ -71,9 +71,11 @@ class State:
         dynamics, none = self.dynamics, np.empty((0, len(self.dynamics.model.bodies), 6))
         model, series = dynamics.constants.table, dynamics.data.series_buffer(self.order)
         if name == 'inverse':
-            return Call(rnea, (model, series, self.q, self.v, self.a, none, self.tau.copy()))
-        return Call(hybrid, (model, dynamics.data.table, series, self.q, self.v,
-                             np.zeros(len(self.v), bool), self.tau.copy(), self.tau.copy(), none))
+            return Call(rnea_derivatives, (
+                model, series, self.q, self.v, self.a, none, self.tau.copy()))
+        return Call(hybrid_derivatives, (
+            model, dynamics.data.table, series, self.q, self.v, np.zeros(len(self.v), bool),
+            self.tau.copy(), self.tau.copy(), none))
 
     def method(self, name: str) -> Call:
         """Return the call of a method of Dynamics."""

@@ -155,13 +155,13 @@ class State:
         change, result = every_parameter(self.model), self.products()
         vector, tables = change.vector, (d.constants.table, scratch_of(d.constants))
         kernels = {
-            'inverse, J x': Call(parameter_products.inverse_product, (
+            'inverse, J x': Call(parameter_products.inverse_parameter_product, (
                 *tables, *moving, self.none, *x, vector, out[0])),
-            'inverse, J^T y': Call(parameter_products.inverse_product_transposed, (
+            'inverse, J^T y': Call(parameter_products.inverse_parameter_product_transposed, (
                 *tables, *moving, self.none, x[0], out[:3], vector)),
-            'forward, J x': Call(parameter_products.forward_product, (
+            'forward, J x': Call(parameter_products.forward_parameter_product, (
                 *tables, *pushed, self.none, *x, vector, out[:2])),
-            'forward, J^T y': Call(parameter_products.forward_product_transposed, (
+            'forward, J^T y': Call(parameter_products.forward_parameter_product_transposed, (
                 *tables, *pushed, self.none, x[0], out, vector))}
         inverse, forward = d.inverse.partial_derivatives, d.forward.partial_derivatives
         calls = {

@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.tree.arguments import Arguments
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import borrowed, output, refuse
-from liedyn_ros.dynamics.tree.kernels.kinematics import jacobian, kinematics
+from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics, twist_jacobian
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.model import Model
 from liedyn_ros.model.configuration import with_unit_quaternions
@@ -185,7 +185,7 @@ class Dynamics:
     def _jacobian(self, q: ArrayLike, body: str, spatial: bool, out: Array | None) -> Array:
         b = self.model.body_index(body)
         q, matrix = self._position(q), output(out, (6, self.model.nv))
-        if not jacobian(*self._tables, b, spatial, q, matrix):
+        if not twist_jacobian(*self._tables, b, spatial, q, matrix):
             refuse(self.model, '', q)
         return matrix
 

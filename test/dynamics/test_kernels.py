@@ -110,7 +110,8 @@ def test_rotations_of_quaternions_do_not_depend_on_the_norm() -> None:
     quaternion = RNG.normal(size=4)
     unit = quaternion / np.linalg.norm(quaternion)
     np.testing.assert_allclose(
-        np.reshape(joints.rotation(tuple(quaternion)), (3, 3)), so3.from_quaternion(unit),
+        np.reshape(joints.rotation_of_quaternion(tuple(quaternion)), (3, 3)),
+        so3.from_quaternion(unit),
         atol=1e-15)
 
 

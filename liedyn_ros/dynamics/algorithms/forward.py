@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import forward
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardPartialDerivatives
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid as hybrid_series
+from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
@@ -99,4 +99,4 @@ class Forward(Algorithm):
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(
             Arguments(self.model, 'q v prescribed out tau external', series=True),
-            hybrid_series, self._constants.table, data.table, data.series_buffer(order))
+            hybrid_derivatives, self._constants.table, data.table, data.series_buffer(order))

@@ -138,8 +138,9 @@ class Hybrid(Algorithm):
                              aba.hybrid, self._constants.table, data.table)
 
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
-        return CheckedKernel(self._rows, aba_series.hybrid, self._constants.table, data.table,
-                             data.series_buffer(order))
+        return CheckedKernel(
+            self._rows, aba_series.hybrid_derivatives, self._constants.table, data.table,
+            data.series_buffer(order))
 
     @cached_property
     def _rows(self) -> Arguments:
@@ -168,7 +169,7 @@ class Hybrid(Algorithm):
         """Return the first state that is refused, their number if none, and the code."""
         data = Data(self._constants)
         kernel = BoundKernel(
-            aba_series.hybrid, self._constants.table, data.table,
+            aba_series.hybrid_derivatives, self._constants.table, data.table,
             data.series_buffer(a.shape[1] - 1))
         for s in range(len(q)):
             external = wrenches[s] if len(wrenches) else NO_WRENCH_ROWS

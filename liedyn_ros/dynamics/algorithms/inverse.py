@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.batch.pool import LaneTables
 from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
-from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea as rnea_series
+from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import borrowed, output, stop
@@ -88,7 +88,7 @@ class Inverse(Algorithm):
 
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v a external out', done=True, series=True),
-                             rnea_series, self._constants.table, data.series_buffer(order))
+                             rnea_derivatives, self._constants.table, data.series_buffer(order))
 
     def _run_batch(self, q: Array, v: Array, a: Array, wrenches: Array) -> Array:
         tau = np.empty(a.shape)

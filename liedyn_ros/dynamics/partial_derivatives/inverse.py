@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffe
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import borrowed, refuse
-from liedyn_ros.dynamics.tree.kernels.kinematics import jacobian
+from liedyn_ros.dynamics.tree.kernels.kinematics import twist_jacobian
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.dynamics.tree.taylor import dual_bracket
 from liedyn_ros.jit.bound_kernel import CheckedKernel
@@ -187,7 +187,7 @@ class InversePartialDerivatives:
     def _body_jacobians(self, q: ArrayLike) -> Array:
         q, result = borrowed('q', q, (self._model.nq,)), np.empty((self._bodies, 6, self._nv))
         for b, matrix in enumerate(result):
-            if not jacobian(self._constants.table, self._scratch.data, b, False, q, matrix):
+            if not twist_jacobian(self._constants.table, self._scratch.data, b, False, q, matrix):
                 refuse(self._model, '', q)
         return result
 

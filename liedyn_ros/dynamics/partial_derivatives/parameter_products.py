@@ -28,10 +28,11 @@ from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
 
 _KERNELS = {  # the state, the direction, the code of success, product and gradient
-    'inverse': ('q v a external', 'dq dv da', True, parameter_products.inverse_product,
-                parameter_products.inverse_product_transposed),
-    'forward': ('q v tau external', 'dq dv dtau', DONE, parameter_products.forward_product,
-                parameter_products.forward_product_transposed),
+    'inverse': ('q v a external', 'dq dv da', True, parameter_products.inverse_parameter_product,
+                parameter_products.inverse_parameter_product_transposed),
+    'forward': ('q v tau external', 'dq dv dtau', DONE,
+                parameter_products.forward_parameter_product,
+                parameter_products.forward_parameter_product_transposed),
     'hybrid': ('q v prescribed a tau external', 'dq dv given', DONE,
                hybrid_products.hybrid_product, hybrid_products.hybrid_product_transposed)}
 

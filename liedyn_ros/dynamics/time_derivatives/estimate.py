@@ -24,7 +24,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
-from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid
+from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
 from liedyn_ros.dynamics.time_derivatives.kernels.estimate import compare, SMALL
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
@@ -77,7 +77,8 @@ class ErrorEstimator:
         """Return the kernel of each unit, with scratch buffers up to an order."""
         if order > self._order:
             self._kernels = [
-                BoundKernel(hybrid, other.table, self._data.table, self._data.series_buffer(order))
+                BoundKernel(hybrid_derivatives, other.table, self._data.table,
+                            self._data.series_buffer(order))
                 for other in self._constants]
             self._order = order
         return self._kernels

@@ -13,7 +13,7 @@ from liedyn_ros.lie.kernels import se3, so3, vec3
 
 
 @kernel
-def move(pose, twist, seconds, moved):
+def move_pose(pose, twist, seconds, moved):
     """Write pose exp(twist seconds) (1.10), made orthonormal so that long products never drift."""
     r, p = split(pose)
     dr, dp = se3.exp(vec3.scale(seconds, vec3.load(twist, 0)),

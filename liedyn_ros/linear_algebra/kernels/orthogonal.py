@@ -20,7 +20,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 
 
 @inlined
-def dot(x, y):
+def inner_product(x, y):
     """Return the product of two vectors, by four sums that run in parallel."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     quarters = len(x) // 4
@@ -45,7 +45,7 @@ def factor_qr(rows, order, head, beta, norm, count, size, tolerance):
     """
     for t in range(count):
         order[t] = t
-        norm[t] = dot(rows[t, :size], rows[t, :size])
+        norm[t] = inner_product(rows[t, :size], rows[t, :size])
     largest, smallest = 0.0, 1.0
     for s in range(min(count, size)):
         best = s
@@ -70,18 +70,18 @@ def factor_qr(rows, order, head, beta, norm, count, size, tolerance):
         rows[s, s] = image
         for t in range(s + 1, count):
             tail = rows[t, s + 1:size]
-            total = beta[s] * (head[s] * rows[t, s] + dot(rows[s, s + 1:size], tail))
+            total = beta[s] * (head[s] * rows[t, s] + inner_product(rows[s, s + 1:size], tail))
             rows[t, s] -= total * head[s]
             for j in range(s + 1, size):
                 rows[t, j] -= total * rows[s, j]
-            norm[t] = dot(tail, tail)
+            norm[t] = inner_product(tail, tail)
     return min(count, size), smallest
 
 
 @kernel
 def reflect(rows, head, beta, s, size, x):
     """Apply reflection s to x."""
-    total = beta[s] * (head[s] * x[s] + dot(rows[s, s + 1:size], x[s + 1:size]))
+    total = beta[s] * (head[s] * x[s] + inner_product(rows[s, s + 1:size], x[s + 1:size]))
     x[s] -= total * head[s]
     for j in range(s + 1, size):
         x[j] -= total * rows[s, j]

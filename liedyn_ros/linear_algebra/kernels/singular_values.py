@@ -17,7 +17,7 @@ the vectors of a matrix nearby takes a sweep or two.
 import math
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.linear_algebra.kernels.orthogonal import dot
+from liedyn_ros.linear_algebra.kernels.orthogonal import inner_product
 
 SWEEPS = 40
 ORTHOGONAL = 1e-15  # cosine of the angle between columns that count as orthogonal
@@ -30,21 +30,21 @@ def orthogonalize_columns(columns, mix, size):
         rotated = False
         for p in range(len(columns)):
             for s in range(p + 1, len(columns)):
-                x, y = dot(columns[p], columns[p]), dot(columns[s], columns[s])
-                z = dot(columns[p], columns[s])
+                x, y = inner_product(columns[p], columns[p]), inner_product(columns[s], columns[s])
+                z = inner_product(columns[p], columns[s])
                 if abs(z) > ORTHOGONAL * math.sqrt(x * y):
                     zeta = 0.5 * (y - x) / z
                     t = math.copysign(1.0, zeta) / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
-                    rotate_pair(columns, mix, p, s, t)
+                    rotate_rows(columns, mix, p, s, t)
                     rotated = True
         if not rotated:
             break
     for p in range(len(columns)):
-        size[p] = math.sqrt(dot(columns[p], columns[p]))
+        size[p] = math.sqrt(inner_product(columns[p], columns[p]))
 
 
 @kernel
-def rotate_pair(columns, mix, p, s, t):
+def rotate_rows(columns, mix, p, s, t):
     """Rotate rows p and s of both tables by the angle whose tangent is t."""
     cos = 1.0 / math.sqrt(1.0 + t * t)
     sin = t * cos
@@ -67,9 +67,9 @@ def orthonormalize_rows(mix):
     """Remove the rounding errors of many rotations from nearly orthonormal rows."""
     for p in range(len(mix)):
         for s in range(p):
-            z = dot(mix[p], mix[s])
+            z = inner_product(mix[p], mix[s])
             for j in range(len(mix)):
                 mix[p, j] -= z * mix[s, j]
-        scale = 1.0 / math.sqrt(dot(mix[p], mix[p]))
+        scale = 1.0 / math.sqrt(inner_product(mix[p], mix[p]))
         for j in range(len(mix)):
             mix[p, j] *= scale

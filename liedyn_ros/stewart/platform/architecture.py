@@ -115,7 +115,7 @@ def _conditioning(geometry: StewartGeometry) -> float:
     centre, rho = geometry.platform_joints.mean(axis=0), geometry.characteristic_length
     table, found = geometry.table(), []
     for pose in itertools.islice(_poses(geometry), TRIES):
-        kernels.follow(table, *motion.split(pose))
+        kernels.write_leg_ends(table, *motion.split(pose))
         feet, tips = table[:kernels.ENDS].reshape(2, 6, 3)
         tips = tips @ pose[:3, :3].T + pose[:3, 3]
         lines = tips - feet

@@ -87,7 +87,7 @@ def leg_ends(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     """
     pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
     table = geometry.table()
-    leg_types.follow(table, *motion.split(pose))
+    leg_types.write_leg_ends(table, *motion.split(pose))
     base, platform = table[:leg_types.ENDS].reshape(2, 6, 3)
     return np.stack((base, platform @ pose[:3, :3].T + pose[:3, 3]))
 
@@ -101,7 +101,7 @@ def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> A
     """
     pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
     table = geometry.table()
-    leg_types.follow(table, *motion.split(pose))
+    leg_types.write_leg_ends(table, *motion.split(pose))
     return np.array([leg_types.ratio(table, i) for i in range(6)])
 
 

@@ -161,7 +161,7 @@ class PoseSolver:
         guesses = se3.require_pose('guesses', guesses)
         guesses = np.array(np.broadcast_to(guesses, (len(lengths), 4, 4)))
         poses, outcome = np.empty((len(lengths), 4, 4)), np.empty((len(lengths), 4))
-        kernels.solve_batch(
+        kernels.solve_poses(
             self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
             self._state, self._work, self._unknowns)
         return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),

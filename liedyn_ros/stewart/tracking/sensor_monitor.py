@@ -28,7 +28,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import so3
-from liedyn_ros.lie.kernels.motion import move
+from liedyn_ros.lie.kernels.motion import move_pose
 from liedyn_ros.stewart.platform.state import PlatformState
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
@@ -249,7 +249,7 @@ class SensorMonitor:
 
 def _moved(pose: Array, twist: Array, seconds: float) -> Array:
     moved = np.empty((4, 4))
-    move(pose, twist, seconds, moved)
+    move_pose(pose, twist, seconds, moved)
     return moved
 
 

@@ -142,7 +142,7 @@ def upper(matrix):
 @pytest.mark.parametrize('k', ORDERS)
 def test_the_kernel_of_the_square(k: int) -> None:  # (7.34)
     w = polynomials(1)
-    assert motion.square(table(VELOCITY=w), 0, k) == pytest.approx(
+    assert motion.square_coefficient(table(VELOCITY=w), 0, k) == pytest.approx(
         coefficients(upper(hat(w)**2), k))
 
 

@@ -78,12 +78,12 @@ def test_the_jacobian_of_the_homotopy_is_its_derivative():
     x = rng.normal(size=9) + 1j * rng.normal(size=9)
     jacobian, rate = np.empty(81, dtype=complex), np.empty(9, dtype=complex)
     unused, (ahead, behind) = np.empty_like(rate), np.empty((2, 9), dtype=complex)
-    homotopy.evaluate(paths, x, t, jacobian, unused, rate)
+    homotopy.evaluate_homotopy(paths, x, t, jacobian, unused, rate)
     for move, column in [*zip(step * np.eye(9), jacobian.reshape(9, 9).T), (None, rate)]:
         for sign, value in ((1.0, ahead), (-1.0, behind)):
             moved = x if move is None else x + sign * move
-            homotopy.evaluate(paths, moved, t + sign * step * (move is None),
-                              np.empty_like(jacobian), value, unused)
+            homotopy.evaluate_homotopy(paths, moved, t + sign * step * (move is None),
+                                       np.empty_like(jacobian), value, unused)
         assert np.allclose((ahead - behind)[:7] / (2.0 * step), column[:7], atol=1e-7)
     normal = jacobian.reshape(9, 9)[7:]
     assert np.allclose(normal.sum(axis=0), x.conj())

@@ -31,7 +31,7 @@ def equations_at(geometry, pose, lengths, chart, residual):
     """Return the equations and the state of a pose."""
     unknowns = LevenbergMarquardt(chart=chart).unknowns
     x = np.zeros(charts.STATE)
-    charts.store(int(chart), *predict.split(pose), x)
+    charts.store_state(int(chart), *predict.split(pose), x)
     return problem.Equations(
         geometry.table(), lengths ** 2, int(chart), int(residual), unknowns), x
 
@@ -45,13 +45,13 @@ def test_jacobian_is_the_derivative_along_the_retraction(
         x[3:7] *= 1.3  # a solver leaves the unit sphere on its way
     n, step = len(equations.unknowns), 1e-6
     jacobian = np.empty(n * n)
-    problem.jacobian(equations, x, jacobian)
+    problem.residual_jacobian(equations, x, jacobian)
     values = np.empty((2, n))
     for k, column in enumerate(jacobian.reshape(n, n).T):
         for value, sign in zip(values, (1.0, -1.0)):
             moved = np.zeros(charts.STATE)
-            problem.retract(equations, x, np.eye(n)[k], sign * step, moved)
-            problem.residual(equations, moved, value)
+            problem.step_state(equations, x, np.eye(n)[k], sign * step, moved)
+            problem.length_residuals(equations, moved, value)
         assert np.allclose(column, (values[0] - values[1]) / (2.0 * step), atol=1e-9)
 
 
@@ -60,7 +60,7 @@ def test_residuals_are_what_they_are_called(geometry, home, random_poses, residu
     lengths, target = leg_lengths(geometry, home), leg_lengths(geometry, random_poses[0])
     equations, x = equations_at(geometry, home, target, Chart.QUATERNION, residual)
     values = np.empty(7)
-    half_square = problem.residual(equations, x, values)
+    half_square = problem.length_residuals(equations, x, values)
     power = {Residual.SQUARED_LENGTHS: 2, Residual.LENGTHS: 1}[residual]
     assert np.allclose(values, [*(lengths ** power - target ** power), 0.0], atol=1e-15)
     assert half_square == pytest.approx(0.5 * values @ values)
@@ -70,8 +70,8 @@ def test_residuals_are_what_they_are_called(geometry, home, random_poses, residu
 def test_a_state_stands_for_its_pose(random_poses, chart):
     for pose in random_poses[:20]:
         x = np.zeros(charts.STATE)
-        charts.store(int(chart), *predict.split(pose), x)
-        rotation, position = charts.pose(int(chart), x)
+        charts.store_state(int(chart), *predict.split(pose), x)
+        rotation, position = charts.state_pose(int(chart), x)
         assert np.allclose(np.reshape(rotation, (3, 3)), pose[:3, :3], atol=1e-15)
         assert np.allclose(position, pose[:3, 3])
 
@@ -80,11 +80,11 @@ def test_angles_are_those_of_transforms3d_and_survive_gimbal_lock():
     rng = np.random.default_rng(5)
     for angles in rng.uniform(-1.5, 1.5, (50, 3)):
         matrix = euler2mat(*angles, 'sxyz')
-        assert np.allclose(charts.rotation(*angles), matrix.ravel(), atol=1e-15)
+        assert np.allclose(charts.rotation_of_rpy(*angles), matrix.ravel(), atol=1e-15)
         assert np.allclose(charts.angles(tuple(matrix.ravel())), mat2euler(matrix, 'sxyz'))
     for pitch in (0.5 * np.pi, -0.5 * np.pi):
-        locked = charts.rotation(0.4, pitch, -1.1)
-        assert np.allclose(charts.rotation(*charts.angles(locked)), locked, atol=1e-15)
+        locked = charts.rotation_of_rpy(0.4, pitch, -1.1)
+        assert np.allclose(charts.rotation_of_rpy(*charts.angles(locked)), locked, atol=1e-15)
 
 
 @pytest.mark.parametrize('method', METHODS)

@@ -86,7 +86,7 @@ def test_agreement_is_a_normal_density():
 
 
 def process(times, jerk):
-    """Return the covariance of a value at times, from 0 on, started as `begin` starts it."""
+    """Return the covariance of a value at times, from 0 on, started as `start_filter` does."""
     early, late = np.minimum.outer(times, times), np.maximum.outer(times, times)
     gap = late - early
     unknown = (passage.UNKNOWN_RATE * np.outer(times, times)

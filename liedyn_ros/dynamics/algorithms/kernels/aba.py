@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, ACCELERATIONS, add3, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED, coordinate_row,
     GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH, POSES, POSITION,
     RESIDUAL, ROTATION, store3, TWISTS, VI, WRENCHES)
-from liedyn_ros.dynamics.tree.kernels.wrenches import fits, subtract_external
+from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
@@ -38,7 +38,7 @@ def forward(model, data, q, v, tau, external, a):
     """Write the accelerations under joint forces; return the code of hybrid."""
     if overlap(a, q) or overlap(a, v) or overlap(a, tau) or overlap(a, external):
         return REFUSED
-    return solve(model, data, q, v, None, a, tau, external)
+    return articulated_body(model, data, q, v, None, a, tau, external)
 
 
 @kernel
@@ -49,15 +49,15 @@ def hybrid(model, data, q, v, prescribed, a, tau, external):
     Returns DONE, or REFUSED for unacceptable input or input so large that the result is not
     finite. Returns k + 1 when coordinate k moves no inertia.
     """
-    return solve(model, data, q, v, prescribed, a, tau, external)
+    return articulated_body(model, data, q, v, prescribed, a, tau, external)
 
 
 @inlined
-def solve(model, data, q, v, prescribed, a, tau, external):
+def articulated_body(model, data, q, v, prescribed, a, tau, external):
     """Do what hybrid does; prescribed may be None."""
     put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q) and joints.complete(model, v)
-            and given(model, prescribed, a, tau) and fits(model, external)):
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and given(model, prescribed, a, tau) and fits_bodies(model, external)):
         return REFUSED
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
@@ -112,7 +112,7 @@ def reduce(model, data, i, v, prescribed, a, tau):
     kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
     body = articulated.load(data, i)  # (3.7)
     m, f = load3(data, i, BIAS_WRENCH), load3(data, i, BIAS_WRENCH + 3)  # (3.8)
-    smallest = pivots.MIN_PIVOT * scale(kind, pitch, body)
+    smallest = pivots.MIN_PIVOT * pivot_scale(kind, pitch, body)
     for k in range(joints.degrees(kind) - 1, -1, -1):
         j = get_int(model, i, VI) + k
         row = coordinate_row(model, j)
@@ -138,12 +138,13 @@ def reduce(model, data, i, v, prescribed, a, tau):
     if parent > 0:
         ew, eu = motion.velocity_bias(model, data, i, v)
         em, ef = articulated.apply(body, ew, eu)
-        add_to_parent(data, i, parent, body, vec3.add(m, em), vec3.add(f, ef))  # (3.11)
+        add_articulated_to_parent(
+            data, i, parent, body, vec3.add(m, em), vec3.add(f, ef))  # (3.11)
     return 0
 
 
 @inlined
-def scale(kind, pitch, body):
+def pivot_scale(kind, pitch, body):
     """Return the inertia with which a pivot of the joint is compared."""
     turning, moving = symmetric.trace(body[0]), symmetric.trace(body[2])
     w, v = joints.screw(kind, pitch, 0)
@@ -161,7 +162,7 @@ def gain(kind, pitch, k, body):
 
 
 @inlined
-def add_to_parent(data, i, parent, body, m, f):
+def add_articulated_to_parent(data, i, parent, body, m, f):
     """Add inertia and bias of link i to those of its parent."""
     r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
     m, f = se3.adjoint_inverse_dual(r, p, m, f)

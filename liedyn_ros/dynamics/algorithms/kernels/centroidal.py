@@ -24,7 +24,7 @@ ENTRIES = 12
 def centroidal(model, data, q, v, out):
     """Write the sums, in the ground; return whether q and v are acceptable, the sums finite."""
     put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q) and joints.complete(model, v)):
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)):
         return False
     mass, moment, energy = 0.0, vec3.ZERO, 0.0
     angular, linear = vec3.ZERO, vec3.ZERO

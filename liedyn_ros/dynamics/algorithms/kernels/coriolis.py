@@ -31,7 +31,7 @@ BLOCKS = 36  # numbers of the four blocks
 def coriolis_matrix(model, data, blocks, q, v, out):
     """Write C (nv, nv); blocks (N + 1, BLOCKS) is a scratch buffer. Return whether all is good."""
     put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q) and joints.complete(model, v)):
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)):
         return False
     out[:] = 0.0
     links = get_int(model, 0, LINKS)
@@ -43,8 +43,8 @@ def coriolis_matrix(model, data, blocks, q, v, out):
         store(blocks, i, rate_of(body, w, u))
     for i in range(links - 1, 0, -1):
         for k in range(joints.degrees(get_int(model, i, KIND))):
-            fill(model, data, blocks, i, k, out)
-        crba.add_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
+            fill_coriolis(model, data, blocks, i, k, out)
+        crba.add_composite_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
         parent = get_int(model, i, PARENT)
         if parent > 0:
             r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
@@ -54,7 +54,7 @@ def coriolis_matrix(model, data, blocks, q, v, out):
 
 
 @inlined
-def fill(model, data, blocks, i, k, out):
+def fill_coriolis(model, data, blocks, i, k, out):
     """Write row and column of coordinate k of link i, as far as its joint and all before it."""
     kind, pitch, own = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI) + k
     body, rate = rigid.load(data, i, COMPOSITE), load(blocks, i)

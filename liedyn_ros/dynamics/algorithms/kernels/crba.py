@@ -34,14 +34,14 @@ def crba(model, data, q, out):
         for k in range(joints.degrees(kind)):
             w, v = joints.screw(kind, pitch, k)
             m, f = rigid.apply(body, w, v)
-            fill(model, data, i, get_int(model, i, VI) + k, m, f, out)
-        add_to_parent(model, data, i, body)
+            fill_mass_matrix(model, data, i, get_int(model, i, VI) + k, m, f, out)
+        add_composite_to_parent(model, data, i, body)
     put(data, 0, COMPUTED, float(POSES + COMPOSITE_INERTIAS))
     return joints.finite(out.reshape(-1))
 
 
 @inlined
-def add_to_parent(model, data, i, body):
+def add_composite_to_parent(model, data, i, body):
     """Add the composite inertia of link i to that of its parent (13.10)."""
     parent = get_int(model, i, PARENT)
     if parent > 0:
@@ -51,7 +51,7 @@ def add_to_parent(model, data, i, body):
 
 
 @inlined
-def fill(model, data, i, column, m, f, out):
+def fill_mass_matrix(model, data, i, column, m, f, out):
     """Write the entries of a coordinate of link i: its wrench along all joints before (13.11)."""
     while i > 0:
         kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)

@@ -12,7 +12,7 @@ from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATIONS, add3, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH, POSES,
     POSITION, ROTATION, store3, TWISTS, VI, WRENCH, WRENCHES)
-from liedyn_ros.dynamics.tree.kernels.wrenches import fits, subtract_external
+from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
@@ -27,18 +27,18 @@ def rnea(model, data, q, v, a, external, tau):
     Returns whether the input is acceptable, the forces are finite, and tau has its own memory.
     """
     put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q) and joints.complete(model, v)
-            and joints.complete(model, a) and fits(model, external)):
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and joints.is_velocity(model, a) and fits_bodies(model, external)):
         return False
     if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
         return False
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
-        move(model, data, i, v, a)
+        move_link(model, data, i, v, a)
     subtract_external(model, data, external, WRENCH)
     for i in range(links - 1, 0, -1):
-        balance(model, data, i, tau)
+        balance_link(model, data, i, tau)
     for k in range(len(tau)):
         tau[k] += motion.dissipation(model, k, v[k])
     put(data, 0, COMPUTED, float(POSES + TWISTS + ACCELERATIONS + WRENCHES))
@@ -46,7 +46,7 @@ def rnea(model, data, q, v, a, external, tau):
 
 
 @inlined
-def move(model, data, i, v, a):
+def move_link(model, data, i, v, a):
     """Write twist, acceleration and net wrench of link i, its parent's motion being known."""
     w, u = motion.store_twist(model, data, i, v)  # (3.1)
     dw, du = motion.store_acceleration(model, data, i, v, a)
@@ -58,7 +58,7 @@ def move(model, data, i, v, a):
 
 
 @inlined
-def balance(model, data, i, tau):
+def balance_link(model, data, i, tau):
     """Write the forces of the joint of link i and add its wrench to the parent's."""
     kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
     m, f = load3(data, i, WRENCH), load3(data, i, WRENCH + 3)

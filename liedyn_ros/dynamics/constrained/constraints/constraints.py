@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
-from liedyn_ros.dynamics.constrained.kernels.position import residual
+from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.tree.inputs import refuse
@@ -49,14 +49,14 @@ class Constraints:
             model, dissipation, sum(function.rows for function in self.functions))
         self.m = self.data.m
         self._nearest = np.full(len(model.closures), math.nan)
-        self._residual = BoundKernel(residual, self.data.words)
+        self._residual = BoundKernel(closure_residuals, self.data.words)
 
     def make_room(self, order: int) -> bool:
         """Make room for series to an order; return whether the tables are new."""
         if order <= self.data.order:
             return False
         self.data.make_room(order)
-        self._residual = BoundKernel(residual, self.data.words)
+        self._residual = BoundKernel(closure_residuals, self.data.words)
         return True
 
     def write_functions(self, q: Array, v: Array) -> Array:

@@ -14,7 +14,7 @@ from liedyn_ros.jit.decorators import long_kernel
 
 
 @long_kernel
-def solve_batch(words, task, closed, external, q, v, a, tau, multipliers, wrenches, report):
+def solve_states(words, task, closed, external, q, v, a, tau, multipliers, wrenches, report):
     """
     Run solve_state on each state, in place; external may have no bodies.
 

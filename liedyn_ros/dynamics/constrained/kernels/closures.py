@@ -71,7 +71,7 @@ def write_arms(motion, c, k):
 
 
 @kernel
-def row(machine, motion, c, r, k):
+def row_wrench(machine, motion, c, r, k):
     """Return coefficient k of row r, of closure c, as a wrench on body b (12.9)."""
     kind = machine.row_kind[r]
     if kind > SCREW:
@@ -199,7 +199,7 @@ def write_jacobian(machine, motion, k):
     for c in range(len(machine.closure_kind)):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             for h in range(k + 1):
-                (m, f), screws = row(machine, motion, c, r, h), motion.screw[k - h]
+                (m, f), screws = row_wrench(machine, motion, c, r, h), motion.screw[k - h]
                 for j in range(machine.path_hull[2 * c], machine.path_hull[2 * c + 1], LANES):
                     entries = get_lanes(machine.path_sign, c, j) * (
                         vec3.dot(m, many3(screws, j, START))
@@ -308,7 +308,7 @@ def gather_wrenches(machine, motion, k):
 
 
 @kernel
-def wrench(machine, motion, c, k, first):
+def closure_wrench(machine, motion, c, k, first):
     """
     Return coefficient k of the wrench of a closure on body b.
 
@@ -317,12 +317,12 @@ def wrench(machine, motion, c, k, first):
     total = vec3.ZERO, vec3.ZERO
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
         for h in range(first, k + 1):
-            total = axpy6(motion.multiplier[r, k - h], row(machine, motion, c, r, h), total)
+            total = axpy6(motion.multiplier[r, k - h], row_wrench(machine, motion, c, r, h), total)
     return total
 
 
 @kernel
-def write_wrenches(machine, motion, k, factor, out):
+def write_closure_wrenches(machine, motion, k, factor, out):
     """
     Write factor times coefficient k of the wrenches (C, 6) on bodies b, in frames b.
 

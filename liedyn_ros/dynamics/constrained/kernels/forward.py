@@ -13,7 +13,7 @@ from liedyn_ros.jit.decorators import kernel
 
 
 @kernel
-def solve(machine, motion, room, free, rank, k, last):
+def solve_forward(machine, motion, room, free, rank, k, last):
     """
     Write coefficient k of accelerations, forces and multipliers.
 
@@ -25,7 +25,7 @@ def solve(machine, motion, room, free, rank, k, last):
             x[j] = motion.effort[j, k] - x[j]
         else:
             motion.effort[j, k] = x[j]
-    solution.respond(machine, room, free, rank, x, room.gamma, motion.multiplier[:, k])
+    solution.solve_constraints(machine, room, free, rank, x, room.gamma, motion.multiplier[:, k])
     for j in range(len(x)):
         if free[j]:
             motion.rate[k + 1, j] = x[j] / (k + 1.0)
@@ -34,7 +34,7 @@ def solve(machine, motion, room, free, rank, k, last):
             closures.write_jacobian(machine, motion, k)
         solution.take_least_norm(machine, motion, room, free, rank, k)
     if not (last and all_set(free)):
-        order.complete(machine, motion, free, k)
+        order.complete_order(machine, motion, free, k)
 
 
 @kernel

@@ -70,7 +70,7 @@ def write_mass(machine, motion, room):
 
 
 @kernel
-def factor(machine, free, room):
+def factor_tree_inertia(machine, free, room):
     """
     Factor M = L^T L over the free coordinates, in place; L is as sparse as M.
 
@@ -99,7 +99,7 @@ def factor(machine, free, room):
 
 
 @kernel
-def solve_transposed(machine, free, room, x):
+def solve_factor_transposed(machine, free, room, x):
     """Replace x by L^-T x on the free coordinates; those prescribed become zero."""
     for k in range(len(x) - 1, -1, -1):
         if not free[k]:
@@ -112,7 +112,7 @@ def solve_transposed(machine, free, room, x):
 
 
 @kernel
-def solve_rows_transposed(machine, free, room, table):
+def solve_factor_rows_transposed(machine, free, room, table):
     """Replace a table Y (nv, m) by L^-T Y, as solve_transposed does one column."""
     for k in range(len(machine.link) - 1, -1, -1):
         first, own = machine.ancestor_start[k], depth(machine, k) if free[k] else 0
@@ -126,7 +126,7 @@ def solve_rows_transposed(machine, free, room, table):
 
 
 @kernel
-def solve(machine, free, room, x):
+def solve_factor(machine, free, room, x):
     """Replace x by L^-1 x on the free coordinates; those prescribed become zero."""
     for k in range(len(x)):
         total, first = 0.0, machine.ancestor_start[k]

@@ -24,7 +24,7 @@ from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
 @kernel
-def prepare(motion, room, passive, weight):
+def factor_passive_columns(motion, room, passive, weight):
     """
     Factor W^-1/2 A_p, columns of length one; return whether their rank is full.
 
@@ -47,7 +47,7 @@ def prepare(motion, room, passive, weight):
 
 
 @kernel
-def solve(machine, motion, room, none_free, passive, weight, k):
+def solve_least_force(machine, motion, room, none_free, passive, weight, k):
     """
     Write coefficient k of forces and multipliers; no coordinate is free: none_free (nv,) is False.
 
@@ -79,4 +79,4 @@ def solve(machine, motion, room, none_free, passive, weight, k):
         motion.multiplier[r, k] = weight[r] * x[r]
     for j in range(len(need)):
         motion.effort[j, k] = need[j]
-    order.complete(machine, motion, none_free, k)
+    order.complete_order(machine, motion, none_free, k)

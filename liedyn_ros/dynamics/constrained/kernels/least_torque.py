@@ -22,7 +22,7 @@ from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
 @kernel
-def begin(machine, room, space, all_free, rank):
+def write_null_space(machine, room, space, all_free, rank):
     """Write a basis N = L^-1 Q_2 of the motions that the constraints leave, as rows."""
     size = len(all_free)
     for i in range(size - rank):
@@ -31,11 +31,11 @@ def begin(machine, room, space, all_free, rank):
             x[j] = 0.0
         x[rank + i] = 1.0
         orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-        inertia.solve(machine, all_free, room, x)
+        inertia.solve_factor(machine, all_free, room, x)
 
 
 @kernel
-def prepare(space, active, weight, freedom):
+def factor_actuators(space, active, weight, freedom):
     """
     Factor Q^-1/2 N_a; return whether the actuators move all that can move.
 
@@ -51,7 +51,7 @@ def prepare(space, active, weight, freedom):
 
 
 @kernel
-def solve(machine, motion, room, space, all_free, active, weight, rank, k):
+def solve_least_torque(machine, motion, room, space, all_free, active, weight, rank, k):
     """
     Write coefficient k of forces and multipliers.
 
@@ -83,7 +83,7 @@ def solve(machine, motion, room, space, all_free, active, weight, rank, k):
         space.size[i, k] = s[n]
         for j in active:
             motion.effort[j, k] += weight[j] * space.basis[0, i, j] * s[n]
-    write_multipliers(machine, motion, room, space, all_free, rank, k)
+    write_torque_multipliers(machine, motion, room, space, all_free, rank, k)
 
 
 @kernel
@@ -102,11 +102,11 @@ def move_basis(machine, motion, room, space, all_free, rank, k):
         for j in range(size):
             x[j] = z[j] if j < rank else 0.0
         orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-        inertia.solve(machine, all_free, room, x)
+        inertia.solve_factor(machine, all_free, room, x)
 
 
 @kernel
-def write_multipliers(machine, motion, room, space, all_free, rank, k):
+def write_torque_multipliers(machine, motion, room, space, all_free, rank, k):
     """Write coefficient k of the multipliers: A^T lam = tau_r - tau."""
     size, x = len(all_free), room.x
     for j in range(size):
@@ -114,7 +114,7 @@ def write_multipliers(machine, motion, room, space, all_free, rank, k):
         for h in range(1, k + 1):
             for r in range(len(room.rows)):
                 x[j] -= motion.jacobian[h, r, j] * motion.multiplier[r, k - h]
-    inertia.solve_transposed(machine, all_free, room, x)
+    inertia.solve_factor_transposed(machine, all_free, room, x)
     orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
     orthogonal.solve_r(room.rows, rank, x)
     for t in range(len(room.rows)):

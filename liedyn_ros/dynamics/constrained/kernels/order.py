@@ -20,14 +20,14 @@ from liedyn_ros.lie.kernels import vec3
 
 
 @kernel
-def begin(machine, motion, sought, free, frames, q, v, a, tau):
+def begin_state(machine, motion, sought, free, frames, q, v, a, tau):
     """
     Write the quantities of a state, and the given motion and forces.
 
     Given are, where sought, accelerations of coordinates that are not free and forces of those
     that are; else all of both. frames is how many of them are needed.
     """
-    series.begin(machine, motion, q, frames)
+    series.write_configuration(machine, motion, q, frames)
     scale = 1.0
     for j in range(len(v)):
         motion.rate[0, j] = v[j]
@@ -38,12 +38,12 @@ def begin(machine, motion, sought, free, frames, q, v, a, tau):
         scale /= k + 1.0
     closures.write_rows(machine, motion, START)
     closures.write_jacobian(machine, motion, START)
-    series.move(machine, motion, START)
+    series.write_twists(machine, motion, START)
     closures.write_relative_twists(machine, motion, START)
 
 
 @kernel
-def advance(machine, motion, room, external, frames, pressed, k, out):
+def advance_order(machine, motion, room, external, frames, pressed, k, out):
     """
     Write the forces (nv,) that the motion needs at order k, with lam_k = 0, and gamma (12.14).
 
@@ -51,15 +51,15 @@ def advance(machine, motion, room, external, frames, pressed, k, out):
     """
     series.extend(machine, motion, k, frames)
     closures.write_rows(machine, motion, k + 1)
-    series.move(machine, motion, k + 1)
+    series.write_twists(machine, motion, k + 1)
     closures.write_relative_twists(machine, motion, k + 1)
     closures.write_rates(machine, motion, k + 1, k + 1.0, room.gamma)
-    series.write_wrenches(machine, motion, k)
+    series.write_link_wrenches(machine, motion, k)
     if len(external) > 0:
         series.subtract_applied_wrenches(machine, motion, external, k)
     if pressed:
         closures.subtract_closure_wrenches(machine, motion, k)
-    series.gather(machine, motion, k)
+    series.sum_wrenches(machine, motion, k)
     series.write_joint_forces(machine, motion, k, out)
     if pressed:
         closures.subtract_function_forces(machine, motion, k, out)
@@ -80,7 +80,7 @@ def note_defect(machine, motion, room, k):
 
 
 @kernel
-def complete(machine, motion, free, k):
+def complete_order(machine, motion, free, k):
     """Add to twists, wrenches and forces what the solution of order k adds."""
     count, twists = len(machine.kind), motion.twist_change
     put_lanes(twists, count, START, spread(0.0))
@@ -138,11 +138,11 @@ def write_wrench_changes(machine, motion, k):
 
 
 @kernel
-def write(machine, motion, sought, k, scale, given, a, tau, multipliers, wrenches):
+def write_order(machine, motion, sought, k, scale, given, a, tau, multipliers, wrenches):
     """Write order k of forces, multipliers, wrenches and accelerations, given or sought."""
     for j in range(len(machine.link)):
         a[k, j] = scale * (k + 1.0) * motion.rate[k + 1, j] if sought else given[k, j]
         tau[k, j] = scale * motion.effort[j, k]
     for r in range(multipliers.shape[1]):
         multipliers[k, r] = scale * motion.multiplier[r, k]
-    closures.write_wrenches(machine, motion, k, scale, wrenches[k])
+    closures.write_closure_wrenches(machine, motion, k, scale, wrenches[k])

@@ -25,7 +25,7 @@ SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have
 
 
 @kernel
-def residual(words, q, turns, f, jacobian):
+def closure_residuals(words, q, turns, f, jacobian):
     """
     Write f (m,) and df (m, nv) by velocities; return whether the configuration is acceptable.
 
@@ -33,12 +33,12 @@ def residual(words, q, turns, f, jacobian):
     """
     tables = workspace_of(words)
     machine, motion = tables.machine, tables.motion
-    if not series.acceptable(machine, q):
+    if not series.is_configuration(machine, q):
         return False
-    series.begin(machine, motion, q, 2 * len(machine.closure_kind))
+    series.write_configuration(machine, motion, q, 2 * len(machine.closure_kind))
     jacobian[:] = 0.0
     for c in range(len(machine.closure_kind)):
-        write(machine, motion, c, turns, f, jacobian)
+        write_closure(machine, motion, c, turns, f, jacobian)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
         for j in range(len(machine.link)):
@@ -48,15 +48,15 @@ def residual(words, q, turns, f, jacobian):
 
 
 @kernel
-def write(machine, motion, c, turns, f, jacobian):
+def write_closure(machine, motion, c, turns, f, jacobian):
     """Write the rows of one closure."""
     kind, origin = machine.closure_kind[c], get3(motion.frame, c, START, ORIGIN)
     size = machine.closure_size[c, 0], machine.closure_size[c, 1]
-    to_b, r, p = relative(machine, motion, c)
+    to_b, r, p = relative_pose(machine, motion, c)
     if math.isnan(turns[c]) and kind == HELICAL:
         turns[c] = nearest_turns(r, p, size)
     for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
-        f[row] = value(kind, machine.row_kind[row], r, p, size, turns[c])
+        f[row] = row_residual(kind, machine.row_kind[row], r, p, size, turns[c])
     for at in range(machine.path_start[c], machine.path_start[c + 1]):
         j = machine.path[at]
         sign = machine.path_sign[c, j]
@@ -68,16 +68,16 @@ def write(machine, motion, c, turns, f, jacobian):
 
 
 @kernel
-def relative(machine, motion, c):
+def relative_pose(machine, motion, c):
     """Return the rotation from the inertial frame to frame b, and C = (R, p), of a closure."""
     a, b = frames_of(machine, c)
-    to_b, to_a = rows_of(motion, b), rows_of(motion, a)
+    to_b, to_a = axis_rows(motion, b), axis_rows(motion, a)
     apart = vec3.sub(get3(motion.frame, b, START, ORIGIN), get3(motion.frame, a, START, ORIGIN))
     return to_b, mat3.mul(to_a, mat3.transpose(to_b)), mat3.apply(to_a, apart)
 
 
 @kernel
-def rows_of(motion, f):
+def axis_rows(motion, f):
     """Return the rotation whose rows are the axes of a frame."""
     return (get3(motion.frame, f, START, AXES) + get3(motion.frame, f, START, AXES + 3)
             + get3(motion.frame, f, START, AXES + 6))
@@ -94,16 +94,16 @@ def is_open(machine, motion, gamma, q, v, limit):
     """
     Return whether a position or, beside its size, a velocity breaks the constraints.
 
-    It uses what order.begin has written of both frames of each closure, and gamma (m,) as room.
+    It uses what begin_state has written of both frames of each closure; scratch: gamma (m,).
     Positions of a user's functions are not known here.
     """
     for c in range(len(machine.closure_kind)):
-        _, r, p = relative(machine, motion, c)
+        _, r, p = relative_pose(machine, motion, c)
         size, kind = (machine.closure_size[c, 0], machine.closure_size[c, 1]), (
             machine.closure_kind[c])
         turns = nearest_turns(r, p, size) if kind == HELICAL else 0.0
         for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            if not abs(value(kind, machine.row_kind[row], r, p, size, turns)) <= limit:
+            if not abs(row_residual(kind, machine.row_kind[row], r, p, size, turns)) <= limit:
                 return True
     for row in range(len(machine.coupling) - machine.functions[0]):
         if not abs(coupling_residual(machine, row, q)) <= limit:
@@ -129,7 +129,7 @@ def coupling_residual(machine, r, q):
 
 
 @kernel
-def value(kind, row, r, p, size, turns):
+def row_residual(kind, row, r, p, size, turns):
     """Return the residual of a row at C = (R, p)."""
     if row == ALONG_ROD:
         return (vec3.dot(p, p) - size[1] * size[1]) / (2.0 * size[1])
@@ -141,7 +141,7 @@ def value(kind, row, r, p, size, turns):
         return tilt(r)[row]
     if row == SCREW:
         return p[2] - size[0] * (angle(r) + 2.0 * math.pi * turns)
-    return place(kind, r, p)[row - (ACROSS_X if row >= ACROSS_X else FORCE_X)]
+    return held_position(kind, r, p)[row - (ACROSS_X if row >= ACROSS_X else FORCE_X)]
 
 
 @kernel
@@ -158,7 +158,7 @@ def rate(kind, row, r, p, size, w, v):
         return tilt_rate(r, w)[row]
     if row == SCREW:
         return mat3.apply(r, v)[2] - size[0] * angle_rate(r, w)
-    return place_rate(kind, r, p, w, v)[row - (ACROSS_X if row >= ACROSS_X else FORCE_X)]
+    return held_position_rate(kind, r, p, w, v)[row - (ACROSS_X if row >= ACROSS_X else FORCE_X)]
 
 
 @kernel
@@ -202,7 +202,7 @@ def angle_rate(r, w):
 
 
 @kernel
-def place(kind, r, p):
+def held_position(kind, r, p):
     """Return the position that the rows of a kind hold."""
     if kind == HELICAL or kind == CYLINDRICAL:
         return turned_back(angle(r), p)
@@ -212,7 +212,7 @@ def place(kind, r, p):
 
 
 @kernel
-def place_rate(kind, r, p, w, v):
+def held_position_rate(kind, r, p, w, v):
     """Return the derivative of that position."""
     if kind == HELICAL or kind == CYLINDRICAL:
         th = angle(r)
@@ -231,7 +231,7 @@ def turned_back(th, p):
 
 
 @kernel
-def largest(values):
+def largest_magnitude(values):
     """Return the largest magnitude of values, NaN where one of them is NaN, 0 of none."""
     most = 0.0
     for value in values:

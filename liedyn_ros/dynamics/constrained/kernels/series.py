@@ -11,7 +11,7 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add_row, AXES, get3, get_row, get_rows, HEAVY, load3, load9, many3, ORIGIN, pick_poses,
+    add_row, AXES, columns3, columns9, get3, get_row, get_rows, HEAVY, many3, ORIGIN, pick_poses,
     pick_rows, place_rows, put3, put_many3, put_row, put_rows, ROUND, START, zeros)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
@@ -20,7 +20,7 @@ from liedyn_ros.lie.kernels import mat3, se3, vec3
 
 
 @kernel
-def acceptable(machine, q):
+def is_configuration(machine, q):
     """Return whether a configuration is finite and its quaternions are of unit length."""
     good = joints.finite(q)
     for i in range(len(machine.kind)):
@@ -29,19 +29,20 @@ def acceptable(machine, q):
 
 
 @kernel
-def begin(machine, motion, q, frames):
+def write_configuration(machine, motion, q, frames):
     """Write what the configuration alone decides: poses, screws, inertias, so many frames."""
     count = len(machine.kind)
     center = vec3.ZERO
     for i in range(count):
-        r, p = joints.placed(machine.kind[i], machine.pitch[i], load9(machine.placement, i),
-                             load3(machine.placement, i, 9), q, machine.qi[i])
+        r, p = joints.placed(machine.kind[i], machine.pitch[i], columns9(machine.placement, i),
+                             columns3(machine.placement, i, 9), q, machine.qi[i])
         parent = machine.parent[i]
         if parent < count:
-            r, p = se3.compose(load9(motion.pose, parent), load3(motion.pose, parent, 9), r, p)
-        store_pose(motion.pose, i, r, p)
+            r, p = se3.compose(columns9(motion.pose, parent), columns3(motion.pose, parent, 9), r,
+                               p)
+        store_row_pose(motion.pose, i, r, p)
         center = vec3.axpy(1.0 / count, p, center)
-    store_pose(motion.pose, count, mat3.IDENTITY, vec3.ZERO)
+    store_row_pose(motion.pose, count, mat3.IDENTITY, vec3.ZERO)
     vec3.store(motion.reference, 0, center)
     for i in range(count + 1):
         for c in range(3):
@@ -50,7 +51,7 @@ def begin(machine, motion, q, frames):
     for b in range(0, machine.heavy_links[0], LANES):
         write_moments(machine, motion, b)
     for i in range(count):
-        r, p = load9(motion.pose, i), load3(motion.pose, i, 9)
+        r, p = columns9(motion.pose, i), columns3(motion.pose, i, 9)
         for k in range(joints.degrees(machine.kind[i])):
             w, v = joints.screw(machine.kind[i], machine.pitch[i], k)
             w, v = se3.adjoint(r, p, w, v)  # (0.5)
@@ -61,8 +62,9 @@ def begin(machine, motion, q, frames):
         put_many3(motion.screw[0], j, START + 3, v)
     for f in range(frames):
         link = machine.frame_link[f]
-        r, p = se3.compose(load9(motion.pose, link), load3(motion.pose, link, 9),
-                           load9(machine.frame_placement, f), load3(machine.frame_placement, f, 9))
+        r, p = se3.compose(
+            columns9(motion.pose, link), columns3(motion.pose, link, 9),
+            columns9(machine.frame_placement, f), columns3(machine.frame_placement, f, 9))
         put3(motion.frame, f, START, ORIGIN, p)
         for c in range(3):
             put3(motion.frame, f, START, AXES + 3 * c, (r[c], r[3 + c], r[6 + c]))
@@ -81,7 +83,7 @@ def write_moments(machine, motion, b):
 
 
 @kernel
-def store_pose(pose, i, r, p):
+def store_row_pose(pose, i, r, p):
     """Write a pose into a row."""
     for c in range(9):
         pose[i, c] = r[c]
@@ -90,7 +92,7 @@ def store_pose(pose, i, r, p):
 
 
 @kernel
-def move(machine, motion, k):
+def write_twists(machine, motion, k):
     """Write coefficient k of all twists from rates and screws to that order."""
     count, step, twists = len(machine.kind), motion.step_row, motion.twist_row
     for j in range(0, len(machine.link), LANES):
@@ -192,7 +194,7 @@ def extend_moments(machine, motion, b, k):
 
 
 @kernel
-def write_wrenches(machine, motion, k):
+def write_link_wrenches(machine, motion, k):
     """Write coefficient k of the wrench that each link needs alone: momentum' less weight."""
     scale, weight = k + 1.0, (machine.gravity[0], machine.gravity[1], machine.gravity[2])
     clear_rows(motion.wrench_row, len(machine.kind) + 1)
@@ -254,7 +256,7 @@ def subtract_applied_wrenches(machine, motion, external, k):
 
 
 @kernel
-def gather(machine, motion, k):
+def sum_wrenches(machine, motion, k):
     """Add coefficient k of the wrench of each link to that of its parent."""
     for i in range(len(machine.kind) - 1, -1, -1):
         add_row(motion.wrench_row, machine.parent[i], get_lanes(motion.wrench_row, i, START))

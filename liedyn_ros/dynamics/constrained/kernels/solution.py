@@ -31,7 +31,7 @@ FLOOR = 1e-3  # acceleration, rad/s^2 or m/s^2, that counts as none in a defect
 
 
 @kernel
-def prepare(machine, motion, room, free, orthogonally):
+def factor_constraints(machine, motion, room, free, orthogonally):
     """
     Factor M and the rows of order zero over the free coordinates; orthogonally forbids Cholesky.
 
@@ -41,7 +41,7 @@ def prepare(machine, motion, room, free, orthogonally):
     for j in range(len(room.y)):
         room.y[j] = math.sqrt(get(room.mass, j, inertia.depth(machine, j)))
     write_scales(machine, motion, room)
-    code = inertia.factor(machine, free, room)
+    code = inertia.factor_tree_inertia(machine, free, room)
     if code != 0:
         return code
     count = len(room.rows)
@@ -72,7 +72,7 @@ def write_response(machine, motion, room, free):
         for at in range(machine.support_start[r], machine.support_start[r + 1]):
             j = machine.support[at]
             put(room.response, j, r, room.scale[r] * motion.jacobian[0, r, j])
-    inertia.solve_rows_transposed(machine, free, room, room.response)
+    inertia.solve_factor_rows_transposed(machine, free, room, room.response)
 
 
 @kernel
@@ -124,13 +124,13 @@ def write_basis(room, rank):
 
 
 @kernel
-def respond(machine, room, free, rank, x, gamma, multiplier):
+def solve_constraints(machine, room, free, rank, x, gamma, multiplier):
     """Replace x by the accelerations and write the multipliers of the independent rows."""
     count, size = len(room.rows), len(x)
-    inertia.solve_transposed(machine, free, room, x)
+    inertia.solve_factor_transposed(machine, free, room, x)
     if room.report[CHOLESKY] > 0.0:
-        respond_regularly(machine, room, x, gamma, multiplier)
-        inertia.solve(machine, free, room, x)
+        solve_well_conditioned(machine, room, x, gamma, multiplier)
+        inertia.solve_factor(machine, free, room, x)
         return
     orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
     z, largest = room.z, 0.0
@@ -152,11 +152,11 @@ def respond(machine, room, free, rank, x, gamma, multiplier):
         r = room.order[t]
         multiplier[r] = room.scale[r] * z[t] if t < rank else 0.0
     orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve(machine, free, room, x)
+    inertia.solve_factor(machine, free, room, x)
 
 
 @kernel
-def respond_regularly(machine, room, x, gamma, multiplier):
+def solve_well_conditioned(machine, room, x, gamma, multiplier):
     """Replace x by x + Y lam with Y^T (x + Y lam) = -gamma."""
     line, table = room.line, room.response
     for r in range(len(gamma)):
@@ -213,6 +213,6 @@ def take_least_norm(machine, motion, room, free, rank, k):
     for j in range(size):
         x[j] = room.z[j] if j < rank else 0.0
     orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve(machine, free, room, x)
+    inertia.solve_factor(machine, free, room, x)
     for j in range(size):
         motion.potential[j, k] = x[j] if free[j] else 0.0

@@ -18,7 +18,7 @@ import math
 from liedyn_ros.dynamics.constrained.kernels import (
     closures, forward, inverse, least_torque, order, solution)
 from liedyn_ros.dynamics.constrained.kernels.position import is_open
-from liedyn_ros.dynamics.constrained.kernels.series import acceptable
+from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
 from liedyn_ros.dynamics.tree.kernels.joints import finite
@@ -31,7 +31,7 @@ OPEN = -3  # the state is not on the constraints
 
 
 @kernel
-def solve(words, task, closed, external, q, v, a, tau, found):
+def solve_constrained(words, task, closed, external, q, v, a, tau, found):
     """
     Run solve_state for a caller from Python, to whom each argument costs time.
 
@@ -40,7 +40,7 @@ def solve(words, task, closed, external, q, v, a, tau, found):
     """
     tables = workspace_of(words)
     nv = len(tables.machine.link)
-    rows = rows_of(tables, found)
+    rows = count_orders(tables, found)
     if not (len(q) == tables.machine.nq[0] and len(v) == nv and len(a) == rows * nv
             and len(tau) == rows * nv):
         return REFUSED
@@ -50,7 +50,7 @@ def solve(words, task, closed, external, q, v, a, tau, found):
 
 
 @kernel
-def rows_of(tables, found):
+def count_orders(tables, found):
     """Return how many orders the flat array of all that is found has."""
     machine = tables.machine
     width = (2 * len(machine.link) + tables.motion.multiplier.shape[0]
@@ -87,16 +87,16 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
     kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
     machine, motion, freedom = tables.machine, tables.motion, tables.space
     room = tables.by_column if kind == LEAST_FORCE else tables.by_row
-    if not (acceptable(machine, q) and finite(v) and finite(external.reshape(-1))
+    if not (is_configuration(machine, q) and finite(v) and finite(external.reshape(-1))
             and readable(kind == HYBRID, free, given_a, given_tau)):
         return REFUSED
     frames = len(machine.frame_link) if len(external) else machine.moving_frames[0]
     examined = 2 * len(machine.closure_kind) if closed < math.inf else 0
-    order.begin(machine, motion, kind == HYBRID, free, max(frames, examined), q, v, given_a,
-                given_tau)
+    order.begin_state(machine, motion, kind == HYBRID, free, max(frames, examined), q, v, given_a,
+                      given_tau)
     if closed < math.inf and is_open(machine, motion, room.gamma, q, v, closed):
         return OPEN
-    code = prepare(machine, motion, room, freedom, kind, free, chosen, weight)
+    code = factor_task(machine, motion, room, freedom, kind, free, chosen, weight)
     if code != DONE:
         return code
     rank, scale = int(room.report[RANK]), 1.0
@@ -110,20 +110,21 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
         need = room.x if kind == HYBRID else room.y
         if kind == LEAST_TORQUE:
             need = freedom.need[k]
-        order.advance(machine, motion, room, external, frames, kind != LEAST_TORQUE, k, need)
+        order.advance_order(machine, motion, room, external, frames, kind != LEAST_TORQUE, k, need)
         if kind != HYBRID:
             order.note_defect(machine, motion, room, k + 1)
         if kind == HYBRID:
-            forward.solve(machine, motion, room, free, rank, k, k + 1 == len(a))
+            forward.solve_forward(machine, motion, room, free, rank, k, k + 1 == len(a))
         elif kind == LEAST_FORCE:
-            inverse.solve(machine, motion, room, free, chosen, weight, k)
+            inverse.solve_least_force(machine, motion, room, free, chosen, weight, k)
         else:
-            least_torque.solve(machine, motion, room, freedom, free, chosen, weight, rank, k)
+            least_torque.solve_least_torque(machine, motion, room, freedom, free, chosen, weight,
+                                            rank, k)
         scale *= max(k, 1)
         if kind == LEAST_TORQUE:
             closures.gather_wrenches(machine, motion, k)
-        order.write(machine, motion, kind == HYBRID, k, scale, given_a, a, tau, multipliers,
-                    wrenches)
+        order.write_order(machine, motion, kind == HYBRID, k, scale, given_a, a, tau, multipliers,
+                          wrenches)
     for k in range(REPORT_WIDTH):
         report[k] = room.report[k]
     good = finite(a.reshape(-1)) and finite(tau.reshape(-1)) and finite(multipliers.reshape(-1))
@@ -143,15 +144,15 @@ def readable(sought, free, a, tau):
 
 
 @kernel
-def prepare(machine, motion, room, freedom, task, free, chosen, weight):
+def factor_task(machine, motion, room, freedom, task, free, chosen, weight):
     """Factor what serves all orders, and return as solve_state does."""
     room.report[DEFECT] = 0.0
     if task == LEAST_FORCE:
-        return DONE if inverse.prepare(motion, room, chosen, weight) else UNMOVED
-    code = solution.prepare(machine, motion, room, free, task != HYBRID)
+        return DONE if inverse.factor_passive_columns(motion, room, chosen, weight) else UNMOVED
+    code = solution.factor_constraints(machine, motion, room, free, task != HYBRID)
     if code != DONE or task == HYBRID:
         return code
     rank = int(room.report[RANK])
-    least_torque.begin(machine, room, freedom, free, rank)
-    moved = least_torque.prepare(freedom, chosen, weight, len(free) - rank)
+    least_torque.write_null_space(machine, room, freedom, free, rank)
+    moved = least_torque.factor_actuators(freedom, chosen, weight, len(free) - rank)
     return DONE if moved else UNMOVED

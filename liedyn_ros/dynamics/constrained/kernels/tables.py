@@ -134,7 +134,7 @@ SPACE = Bundle(
 WORKSPACE = Bundle(
     'Workspace', machine=MACHINE, motion=MOTION, by_row=ROOM, by_column=ROOM, space=SPACE)
 
-# What solver.solve is told to seek: HYBRID where accelerations are sought, LEAST_FORCE none,
+# What solver.solve_constrained seeks: HYBRID where accelerations are sought, LEAST_FORCE none,
 # LEAST_TORQUE all; the rest is what inverse.py and least_torque.py say.
 TASK = Bundle(
     'Task',
@@ -308,13 +308,13 @@ def axpy6(s, x, y):
 
 
 @inlined
-def load3(table, i, c):
+def columns3(table, i, c):
     """Return three columns of row i."""
     return table[i, c], table[i, c + 1], table[i, c + 2]
 
 
 @inlined
-def load9(table, i):
+def columns9(table, i):
     """Return the first nine columns of row i."""
     return (table[i, 0], table[i, 1], table[i, 2], table[i, 3], table[i, 4], table[i, 5],
             table[i, 6], table[i, 7], table[i, 8])

@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.constraint_rates import (
-    constraint_series, SCRATCH_WIDTH, vary_forces, vary_rows)
+    constraint_series, SCRATCH_WIDTH, vary_constraint_forces, vary_row_series)
 from liedyn_ros.dynamics.tree.taylor import convolve
 
 
@@ -65,7 +65,7 @@ class ConstraintRates:
         y, count = self._coefficients(rates), len(rates)
         field = np.zeros((count, self._constraints.model.link_table.N + 1, 6))
         result = np.zeros((count, *self.rows.shape[1:]))
-        vary_rows(self._words, field, np.zeros((count, SCRATCH_WIDTH)), y, result)
+        vary_row_series(self._words, field, np.zeros((count, SCRATCH_WIDTH)), y, result)
         if self._constraints.functions:
             result[:, self._first:] += convolve(
                 self._slopes[:count], y, lambda slope, z: (slope @ z).T)
@@ -76,7 +76,7 @@ class ConstraintRates:
         lam, count = self._coefficients(multipliers), len(multipliers)
         n = self.rows.shape[2]
         result = np.zeros((count, n, n))
-        vary_forces(self._words, np.zeros((count, SCRATCH_WIDTH)), lam, result)
+        vary_constraint_forces(self._words, np.zeros((count, SCRATCH_WIDTH)), lam, result)
         if self._constraints.functions:
             result += convolve(self._slopes[:count], lam[:, self._first:],
                                lambda slope, x: np.einsum('ekj,k->je', slope, x))

@@ -59,7 +59,7 @@ class BatchTables:
         """Return the first state that was refused, their number if none, and the code."""
         data, orders = self._data, arrays[3].shape[1]  # of a
         data.make_room(orders - 1)
-        return batch.solve_batch(data.words, task.words, CLOSED_STATE, *arrays)
+        return batch.solve_states(data.words, task.words, CLOSED_STATE, *arrays)
 
 
 class Solver:
@@ -78,7 +78,7 @@ class Solver:
 
     def _bind(self) -> None:
         """Bind the kernel to the tables, which are new if they had to grow."""
-        self._kernel = BoundKernel(solver.solve, self.constraints.data.words)
+        self._kernel = BoundKernel(solver.solve_constrained, self.constraints.data.words)
 
     @cached_property
     def mobility(self) -> Mobility:

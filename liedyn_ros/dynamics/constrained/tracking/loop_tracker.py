@@ -183,7 +183,7 @@ class LoopTracker:
         self._good, _, self._trial = points
         self._report, self._room = np.zeros(REPORT_WIDTH), np.zeros(model.nv)
         self._kernel = BoundKernel(
-            tracking.follow, data.words, self._tables, *points)
+            tracking.complete_sample, data.words, self._tables, *points)
 
     def _run(self, command: int, positions: Array, rates: Array, q: Array, v: Array) -> int:
         """Run the kernel; functions are Python's and are evaluated where it stops for them."""

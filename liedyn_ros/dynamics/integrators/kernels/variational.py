@@ -42,22 +42,22 @@ STEP_WIDTH = 36
 def discrete_momenta(model, data, steps, q0, rate, step, start, end):
     """Write minus the derivative by q0, and that by q1; return whether all are good."""
     put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q0) and joints.complete(model, rate)):
+    if not (joints.acceptable(model, q0) and joints.is_velocity(model, rate)):
         return False
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
-        displace(model, data, steps, i, q0, rate, step)
-        store_wrenches(model, steps, i, step)
+        write_displacement(model, data, steps, i, q0, rate, step)
+        store_momenta(model, steps, i, step)
     for i in range(links - 1, 0, -1):
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        gather(model, steps, i, START, r, p, start)
+        gather_momenta(model, steps, i, START, r, p, start)
         r, p = load9(steps, i, NEXT_POSE), load3(steps, i, NEXT_POSE + 9)
-        gather(model, steps, i, END, r, p, end)
+        gather_momenta(model, steps, i, END, r, p, end)
     return joints.finite(start) and joints.finite(end)
 
 
 @inlined
-def displace(model, data, steps, i, q0, rate, step):
+def write_displacement(model, data, steps, i, q0, rate, step):
     """Write the displacement of link i in its own frame, its parent's being known."""
     motion.store_pose(model, data, i, q0)
     r0, p0 = load9(data, i, ROTATION), load3(data, i, POSITION)
@@ -89,7 +89,7 @@ def joint_displacement(model, i, rate, step):
 
 
 @inlined
-def store_wrenches(model, steps, i, step):
+def store_momenta(model, steps, i, step):
     """Write the momentum of link i about its origin at either end, in its frame there (3.17)."""
     r, p = load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9)
     mass, h, inertia = rigid.load(model, i, INERTIA)
@@ -109,7 +109,7 @@ def store_wrenches(model, steps, i, step):
 
 
 @inlined
-def gather(model, steps, i, at, r, p, out):
+def gather_momenta(model, steps, i, at, r, p, out):
     """Write the momenta of the joint of link i and add the wrench to that of the parent."""
     kind, parent = get_int(model, i, KIND), get_int(model, i, PARENT)
     m, f = load3(steps, i, at), load3(steps, i, at + 3)

@@ -19,7 +19,7 @@ from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes
 
 
 @inlined
-def factorize(before, matrix):
+def factor_tree_matrix(before, matrix):
     """Replace M by L below the diagonal and D on it; return k + 1 for a pivot k not above 0."""
     for k in range(len(before) - 1, -1, -1):
         if not matrix[k, k] > 0.0:
@@ -38,7 +38,7 @@ def factorize(before, matrix):
 
 
 @inlined
-def read(sides, start, by_q, by_v, by_inverse, by_gravity):
+def read_solutions(sides, start, by_q, by_v, by_inverse, by_gravity):
     """Read the negative solutions, and the inverse, of which one triangle was solved."""
     n = len(by_q)
     for i in range(n):
@@ -54,7 +54,7 @@ def read(sides, start, by_q, by_v, by_inverse, by_gravity):
 
 
 @inlined
-def solve(before, factors, sides, start):
+def solve_tree_matrix(before, factors, sides, start):
     """
     Replace the rows X (nv, width) of sides by those of M^-1 X.
 
@@ -64,7 +64,7 @@ def solve(before, factors, sides, start):
     for i in range(len(before) - 1, -1, -1):
         j = before[i]
         while j >= 0:
-            subtract(sides, get(factors, i, j), i, j, start, i)
+            subtract_row(sides, get(factors, i, j), i, j, start, i)
             j = before[j]
     for i in range(len(before)):
         scale = 1.0 / get(factors, i, i)
@@ -72,12 +72,12 @@ def solve(before, factors, sides, start):
             put_lanes(sides, i, c, scale * get_lanes(sides, i, c))
         j = before[i]
         while j >= 0:
-            subtract(sides, get(factors, i, j), j, i, start, i)
+            subtract_row(sides, get(factors, i, j), j, i, start, i)
             j = before[j]
 
 
 @inlined
-def subtract(sides, factor, source, target, start, k):
+def subtract_row(sides, factor, source, target, start, k):
     """Subtract a multiple of a row from another; in the identity, only columns from k on."""
     for c in range(0, start, LANES):
         put_lanes(sides, target, c, get_lanes(sides, target, c)

@@ -9,9 +9,10 @@
 """The Jacobians of forward dynamics, from those of inverse dynamics at its solution (13.15)."""
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
-from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import factorize, read, solve
+from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
+    factor_tree_matrix, read_solutions, solve_tree_matrix)
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
-    shared, square, write_jacobians)
+    is_square, shared, write_jacobians)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.memory import overlap
@@ -28,7 +29,7 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
     REFUSED for results of another shape, or that share memory with the input.
     """
     n = len(v)
-    if not (len(a) == n and square(by_q, n) and square(by_v, n) and square(by_tau, n)
+    if not (len(a) == n and is_square(by_q, n) and is_square(by_v, n) and is_square(by_tau, n)
             and by_gravity.shape == (n, 3)):
         return aba.REFUSED
     if (shared(by_q, q, v, tau, external) or shared(by_v, q, v, tau, external)
@@ -43,14 +44,14 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
     if not (write_jacobians(model, links, columns, q, v, a, external, sides, sides, factors, sides,
                             n, 2 * n) and joints.finite(factors.reshape(-1))):
         return aba.REFUSED
-    code = factorize(before, factors)
+    code = factor_tree_matrix(before, factors)
     if code > 0:
         return code
     start = sides.shape[1] - (n + LANES - 1) // LANES * LANES
     for i in range(n):
         put(sides, i, start + i, 1.0)
-    solve(before, factors, sides, start)
-    read(sides, start, by_q, by_v, by_tau, by_gravity)
+    solve_tree_matrix(before, factors, sides, start)
+    read_solutions(sides, start, by_q, by_v, by_tau, by_gravity)
     finite = (joints.finite(by_q.reshape(-1)) and joints.finite(by_v.reshape(-1))
               and joints.finite(by_tau.reshape(-1)))
     return aba.DONE if finite else aba.REFUSED

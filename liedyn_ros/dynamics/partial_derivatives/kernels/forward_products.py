@@ -28,8 +28,8 @@ def forward_product(model, data, table, q, v, tau, external, xq, xv, xtau, a, ou
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not (joints.complete(model, xq) and joints.complete(model, xv)
-            and joints.complete(model, xtau)):
+    if not (joints.is_velocity(model, xq) and joints.is_velocity(model, xv)
+            and joints.is_velocity(model, xtau)):
         return aba.REFUSED
     store_wrenches(model, data)
     multiply(model, data, table, None, q, v, a, xq, xv, None, out)
@@ -49,7 +49,7 @@ def forward_product_transposed(model, data, table, q, v, tau, external, y, a, by
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not joints.complete(model, y):
+    if not joints.is_velocity(model, y):
         return aba.REFUSED
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     store_wrenches(model, data)

@@ -8,7 +8,8 @@
 
 """The Jacobians of a, a', ... from those of tau, tau', ... at the same motion (13.37)."""
 
-from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import factorize, solve
+from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
+    factor_tree_matrix, solve_tree_matrix)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
 
@@ -26,22 +27,22 @@ def forward_rate_jacobians(before, factors, sides, given, by_q, by_v, by_tau):
     for a in range(n):
         for b in range(n):
             factors[a, b] = given[2][0, 0, a, b]
-    code = factorize(before, factors)
+    code = factor_tree_matrix(before, factors)
     if code > 0:
         return code
     for k in range(rows):
         first, end, width = block(k, n)
         own = sides[first:end].reshape(n, width)
-        begin(own, given[0][k], given[1][k], k)
+        write_same_order(own, given[0][k], given[1][k], k)
         for i in range(k):
             first, end, width = block(i, n)
-            subtract(own, given[2][k, i], sides[first:end].reshape(n, width))
-        solve(before, factors, own, own.shape[1])
-        read(own, 0, by_q[k])
-        read(own, 1, by_v[k])
+            subtract_lower_order(own, given[2][k, i], sides[first:end].reshape(n, width))
+        solve_tree_matrix(before, factors, own, own.shape[1])
+        read_block(own, 0, by_q[k])
+        read_block(own, 1, by_v[k])
         for j in range(rows):
             if j <= k:
-                read(own, 2 + j, by_tau[k, j])
+                read_block(own, 2 + j, by_tau[k, j])
             else:
                 by_tau[k, j] = 0.0
     return 0
@@ -63,7 +64,7 @@ def block(k, n):
 
 
 @kernel
-def read(own, j, by):
+def read_block(own, j, by):
     """Read nv columns of a block, the j-th ones."""
     n = len(by)
     for a in range(n):
@@ -72,7 +73,7 @@ def read(own, j, by):
 
 
 @kernel
-def begin(own, by_q, by_v, k):
+def write_same_order(own, by_q, by_v, k):
     """Write the part of q, v and tau^(k) at the same order."""
     n = len(own)
     for a in range(n):
@@ -85,7 +86,7 @@ def begin(own, by_q, by_v, k):
 
 
 @kernel
-def subtract(own, by_rate, earlier):
+def subtract_lower_order(own, by_rate, earlier):
     """Subtract the part through a derivative of lower order; by_rate has the zeros of the tree."""
     for a in range(len(own)):
         for b in range(len(own)):

@@ -18,7 +18,7 @@ from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameter_products import (
-    tables_of, vary_forces, weigh_forces)
+    tables_of, vary_inverse, weigh_forces)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import D_WRENCH, spread
 from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import add_pair, load_pair, store_pair
@@ -40,16 +40,16 @@ def hybrid_product(model, scratch, q, v, prescribed, a, tau, external, xq, xv, g
     those of parameter_products. Returns the code of hybrid.
     """
     _, table, data, _ = tables_of(model, scratch)
-    code = begin(model, data, q, v, prescribed, a, tau, external)
+    code = factor_hybrid(model, data, q, v, prescribed, a, tau, external)
     if code != aba.DONE:
         return code
-    if not (joints.complete(model, xq) and joints.complete(model, xv)
-            and joints.complete(model, given)):
+    if not (joints.is_velocity(model, xq) and joints.is_velocity(model, xv)
+            and joints.is_velocity(model, given)):
         return aba.REFUSED
     da, dtau = out[0], out[1]
     for k in range(len(v)):
         da[k] = given[k] if prescribed[k] else 0.0
-    vary_forces(model, scratch, q, v, a, external, xq, xv, da, vector, dtau)
+    vary_inverse(model, scratch, q, v, a, external, xq, xv, da, vector, dtau)
     for k in range(len(v)):
         da[k] = 0.0 if prescribed[k] else given[k] - dtau[k]
     solve_mass(model, data, da, da)  # and the twists of links at these rates
@@ -60,7 +60,7 @@ def hybrid_product(model, scratch, q, v, prescribed, a, tau, external, xq, xv, g
             da[k] = given[k]
         else:
             dtau[k] = given[k]
-    return aba.DONE if parameters.finite(out) else aba.REFUSED
+    return aba.DONE if parameters.all_finite(out) else aba.REFUSED
 
 
 @kernel
@@ -72,10 +72,10 @@ def hybrid_product_transposed(model, scratch, q, v, prescribed, a, tau, external
     scratch. Returns the code of hybrid.
     """
     _, table, data, _ = tables_of(model, scratch)
-    code = begin(model, data, q, v, prescribed, a, tau, external)
+    code = factor_hybrid(model, data, q, v, prescribed, a, tau, external)
     if code != aba.DONE:
         return code
-    if not joints.complete(model, y):
+    if not joints.is_velocity(model, y):
         return aba.REFUSED
     by_given, weights, by_a = by[2], by[3], by[4]
     for k in range(len(y)):
@@ -93,11 +93,11 @@ def hybrid_product_transposed(model, scratch, q, v, prescribed, a, tau, external
     for k in range(len(y)):
         if prescribed[k]:
             by_given[k] = by_a[k]
-    return aba.DONE if parameters.finite(by) and good else aba.REFUSED
+    return aba.DONE if parameters.all_finite(by) and good else aba.REFUSED
 
 
 @inlined
-def begin(model, data, q, v, prescribed, a, tau, external):
+def factor_hybrid(model, data, q, v, prescribed, a, tau, external):
     """Run hybrid dynamics, and leave factors of M_FF and the wrenches from the parents."""
     code = aba.hybrid(model, data, q, v, prescribed, a, tau, external)
     if code == aba.DONE:

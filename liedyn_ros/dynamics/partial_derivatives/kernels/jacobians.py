@@ -31,7 +31,7 @@ def inverse_jacobians(model, links, columns, q, v, a, external,
     memory.
     """
     n = len(v)
-    if not (square(by_q, n) and square(by_v, n) and square(by_a, n)
+    if not (is_square(by_q, n) and is_square(by_v, n) and is_square(by_a, n)
             and by_gravity.shape == (n, 3)):
         return False
     if (shared(by_q, q, v, a, external) or shared(by_v, q, v, a, external)
@@ -60,8 +60,8 @@ def write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, 
         return False
     for i in range(get_int(model, 0, LINKS) - 1, 0, -1):
         for k in range(joints.degrees(get_int(model, i, KIND))):
-            fill(model, links, columns, i, get_int(model, i, VI) + k,
-                 by_q, by_v, by_a, by_gravity, at_v, at_gravity)
+            fill_jacobians(model, links, columns, i, get_int(model, i, VI) + k,
+                           by_q, by_v, by_a, by_gravity, at_v, at_gravity)
         parent = get_int(model, i, PARENT)
         if parent > 0:  # (13.10)
             rigid.store(links, parent, INERTIA, rigid.add(
@@ -75,7 +75,7 @@ def write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, 
 
 
 @inlined
-def square(x, n):
+def is_square(x, n):
     """Return whether a matrix is (n, n)."""
     return x.shape[0] == n and x.shape[1] == n
 
@@ -87,7 +87,7 @@ def shared(x, q, v, a, external):
 
 
 @inlined
-def fill(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at_v, at_gravity):
+def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at_v, at_gravity):
     """Write the rows and columns of coordinate k of link i, with those before it (13.11)."""
     body = rigid.load(links, i, INERTIA)
     t, b = change.load(links, i, CHANGE)

@@ -16,7 +16,7 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load3, load9, PARENT,
     PITCH, store3, store9, VI)
-from liedyn_ros.dynamics.tree.kernels.wrenches import fits, on_link
+from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, on_link
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -30,8 +30,8 @@ def compute_motion(model, links, columns, q, v, a, external):
     Wrenches are summed over what a link carries, inertias and B are not. Returns whether the input
     is acceptable.
     """
-    if not (joints.acceptable(model, q) and joints.complete(model, v)
-            and joints.complete(model, a) and fits(model, external)):
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and joints.is_velocity(model, a) and fits_bodies(model, external)):
         return False
     place_ground(model, links, q)
     count = get_int(model, 0, LINKS)
@@ -59,7 +59,7 @@ def place_ground(model, links, q):
     store9(links, 0, ROTATION, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
     store3(links, 0, POSITION, vec3.ZERO)
     if get_int(model, 0, LINKS) > 1:
-        _, p = joints.pose(model, 1, q)
+        _, p = joints.joint_pose(model, 1, q)
         store3(links, 0, POSITION, vec3.neg(p))
     store_pair(links, 0, TWIST, vec3.ZERO, vec3.ZERO)
     store_pair(links, 0, ACCELERATION, vec3.ZERO, vec3.neg(load3(model, 0, GRAVITY)))
@@ -70,7 +70,7 @@ def store_motion(model, links, columns, i, q, v, a):
     """Write the motion and the columns of link i, its parent's motion being known."""
     parent, kind, vi = get_int(model, i, PARENT), get_int(model, i, KIND), get_int(model, i, VI)
     pitch = get(model, i, PITCH)
-    r, p = joints.pose(model, i, q)
+    r, p = joints.joint_pose(model, i, q)
     r, p = se3.compose(load9(links, parent, ROTATION), load3(links, parent, POSITION), r, p)
     store9(links, i, ROTATION, r)
     store3(links, i, POSITION, p)

@@ -30,29 +30,29 @@ from liedyn_ros.jit.simd import get_int, LANES
 
 
 @kernel
-def inverse_product(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
+def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
     """Write the JVP of products.inverse_product, with changes of the parameters."""
     _, _, data, _ = tables_of(model, scratch)
-    if not (rnea(model, data, q, v, a, external, out) and joints.complete(model, xq)
-            and joints.complete(model, xv) and joints.complete(model, xa)):
+    if not (rnea(model, data, q, v, a, external, out) and joints.is_velocity(model, xq)
+            and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
         return False
-    vary_forces(model, scratch, q, v, a, external, xq, xv, xa, vector, out)
+    vary_inverse(model, scratch, q, v, a, external, xq, xv, xa, vector, out)
     return joints.finite(out)
 
 
 @kernel
-def inverse_product_transposed(model, scratch, q, v, a, external, y, by, vector):
+def inverse_parameter_product_transposed(model, scratch, q, v, a, external, y, by, vector):
     """Write the VJP by q, v and a into by (3, nv), that by parameters into vector."""
     _, _, data, _ = tables_of(model, scratch)
-    if not (rnea(model, data, q, v, a, external, by[2]) and joints.complete(model, y)):
+    if not (rnea(model, data, q, v, a, external, by[2]) and joints.is_velocity(model, y)):
         return False
     good = weigh_forces(
         model, scratch, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
-    return parameters.finite(by) and good
+    return parameters.all_finite(by) and good
 
 
 @kernel
-def forward_product(model, scratch, q, v, tau, external, xq, xv, xtau, vector, out):
+def forward_parameter_product(model, scratch, q, v, tau, external, xq, xv, xtau, vector, out):
     """
     Write a and the JVP of forward_products.forward_product, with changes of the parameters.
 
@@ -62,11 +62,11 @@ def forward_product(model, scratch, q, v, tau, external, xq, xv, xtau, vector, o
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not (joints.complete(model, xq) and joints.complete(model, xv)
-            and joints.complete(model, xtau)):
+    if not (joints.is_velocity(model, xq) and joints.is_velocity(model, xv)
+            and joints.is_velocity(model, xtau)):
         return aba.REFUSED
     store_wrenches(model, data)
-    vary_forces(model, scratch, q, v, a, external, xq, xv, None, vector, da)
+    vary_inverse(model, scratch, q, v, a, external, xq, xv, None, vector, da)
     for k in range(len(da)):
         da[k] = xtau[k] - da[k]
     solve_mass(model, data, da, da)
@@ -74,7 +74,7 @@ def forward_product(model, scratch, q, v, tau, external, xq, xv, xtau, vector, o
 
 
 @kernel
-def forward_product_transposed(model, scratch, q, v, tau, external, y, by, vector):
+def forward_parameter_product_transposed(model, scratch, q, v, tau, external, y, by, vector):
     """
     Write a and the VJP by q, v and tau into by (4, nv), that by parameters into vector.
 
@@ -85,7 +85,7 @@ def forward_product_transposed(model, scratch, q, v, tau, external, y, by, vecto
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not joints.complete(model, y):
+    if not joints.is_velocity(model, y):
         return aba.REFUSED
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     store_wrenches(model, data)
@@ -93,7 +93,7 @@ def forward_product_transposed(model, scratch, q, v, tau, external, y, by, vecto
         model, scratch, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
     for k in range(len(by_q)):
         by_q[k], by_v[k] = -by_q[k], -by_v[k]
-    return aba.DONE if parameters.finite(by) and good else aba.REFUSED
+    return aba.DONE if parameters.all_finite(by) and good else aba.REFUSED
 
 
 @inlined
@@ -119,7 +119,7 @@ def parts_of(model, vector):
 
 
 @kernel
-def vary_forces(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
+def vary_inverse(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
     """Write the JVP of inverse dynamics at the motion in the scratch buffers."""
     bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, _ = parts_of(model, vector)

@@ -59,7 +59,7 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
     data has the motion of links. The first columns of parts are the perturbations.
     """
     align_stack()
-    store_external(bodies, external)
+    store_body_wrenches(bodies, external)
     for i in range(len(parts)):
         put_lanes(parts, i, DISPLACEMENT, spread(0.0))
         put_lanes(parts, i, LINK_WRENCH, spread(0.0))
@@ -90,7 +90,7 @@ def displace_joints(bodies, b, of_bodies):
     """Write displacements behind joints, and shifts that undo those of turned axes at q = 0."""
     x, y = picked(of_bodies, bodies, ITSELF, b, PLACEMENT), picked(
         of_bodies, bodies, ITSELF, b, PITCH - 7)
-    (r, _), (e, d) = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b)
+    (r, _), (e, d) = body_poses(bodies, BODY_POSE, b), body_poses(bodies, JOINT_POSE, b)
     turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), (y[4], y[5], y[6]))
     w, u = se3.adjoint(e, d, vec3.add(x[0:3], turn), x[3:6])
     put_eight(bodies, OWN, b, w, u, get_lanes(bodies, HAS_PITCH, b) * y[7])
@@ -103,7 +103,7 @@ def change_bodies(data, bodies, b, loaded, of_bodies):
     """Write the change of the net wrench of eight bodies by inertia, external wrench and shift."""
     x, y = (picked(of_bodies, bodies, ITSELF, b, EXTERNAL),
             picked(of_bodies, bodies, ITSELF, b, EXTERNAL + 8))
-    (r, p), shift = pose(bodies, BODY_POSE, b), eight(bodies, SHIFT, b)
+    (r, p), shift = body_poses(bodies, BODY_POSE, b), eight(bodies, SHIFT, b)
     shift = shift[0:3], shift[3:6]
     body = rigid.transport(r, p, (x[6], (x[7], y[0], y[1]), y[2:8]))
     body = rigid.add(body, displaced(rigid_of(bodies, b), shift))
@@ -125,7 +125,7 @@ def weigh_shifts(data, bodies, external, sign, of_bodies):
     shifts may be added before from_links. Returns whether the derivatives are finite.
     """
     align_stack()
-    store_external(bodies, external)
+    store_body_wrenches(bodies, external)
     put_lanes(bodies, SHIFT, LANES * bodies.shape[1], spread(0.0))
     zero = spread(0.0)
     for b in range(0, len(of_bodies), LANES):
@@ -160,7 +160,7 @@ def from_links(bodies, sign, parts, ground, of_bodies):
 @inlined
 def weigh_bodies(data, bodies, b, loaded, sign, of_bodies):
     """Write derivatives of eight bodies by inertias, wrenches and shifts; return zero_of them."""
-    r, p = pose(bodies, BODY_POSE, b)
+    r, p = body_poses(bodies, BODY_POSE, b)
     (w, u), (dw, du) = motion_of(data, bodies, b)
     y = picked(data, bodies, LINK, b, ORDER_CHANGE)
     yw, yu = y[0:3], y[3:6]
@@ -178,8 +178,8 @@ def weigh_bodies(data, bodies, b, loaded, sign, of_bodies):
     two = 2.0 * sign
     x = yw[0], yw[1], yw[2], yu[0], yu[1], yu[2], mass, h[0]
     y = h[1], h[2], sign * j[0], two * j[1], two * j[2], sign * j[3], two * j[4], sign * j[5]
-    place(of_bodies, bodies, b, EXTERNAL, x)
-    place(of_bodies, bodies, b, EXTERNAL + 8, y)
+    scatter_bodies(of_bodies, bodies, b, EXTERNAL, x)
+    scatter_bodies(of_bodies, bodies, b, EXTERNAL + 8, y)
     return zero_of(x) + zero_of(y)
 
 
@@ -187,14 +187,14 @@ def weigh_bodies(data, bodies, b, loaded, sign, of_bodies):
 def weigh_joints(bodies, b, sign, of_bodies):
     """Write the derivatives by the joints of eight bodies; return zero_of them."""
     x, shift = eight(bodies, OWN, b), eight(bodies, SHIFT, b)
-    (r, _), (e, d) = pose(bodies, BODY_POSE, b), pose(bodies, JOINT_POSE, b)
+    (r, _), (e, d) = body_poses(bodies, BODY_POSE, b), body_poses(bodies, JOINT_POSE, b)
     m, f = se3.adjoint_dual(e, d, vec3.scale(sign, x[0:3]), vec3.scale(sign, x[3:6]))
     turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), vec3.axpy(
         -sign, mat3.apply_t(r, shift[0:3]), m))
     pitch = (sign * get_lanes(bodies, HAS_PITCH, b)) * x[6]
     x, y = (*m, *f, turn[0], turn[1]), (m[2], *f, *turn, pitch)
-    place(of_bodies, bodies, b, PLACEMENT, x)
-    place(of_bodies, bodies, b, PITCH - 7, y)
+    scatter_bodies(of_bodies, bodies, b, PLACEMENT, x)
+    scatter_bodies(of_bodies, bodies, b, PITCH - 7, y)
     return zero_of(x) + zero_of(y)
 
 
@@ -206,7 +206,7 @@ def zero_of(x):
 
 
 @inlined
-def store_external(bodies, external):
+def store_body_wrenches(bodies, external):
     """Write the wrenches on bodies side by side."""
     for b in range(len(external)):
         for k in range(6):
@@ -216,7 +216,7 @@ def store_external(bodies, external):
 @inlined
 def on_links(bodies, b):
     """Return the wrenches on eight bodies in the frames of their links."""
-    r, p = pose(bodies, BODY_POSE, b)
+    r, p = body_poses(bodies, BODY_POSE, b)
     return se3.adjoint_inverse_dual(
         r, p, vec3_of(bodies, EXTERNAL_WRENCH, b), vec3_of(bodies, EXTERNAL_WRENCH + 3, b))
 
@@ -242,7 +242,7 @@ def mat3_of(bodies, at, b):
 
 
 @inlined
-def pose(bodies, at, b):
+def body_poses(bodies, at, b):
     """Return poses of eight bodies."""
     return mat3_of(bodies, at, b), vec3_of(bodies, at + 9, b)
 
@@ -299,7 +299,7 @@ def picked(table, bodies, index, b, at):
 
 
 @inlined
-def place(table, bodies, b, at, x):
+def scatter_bodies(table, bodies, b, at, x):
     """Write eight columns of the rows of eight bodies; columns behind the last body are lost."""
     rows = transposed(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])
     put_lanes(table, get_int(bodies, ITSELF, b + 7), at, rows[7])  # the last body comes last
@@ -354,7 +354,7 @@ def by_inertia(xw, xu, yw, yu):
 
 
 @inlined
-def finite(array):
+def all_finite(array):
     """Return whether all entries are finite; on long arrays faster than joints.finite."""
     row, end = rows_of(array, 0, 1, array.size), array.size - array.size % (4 * LANES)
     x = y = z = w = spread(0.0)

@@ -43,8 +43,8 @@ def inverse_product(model, data, table, q, v, a, external, xq, xv, xa, out):
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (rnea(model, data, q, v, a, external, out) and joints.complete(model, xq)
-            and joints.complete(model, xv) and joints.complete(model, xa)):
+    if not (rnea(model, data, q, v, a, external, out) and joints.is_velocity(model, xq)
+            and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
         return False
     multiply(model, data, table, None, q, v, a, xq, xv, xa, out)
     return joints.finite(out)
@@ -62,13 +62,13 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
         store3(table, 0, D_ACCELERATION + 3, vec3.neg(load3(parts, 0, GRAVITY)))
     for i in range(1, count):
         if get_int(model, i, KIND) == REVOLUTE:  # without a look at the kind at each step
-            vary(model, data, table, parts, i, REVOLUTE, q, v, a, xq, xv, xa)
+            vary_link(model, data, table, parts, i, REVOLUTE, q, v, a, xq, xv, xa)
         else:
-            vary(model, data, table, parts, i, get_int(model, i, KIND), q, v, a, xq, xv, xa)
+            vary_link(model, data, table, parts, i, get_int(model, i, KIND), q, v, a, xq, xv, xa)
     if parts is not None:
         store3(table, 0, D_ACCELERATION + 3, vec3.ZERO)
     for i in range(count - 1, 0, -1):
-        gather(model, data, table, parts, i, q, xq, out)
+        gather_force_changes(model, data, table, parts, i, q, xq, out)
     for k in range(len(out)):
         out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
 
@@ -83,7 +83,7 @@ def parent_motion(model, data, i, kind, v, a):
         return (((w[0], w[1], w[2] - rate), u), (
             (dw[0] - rate * w[1], dw[1] + rate * w[0], dw[2] - a[vi]),
             (du[0] - rate * u[1], du[1] + rate * u[0], du[2])))
-    ew, eu = joints.bracket(kind, pitch, w, u, v, vi)
+    ew, eu = joints.joint_bracket(kind, pitch, w, u, v, vi)
     sw, su = joints.relative_twist(kind, pitch, v, vi)
     aw, au = joints.relative_twist(kind, pitch, a, vi)
     return ((vec3.sub(w, sw), vec3.sub(u, su)),
@@ -91,7 +91,7 @@ def parent_motion(model, data, i, kind, v, a):
 
 
 @inlined
-def vary(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
+def vary_link(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
     """Write the change of the motion of link i (13.8), and of its wrench (13.9)."""
     pitch, vi = get(model, i, PITCH), get_int(model, i, VI)
     parent, r, p = get_int(model, i, PARENT), load9(data, i, ROTATION), load3(data, i, POSITION)
@@ -99,8 +99,8 @@ def vary(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
     (w0, u0), (dw, du) = parent_motion(model, data, i, kind, v, a)
     # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, S xv] + S xa (13.6)
     if parts is None:
-        (cw, cu), x = (joints.bracket(kind, pitch, w0, u0, xq, vi),
-                       joints.bracket(kind, pitch, dw, du, xq, vi))
+        (cw, cu), x = (joints.joint_bracket(kind, pitch, w0, u0, xq, vi),
+                       joints.joint_bracket(kind, pitch, dw, du, xq, vi))
     else:
         hw, hu = sum_of(displacement(model, data, parts, i, kind, q),
                         joints.relative_twist(kind, pitch, xq, vi))
@@ -113,7 +113,7 @@ def vary(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
         x = sum_of(x, sum_of(se3.ad(w, u, *rate), along_axis(parts, i, a[vi])))
     pw, pu = sum_of(se3.adjoint_inverse(r, p, *load_pair(table, parent, D_TWIST)), (cw, cu))
     x = sum_of(x, se3.adjoint_inverse(r, p, *load_pair(table, parent, D_ACCELERATION)))
-    x = sum_of(x, sum_of(se3.ad(w0, u0, cw, cu), joints.bracket(kind, pitch, w, u, xv, vi)))
+    x = sum_of(x, sum_of(se3.ad(w0, u0, cw, cu), joints.joint_bracket(kind, pitch, w, u, xv, vi)))
     if xa is not None:
         x = sum_of(x, joints.relative_twist(kind, pitch, xa, vi))
     store_pair(table, i, D_TWIST, pw, pu)
@@ -142,7 +142,7 @@ def along_axis(parts, i, x):
 
 
 @inlined
-def gather(model, data, table, parts, i, q, xq, out):
+def gather_force_changes(model, data, table, parts, i, q, xq, out):
     """Write the change of the joint forces of link i, and add its wrench to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
@@ -178,7 +178,7 @@ def inverse_product_transposed(model, data, table, q, v, a, external, y, by_q, b
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (rnea(model, data, q, v, a, external, by_a) and joints.complete(model, y)):
+    if not (rnea(model, data, q, v, a, external, by_a) and joints.is_velocity(model, y)):
         return False
     spread(model, data, y)
     multiply_transposed(model, data, table, None, q, v, a, y, by_q, by_v, by_a)
@@ -235,7 +235,8 @@ def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
     zm, zf = sum_of((cm, cf), se3.ad_dual(w, u, m, f))
     if kind == REVOLUTE:
         if parts is None:
-            by_q[vi] = turned(dw, du, m, f) + turned(w0, u0, cm, cf) + turned(yw, yu, fm, ff)
+            by_q[vi] = (revolute_moment(dw, du, m, f) + revolute_moment(w0, u0, cm, cf)
+                        + revolute_moment(yw, yu, fm, ff))
         by_v[vi] = zm[2]
         if by_a is not None:
             by_a[vi] = m[2]
@@ -266,6 +267,6 @@ def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
 
 
 @inlined
-def turned(w, u, m, f):
+def revolute_moment(w, u, m, f):
     """Return the moment of ad_V^T F about z, which is that of ad_{V0}^T F of a revolute joint."""
     return w[1] * m[0] - w[0] * m[1] + u[1] * f[0] - u[0] * f[1]

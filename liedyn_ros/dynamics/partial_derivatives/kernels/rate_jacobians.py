@@ -46,20 +46,20 @@ def inverse_rate_jacobians(model, links, columns, raw, gamma, factorial, q, moti
     empty. raw (3, rows, nv, nv) and gamma (rows, rows, 6, 6), or larger, are scratch buffers.
     """
     rows, count = len(by_q), get_int(model, 0, LINKS)
-    place(model, links, columns, q)
-    move(model, links, columns, factorial, motion, rows)
+    write_poses(model, links, columns, q)
+    write_motion_columns(model, links, columns, factorial, motion, rows)
     for i in range(1, count):
         push(links, i, count, rows)
     for b in range(external.shape[1]):
         i = get_int(model, body_row(model, b), CARRIER)
         if i > 0:
-            press(model, links, factorial, b, i, count, external, rows)
+            subtract_external_series(model, links, factorial, b, i, count, external, rows)
     raw[:] = 0.0
     for i in range(count - 1, 0, -1):
         first = get_int(model, i, VI)
         for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
             load_column(links, columns, i, count, k, motion.shape[1], rows)
-            fill(model, columns, i, k, factorial, motion.shape[1], rows, raw)
+            fill_rate_jacobians(model, columns, i, k, factorial, motion.shape[1], rows, raw)
         parent = get_int(model, i, PARENT)
         if parent > 0:  # (13.10)
             for m in range(rows):
@@ -72,12 +72,12 @@ def inverse_rate_jacobians(model, links, columns, raw, gamma, factorial, q, moti
 
 
 @kernel
-def place(model, links, columns, q):
+def write_poses(model, links, columns, q):
     """Write poses, screws and inertias."""
     place_ground(model, links, q)
     for i in range(1, get_int(model, 0, LINKS)):
         parent, kind = get_int(model, i, PARENT), get_int(model, i, KIND)
-        r, p = joints.pose(model, i, q)
+        r, p = joints.joint_pose(model, i, q)
         r, p = se3.compose(load9(links, parent, ROTATION), load3(links, parent, POSITION), r, p)
         for c in range(9):
             links[i, ROTATION + c] = r[c]
@@ -91,7 +91,7 @@ def place(model, links, columns, q):
 
 
 @kernel
-def move(model, links, columns, factorial, motion, rows):
+def write_motion_columns(model, links, columns, factorial, motion, rows):
     """Write screws, twists and accelerations, and the columns P, Q and R (13.6)."""
     count, nv = get_int(model, 0, LINKS), motion.shape[1]
     for m in range(rows + 1):
@@ -107,7 +107,7 @@ def move(model, links, columns, factorial, motion, rows):
             store_pair(links, m * count + i, TWIST, w, v)
             for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
                 if m < rows:  # s' = ad_V s (7.2)
-                    w, v = bracket(links, i, count, TWIST, columns, k, nv, S, m)
+                    w, v = bracket_coefficient(links, i, count, TWIST, columns, k, nv, S, m)
                     scale = 1.0 / (m + 1)
                     store_pair(columns, (m + 1) * nv + k, S, vec3.scale(scale, w),
                                vec3.scale(scale, v))
@@ -121,17 +121,17 @@ def move(model, links, columns, factorial, motion, rows):
         for i in range(1, count):
             first, parent = get_int(model, i, VI), get_int(model, i, PARENT)
             for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
-                p = bracket(links, parent, count, TWIST, columns, k, nv, S, m)
+                p = bracket_coefficient(links, parent, count, TWIST, columns, k, nv, S, m)
                 store_pair(columns, m * nv + k, P, p[0], p[1])
-                x = bracket(links, parent, count, TWIST, columns, k, nv, P, m)
-                y = bracket(links, parent, count, ACCELERATION, columns, k, nv, S, m)
+                x = bracket_coefficient(links, parent, count, TWIST, columns, k, nv, P, m)
+                y = bracket_coefficient(links, parent, count, ACCELERATION, columns, k, nv, S, m)
                 store_pair(columns, m * nv + k, Q, vec3.add(x[0], y[0]), vec3.add(x[1], y[1]))
-                x = bracket(links, i, count, TWIST, columns, k, nv, S, m)
+                x = bracket_coefficient(links, i, count, TWIST, columns, k, nv, S, m)
                 store_pair(columns, m * nv + k, R, vec3.add(x[0], p[0]), vec3.add(x[1], p[1]))
 
 
 @kernel
-def bracket(links, i, count, at, columns, k, nv, column, m):
+def bracket_coefficient(links, i, count, at, columns, k, nv, column, m):
     """Return coefficient m of the bracket of a twist of link i and a column of coordinate k."""
     w, v = vec3.ZERO, vec3.ZERO
     for n in range(m + 1):
@@ -167,11 +167,11 @@ def push(links, i, count, rows):
             fm, ff = vec3.sub(fm, x[0]), vec3.sub(ff, x[1])
         store_pair(links, row, FORCE, fm, ff)
         if m + 1 < rows:
-            turn(links, i, count, m)
+            advance_inertia(links, i, count, m)
 
 
 @kernel
-def turn(links, i, count, m):
+def advance_inertia(links, i, count, m):
     """Write coefficient m + 1 of the inertia of a link: -(I ad_V + ad_V^T I) (Ali 61)."""
     h, j, scale = vec3.ZERO, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.0 / (m + 1)
     for n in range(m + 1):
@@ -192,7 +192,7 @@ def turn(links, i, count, m):
 
 
 @kernel
-def press(model, links, factorial, b, i, count, external, rows):
+def subtract_external_series(model, links, factorial, b, i, count, external, rows):
     """Subtract the wrench on a body, whose series is in the frame of the body, from a link's."""
     for first in range(rows):  # fixed to the body: y' = -ad_V^T y
         y = on_link(model, b, external[first])
@@ -245,7 +245,7 @@ def load_column(links, columns, i, count, k, nv, rows):
 
 
 @kernel
-def fill(model, columns, i, k, factorial, nv, rows, raw):
+def fill_rate_jacobians(model, columns, i, k, factorial, nv, rows, raw):
     """Write rows and columns of coordinate k of link i, with those before it (13.11)."""
     own = i
     while i > 0:
@@ -255,14 +255,14 @@ def fill(model, columns, i, k, factorial, nv, rows, raw):
                 by_q, by_v, by_a, after_q, after_v = 0.0, 0.0, 0.0, 0.0, 0.0
                 for n in range(m + 1):
                     x, y = n * nv + j, (m - n) * nv + k
-                    by_q += dot(columns, x, S, y, OWN if i == own else CARRIED)
-                    by_v += dot(columns, x, S, y, Z)
-                    by_a += dot(columns, x, S, y, G)
+                    by_q += dot_columns(columns, x, S, y, OWN if i == own else CARRIED)
+                    by_v += dot_columns(columns, x, S, y, Z)
+                    by_a += dot_columns(columns, x, S, y, G)
                     if i != own:
                         moment = load3(columns, y, K)
-                        after_q += (dot(columns, x, Q, y, G)
+                        after_q += (dot_columns(columns, x, Q, y, G)
                                     + vec3.dot(moment, load3(columns, x, P)))
-                        after_v += (dot(columns, x, R, y, G)
+                        after_v += (dot_columns(columns, x, R, y, G)
                                     + vec3.dot(moment, load3(columns, x, S)))
                 scale = factorial[m]
                 raw[0, m, j, k], raw[1, m, j, k] = scale * by_q, scale * by_v
@@ -274,7 +274,7 @@ def fill(model, columns, i, k, factorial, nv, rows, raw):
 
 
 @kernel
-def dot(columns, x, at_x, y, at_y):
+def dot_columns(columns, x, at_x, y, at_y):
     """Return the product of six columns of two rows."""
     a, b = load_pair(columns, x, at_x)
     c, d = load_pair(columns, y, at_y)
@@ -289,9 +289,10 @@ def combine(model, i, raw, gamma, factorial, motion, by_q, by_v, by_a):
     for k in range(len(by_q)):
         for a in range(raw.shape[2]):
             for c in range(size):
-                by_q[k, a, first + c] = turned(raw, gamma, factorial, k, 0, a, first, c, size)
+                by_q[k, a, first + c] = displaced_part(
+                    raw, gamma, factorial, k, 0, a, first, c, size)
                 for j in range(1, k + 3):
-                    total = turned(raw, gamma, factorial, k, j, a, first, c, size)
+                    total = displaced_part(raw, gamma, factorial, k, j, a, first, c, size)
                     for m in range(1, 3):  # by v^(m-1): j - i = m
                         n = j - m
                         if 0 <= n <= k:
@@ -303,7 +304,7 @@ def combine(model, i, raw, gamma, factorial, motion, by_q, by_v, by_a):
 
 
 @kernel
-def turned(raw, gamma, factorial, k, j, a, first, c, size):
+def displaced_part(raw, gamma, factorial, k, j, a, first, c, size):
     """Return the part of (13.34) by displacements that follow from v^(j-1), from q for j = 0."""
     if size == 1:  # Gamma is the identity
         return choose(factorial, k, j) * raw[0, k - j, a, first] if j <= k else 0.0

@@ -41,14 +41,14 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
     Returns whether the input is acceptable and the result is finite.
     """
     if not (compute_motion(model, links, columns, q, v, a, external)
-            and joints.complete(model, y) and joints.complete(model, xq)
-            and joints.complete(model, xv) and joints.complete(model, xa)):
+            and joints.is_velocity(model, y) and joints.is_velocity(model, xq)
+            and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
         return False
     for at in (Y, D_Y, D_TWIST, D_ACCELERATION):
         store_pair(table, 0, at, vec3.ZERO, vec3.ZERO)
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
-        vary_motion(model, links, columns, table, i, v, y, xq, xv, xa)
+        vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa)
         vary_sums(links, table, i)
     for i in range(count - 1, 0, -1):
         vary_gradient(model, links, columns, table, i, by_q, by_v, by_a)
@@ -63,25 +63,25 @@ def less_bracket(hw, hv, x, y):
 
 
 @inlined
-def vary_motion(model, links, columns, table, i, v, y, xq, xv, xa):
+def vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa):
     """Write the variation of the motion of link i, its parent's being known."""
     parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
     zero = (vec3.ZERO, vec3.ZERO)
     h, yy, sv, rate, push = zero, load_pair(table, parent, Y), zero, zero, zero
     for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
         s = load_pair(columns, k, S)
-        h, yy, sv = axpy(xq[k], s, h), axpy(y[k], s, yy), axpy(v[k], s, sv)
-        rate, push = axpy(xv[k], s, rate), axpy(xa[k], s, push)
+        h, yy, sv = twist_axpy(xq[k], s, h), twist_axpy(y[k], s, yy), twist_axpy(v[k], s, sv)
+        rate, push = twist_axpy(xv[k], s, rate), twist_axpy(xa[k], s, push)
     y0 = load_pair(table, parent, Y)
     dy = less_bracket(h[0], h[1], load_pair(table, parent, D_Y), y0)
     dv0 = less_bracket(
         h[0], h[1], load_pair(table, parent, D_TWIST), load_pair(links, parent, TWIST))
     da0 = less_bracket(h[0], h[1], load_pair(table, parent, D_ACCELERATION),
                        load_pair(links, parent, ACCELERATION))
-    dv = axpy(1.0, dv0, rate)
+    dv = twist_axpy(1.0, dv0, rate)
     w, u = load_pair(links, i, TWIST)
     first, second = se3.ad(dv[0], dv[1], sv[0], sv[1]), se3.ad(w, u, rate[0], rate[1])
-    da = axpy(1.0, da0, axpy(1.0, push, axpy(1.0, first, second)))
+    da = twist_axpy(1.0, da0, twist_axpy(1.0, push, twist_axpy(1.0, first, second)))
     store_pair(table, i, DISPLACEMENT, h[0], h[1])
     store_pair(table, i, Y, yy[0], yy[1])
     store_pair(table, i, D_Y, dy[0], dy[1])
@@ -128,15 +128,16 @@ def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
         s, p = load_pair(columns, k, S), load_pair(columns, k, P)
         q, r = load_pair(columns, k, Q), load_pair(columns, k, R)
         dp = se3.ad(dv0[0], dv0[1], s[0], s[1])
-        dq = axpy(1.0, se3.ad(da0[0], da0[1], s[0], s[1]), axpy(
+        dq = twist_axpy(1.0, se3.ad(da0[0], da0[1], s[0], s[1]), twist_axpy(
             1.0, se3.ad(dv0[0], dv0[1], p[0], p[1]), se3.ad(v0[0], v0[1], dp[0], dp[1])))
-        dr = axpy(1.0, dp, se3.ad(dv[0], dv[1], s[0], s[1]))
+        dr = twist_axpy(1.0, dp, se3.ad(dv[0], dv[1], s[0], s[1]))
         turned = se3.ad(y0[0], y0[1], s[0], s[1])
         dturned = se3.ad(dy0[0], dy0[1], s[0], s[1])
-        by_q[k] = (dot(dq, al) + dot(q, dal) + vec3.dot(dp[0], be) + vec3.dot(p[0], dbe)
-                   + dot(dturned, force) + dot(turned, dforce))
-        by_v[k] = dot(dr, al) + dot(r, dal) + vec3.dot(s[0], dbe)
-        by_a[k] = dot(s, dal)
+        by_q[k] = (twist_power(dq, al) + twist_power(q, dal)
+                   + vec3.dot(dp[0], be) + vec3.dot(p[0], dbe)
+                   + twist_power(dturned, force) + twist_power(turned, dforce))
+        by_v[k] = twist_power(dr, al) + twist_power(r, dal) + vec3.dot(s[0], dbe)
+        by_a[k] = twist_power(s, dal)
     if parent > 0:
         hw, hv = load_pair(table, i, DISPLACEMENT)
         hand_on(table, parent, AL, al)
@@ -156,12 +157,12 @@ def hand_on(table, parent, at, x):
 
 
 @inlined
-def axpy(s, x, y):
+def twist_axpy(s, x, y):
     """Return s x + y of twists."""
     return vec3.axpy(s, x[0], y[0]), vec3.axpy(s, x[1], y[1])
 
 
 @inlined
-def dot(x, y):
+def twist_power(x, y):
     """Return the power of a twist and a wrench."""
     return vec3.dot(x[0], y[0]) + vec3.dot(x[1], y[1])

@@ -27,13 +27,13 @@ def solve_mass(model, data, y, x):
     store3(data, 0, ORDER_CHANGE, vec3.ZERO)
     store3(data, 0, ORDER_CHANGE + 3, vec3.ZERO)
     for i in range(count - 1, 0, -1):
-        eliminate(model, data, i, y, x)
+        eliminate_joint(model, data, i, y, x)
     for i in range(1, count):
         substitute(model, data, i, x)
 
 
 @inlined
-def eliminate(model, data, i, y, x):
+def eliminate_joint(model, data, i, y, x):
     """Write t = Psi (y - S^T p) of link i, and add its bias wrench to its parent's."""
     kind, pitch, parent = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, PARENT)
     m, f = load3(data, i, ORDER_WRENCH), load3(data, i, ORDER_WRENCH + 3)

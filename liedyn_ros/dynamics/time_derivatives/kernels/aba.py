@@ -16,9 +16,9 @@ accelerations, and one solution of the factored system (theory 7.7).
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion, solution
-from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
-    add_to_parent, store_efforts, store_net_wrench)
+    add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
@@ -27,31 +27,31 @@ from liedyn_ros.jit.simd import get_int
 
 
 @kernel
-def hybrid(model, data, series, q, v, prescribed, a, tau, external):
+def hybrid_derivatives(model, data, series, q, v, prescribed, a, tau, external):
     """
     Write the derivatives (r + 1, nv) of accelerations not prescribed and forces not given.
 
-    external (r + 1, B, 6) may have no rows. Returns what kernels.aba.hybrid returns.
+    external (r + 1, B, 6) may have no rows. Returns what kernels.aba.hybrid_derivatives returns.
     """
-    if (a.shape != tau.shape or len(a) == 0 or not conversion.fits(model, external, len(a))
+    if (a.shape != tau.shape or len(a) == 0 or not conversion.fits_orders(model, external, len(a))
             or overlap(a, tau) or overlap(a, q) or overlap(a, v) or overlap(a, external)):
         return aba.REFUSED
     for k in range(1, len(a)):
         if not aba.given(model, prescribed, a[k], tau[k]):
             return aba.REFUSED
     loaded, size = len(external) > 0, len(a) + 1
-    code = aba.solve(model, data, q, v, prescribed, a[0], tau[0],
-                     external[0] if loaded else external.reshape(-1, 6))
+    code = aba.articulated_body(model, data, q, v, prescribed, a[0], tau[0],
+                                external[0] if loaded else external.reshape(-1, 6))
     if code != aba.DONE or len(a) == 1:
         return code
-    conversion.store_external(model, series, external, 0, size)
+    conversion.store_external_series(model, series, external, 0, size)
     conversion.store_ground(model, series, size)
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
         conversion.store_poses(model, series, i, q, 0, size)
         conversion.store_given(model, series, i, v, prescribed, a, tau, 0, size, 1)
         store_velocity(model, series, i, size)
-    solve(model, data, series, prescribed, size, 1, loaded)
+    solve_orders(model, data, series, prescribed, size, 1, loaded)
     for i in range(1, links):
         conversion.load_sought(model, series, i, v, prescribed, a, tau, 0, size, 1)
     good = joints.finite(a.reshape(-1)) and joints.finite(tau.reshape(-1))
@@ -59,18 +59,18 @@ def hybrid(model, data, series, q, v, prescribed, a, tau, external):
 
 
 @inlined
-def solve(model, data, series, prescribed, size, first, loaded):
+def solve_orders(model, data, series, prescribed, size, first, loaded):
     """Write rates and efforts of all orders from a first on, those before being known."""
     links = get_int(model, 0, LINKS)
     for k in range(size - 1):
         for i in range(1, links):
-            store_motion(model, series, i, k, size)
+            store_motion_series(model, series, i, k, size)
             store_net_wrench(model, series, i, k, size, loaded)
         for i in range(links - 1, 0, -1):
             if k >= first:
-                solution.eliminate(model, data, series, prescribed, i, k, size)
+                solution.eliminate_coefficient(model, data, series, prescribed, i, k, size)
             if get_int(model, i, PARENT) > 0:
-                add_to_parent(model, series, i, k, size)
+                add_wrench_to_parent(model, series, i, k, size)
         for i in range(1, links if k >= first else 0):
-            solution.solve(model, data, series, prescribed, i, k, size)
+            solution.solve_link(model, data, series, prescribed, i, k, size)
             store_efforts(model, series, i, k, size)

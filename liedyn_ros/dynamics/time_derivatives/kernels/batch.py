@@ -30,16 +30,16 @@ def inverse_batch(model, series, q, v, a, external, tau):
                     and joints.finite(a[s].reshape(-1))):
                 return s, REFUSED
             if loaded:
-                if not conversion.fits(model, external[s], a.shape[1]):
+                if not conversion.fits_orders(model, external[s], a.shape[1]):
                     return s, REFUSED
-                conversion.store_external(model, series, external[s], lane, size)
+                conversion.store_external_series(model, series, external[s], lane, size)
         conversion.store_ground(model, series, size)
         for i in range(1, links):
             conversion.store_poses(model, series, i, q, first, size)
             conversion.store_rates(model, series, i, v, a, first, size)
-            rnea.move(model, series, i, size, loaded)
+            rnea.move_coefficient(model, series, i, size, loaded)
         for i in range(links - 1, 0, -1):
-            rnea.balance(model, series, i, size)
+            rnea.balance_coefficient(model, series, i, size)
             conversion.load_efforts(model, series, i, v, tau, first, size)
         for s in range(first, min(first + LANES, states)):
             if not joints.finite(tau[s].reshape(-1)):
@@ -55,26 +55,26 @@ def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
     for first in range(0, states, LANES):
         for lane in range(LANES):
             s = min(first + lane, states - 1)
-            if not (joints.acceptable(model, q[s]) and joints.complete(model, v[s])):
+            if not (joints.acceptable(model, q[s]) and joints.is_velocity(model, v[s])):
                 return s, REFUSED
             for k in range(a.shape[1]):
                 if not order_zero.given(model, prescribed, a[s, k], tau[s, k]):
                     return s, REFUSED
             if loaded:
-                if not conversion.fits(model, external[s], a.shape[1]):
+                if not conversion.fits_orders(model, external[s], a.shape[1]):
                     return s, REFUSED
-                conversion.store_external(model, series, external[s], lane, size)
+                conversion.store_external_series(model, series, external[s], lane, size)
         conversion.store_ground(model, series, size)
         for i in range(1, links):
             conversion.store_poses(model, series, i, q, first, size)
             conversion.store_given(model, series, i, v, prescribed, a, tau, first, size, 0)
             store_velocity(model, series, i, size)
-        factorization.factor(model, data, series, prescribed, size)
+        factorization.factor_articulated(model, data, series, prescribed, size)
         for lane in range(LANES):
             code = factorization.singular(model, data, prescribed, lane)
             if code != DONE:
                 return min(first + lane, states - 1), code
-        aba.solve(model, data, series, prescribed, size, 0, loaded)
+        aba.solve_orders(model, data, series, prescribed, size, 0, loaded)
         for i in range(1, links):
             conversion.load_sought(model, series, i, v, prescribed, a, tau, first, size, 0)
         for s in range(first, min(first + LANES, states)):

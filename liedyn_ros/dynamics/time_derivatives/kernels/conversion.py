@@ -50,11 +50,11 @@ def store_poses(model, series, i, q, first, size):
     """Write coefficient 0 of the pose of the joint of link i."""
     for lane in range(lanes_of(series)):
         s = min(first + lane, len(q) - 1)
-        store_pose(model, series, i, q[s] if q.ndim == 2 else q, lane, size)
+        store_joint_pose(model, series, i, q[s] if q.ndim == 2 else q, lane, size)
 
 
 @inlined
-def store_pose(model, series, i, q, lane, size):
+def store_joint_pose(model, series, i, q, lane, size):
     """Write coefficient 0 of the pose of the joint of link i, of one state."""
     kind, row, qi = get_int(model, i, KIND), i * size, get_int(model, i, QI)
     if kind < SPHERICAL:
@@ -69,13 +69,13 @@ def store_pose(model, series, i, q, lane, size):
             for j in range(3):
                 put_lane(series, row, POSITION + j, lane, q[qi + j])
             qi += 3
-        r = joints.rotation((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))
+        r = joints.rotation_of_quaternion((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))
         for j in range(9):
             put_lane(series, row, ROTATION + j, lane, r[j])
 
 
 @inlined
-def fits(model, external, orders):
+def fits_orders(model, external, orders):
     """Return whether there are finite wrenches (orders, B, 6) on all bodies, or none (0, B, 6)."""
     if len(external) == 0:
         return True
@@ -84,7 +84,7 @@ def fits(model, external, orders):
 
 
 @inlined
-def store_external(model, series, external, lane, size):
+def store_external_series(model, series, external, lane, size):
     """Write the wrenches on links from derivatives (r + 1, B, 6) of those on bodies."""
     for k in range(len(external)):
         scale = INVERSE_FACTORIAL[k]

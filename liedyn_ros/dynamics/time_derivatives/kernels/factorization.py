@@ -27,7 +27,7 @@ from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 @inlined
-def factor(model, data, series, prescribed, size):
+def factor_articulated(model, data, series, prescribed, size):
     """Write articulated inertias, gains and inverse pivots, and the margin of each pivot."""
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
@@ -36,7 +36,7 @@ def factor(model, data, series, prescribed, size):
         kind, parent, pitch = (
             get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH))
         body = articulated.load(data, i)  # (3.7)
-        smallest = pivots.MIN_PIVOT * aba.scale(kind, pitch, body)
+        smallest = pivots.MIN_PIVOT * aba.pivot_scale(kind, pitch, body)
         for k in range(joints.degrees(kind) - 1, -1, -1):
             j = get_int(model, i, VI) + k
             if not is_prescribed(prescribed, j):
@@ -50,7 +50,7 @@ def factor(model, data, series, prescribed, size):
                 store3(data, row, GAIN + 3, gf)
                 body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
         if parent > 0:
-            r = rotation(kind, model, series, i, i * size)
+            r = lane_rotation(kind, model, series, i, i * size)
             p = position(kind, model, series, i, i * size)
             articulated.store(data, parent, articulated.add(
                 articulated.load(data, parent), articulated.transport(r, p, body)))  # (3.11)
@@ -71,7 +71,7 @@ def singular(model, data, prescribed, lane):
 
 
 @inlined
-def rotation(kind, model, series, i, row):
+def lane_rotation(kind, model, series, i, row):
     """Return the rotation of link i in its parent."""
     e, zero = load9(model, i, PLACEMENT), zero_like(series)
     if kind == PRISMATIC:
@@ -93,4 +93,4 @@ def position(kind, model, series, i, row):
         return vec3.add(p, mat3.apply(e, load3(series, row, POSITION)))
     if kind == REVOLUTE or kind == SPHERICAL:
         return zero + p[0], zero + p[1], zero + p[2]
-    return joints.advance(e, get(series, row, TRANSLATION), p)
+    return joints.advance_position(e, get(series, row, TRANSLATION), p)

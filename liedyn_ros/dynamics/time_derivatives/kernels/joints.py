@@ -32,7 +32,7 @@ def translation_per_unit(kind, model, i):
 
 
 @inlined
-def advance(kind, per_unit, series, row, k):
+def advance_pose(kind, per_unit, series, row, k):
     """
     Write coefficient k + 1 of the pose; return the parent's part of w and a, in the link's axes.
 
@@ -114,7 +114,7 @@ def rotate_back(series, row, column, n):
 
 
 @inlined
-def rotate_pair(kind, series, row, column, n):
+def rotate_columns(kind, series, row, column, n):
     """Return coefficient n of R x and of R y, y being the three columns after x."""
     if kind == PRISMATIC:
         return load3(series, row + n, column), load3(series, row + n, column + 3)

@@ -40,7 +40,7 @@ def store_velocity(model, series, i, size):
 
 
 @inlined
-def store_motion(model, series, i, k, size):
+def store_motion_series(model, series, i, k, size):
     """Write coefficient k of w', s and [w]^2 of link i, and coefficient k + 1 of its pose."""
     kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT) * size
     if parent == 0 and kind >= SPHERICAL:  # on the ground, no series of the pose is needed
@@ -51,13 +51,13 @@ def store_motion(model, series, i, k, size):
         store3(series, row + k + 1, PARENT_VELOCITY, w)
         store3(series, row + k, PARENT_ACCELERATION, origin_acceleration(
             kind, model, series, i, parent, row, k))
-        w, s = joints.advance(
+        w, s = joints.advance_pose(
             kind, joints.translation_per_unit(kind, model, i), series, row, k)
     store3(series, row + k + 1, VELOCITY, add_joint_velocity(kind, series, row + k + 1, w))
     if kind == FREE:
         s = vec3.add(s, free_acceleration(series, row, k))
     store3(series, row + k, ACCELERATION, s)
-    store6(series, row + k, SQUARE, square(series, row, k))
+    store6(series, row + k, SQUARE, square_coefficient(series, row, k))
 
 
 @inlined
@@ -167,7 +167,7 @@ def free_acceleration(series, row, k):
 
 
 @inlined
-def square(series, row, k):
+def square_coefficient(series, row, k):
     """Return coefficient k of [w]^2 = w w^T - (w . w) 1 (7.34)."""
     half = k // 2
     a = load3(series, row + half, VELOCITY)

@@ -9,9 +9,9 @@
 """Inverse dynamics and its time derivatives: Newton and Euler on series (theory 7.6)."""
 
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion
-from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
-    add_to_parent, store_efforts, store_net_wrench)
+    add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, NV, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
@@ -20,7 +20,7 @@ from liedyn_ros.jit.simd import get_int
 
 
 @kernel
-def rnea(model, series, q, v, a, external, tau):
+def rnea_derivatives(model, series, q, v, a, external, tau):
     """
     Write the derivatives tau (r + 1, nv) of joint forces; those of v are a (r + 1, nv).
 
@@ -28,40 +28,40 @@ def rnea(model, series, q, v, a, external, tau):
     are finite, and tau has its own memory.
     """
     if (a.shape != tau.shape or a.shape[1] != get_int(model, 0, NV)
-            or not (joints.acceptable(model, q) and joints.complete(model, v)
+            or not (joints.acceptable(model, q) and joints.is_velocity(model, v)
                     and joints.finite(a.reshape(-1))
-                    and conversion.fits(model, external, len(a)))):
+                    and conversion.fits_orders(model, external, len(a)))):
         return False
     if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
         return False
     size = len(a) + 1
-    conversion.store_external(model, series, external, 0, size)
+    conversion.store_external_series(model, series, external, 0, size)
     conversion.store_ground(model, series, size)
     links, loaded = get_int(model, 0, LINKS), len(external) > 0
     for i in range(1, links):
         conversion.store_poses(model, series, i, q, 0, size)
         conversion.store_rates(model, series, i, v, a, 0, size)
-        move(model, series, i, size, loaded)
+        move_coefficient(model, series, i, size, loaded)
     for i in range(links - 1, 0, -1):
-        balance(model, series, i, size)
+        balance_coefficient(model, series, i, size)
         conversion.load_efforts(model, series, i, v, tau, 0, size)
     return joints.finite(tau.reshape(-1))
 
 
 @inlined
-def move(model, series, i, size, loaded):
+def move_coefficient(model, series, i, size, loaded):
     """Write motion and net wrench of link i, pose and rates of its joint being known."""
     store_velocity(model, series, i, size)
     for k in range(size - 1):
-        store_motion(model, series, i, k, size)
+        store_motion_series(model, series, i, k, size)
         store_net_wrench(model, series, i, k, size, loaded)
 
 
 @inlined
-def balance(model, series, i, size):
+def balance_coefficient(model, series, i, size):
     """Write the forces of the joint of link i and add its wrench to the parent's."""
     for k in range(size - 1):
         store_efforts(model, series, i, k, size)
     if get_int(model, i, PARENT) > 0:
         for k in range(size - 1):
-            add_to_parent(model, series, i, k, size)
+            add_wrench_to_parent(model, series, i, k, size)

@@ -30,7 +30,7 @@ from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
 
 @inlined
-def eliminate(model, data, series, prescribed, i, k, size):
+def eliminate_coefficient(model, data, series, prescribed, i, k, size):
     """Eliminate the coordinates of link i from coefficient k of its wrench (7.40)."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
@@ -51,7 +51,7 @@ def eliminate(model, data, series, prescribed, i, k, size):
 
 
 @inlined
-def solve(model, data, series, prescribed, i, k, size):
+def solve_link(model, data, series, prescribed, i, k, size):
     """Solve for the coordinates of link i, and complete its motion and its wrench (7.41)."""
     kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT)
     dw, ds = load3(data, parent, ORDER_CHANGE), load3(data, parent, ORDER_CHANGE + 3)

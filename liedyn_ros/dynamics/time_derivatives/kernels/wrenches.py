@@ -51,11 +51,11 @@ def gyroscopic(inertia, c):
 
 
 @inlined
-def add_to_parent(model, series, i, k, size):
+def add_wrench_to_parent(model, series, i, k, size):
     """Add coefficient k of the wrench of link i to that of its parent (7.37)."""
     kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT) * size
     e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
-    m, f = joints.rotate_pair(kind, series, row, WRENCH, k)
+    m, f = joints.rotate_columns(kind, series, row, WRENCH, k)
     if kind == FREE:
         store3(series, row + k, JOINT_FORCE, f)
         m = vec3.add(m, moment_of_position(series, row, k))

@@ -21,7 +21,7 @@ from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, S
 
 
 @inlined
-def pose(model, i, q):
+def joint_pose(model, i, q):
     """Return (r, p), the pose of link i in its parent."""
     return placed(get_int(model, i, KIND), get(model, i, PITCH), load9(model, i, PLACEMENT),
                   load3(model, i, PLACEMENT + 9), q, get_int(model, i, QI))
@@ -31,19 +31,19 @@ def pose(model, i, q):
 def placed(kind, pitch, e, p, q, qi):
     """Return the placement (e, p) of a link times J(q), its coordinates being at qi."""
     if kind == REVOLUTE:
-        return turn(e, q[qi]), p
+        return turn_about_z(e, q[qi]), p
     if kind == PRISMATIC:
-        return e, advance(e, q[qi], p)
+        return e, advance_position(e, q[qi], p)
     if kind == HELICAL:
-        return turn(e, q[qi]), advance(e, pitch * q[qi], p)
+        return turn_about_z(e, q[qi]), advance_position(e, pitch * q[qi], p)
     if kind == FREE:
         p = vec3.add(p, mat3.apply(e, (q[qi], q[qi + 1], q[qi + 2])))
         qi += 3
-    return mat3.mul(e, rotation((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))), p
+    return mat3.mul(e, rotation_of_quaternion((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))), p
 
 
 @inlined
-def turn(e, angle):
+def turn_about_z(e, angle):
     """Return E Rz(angle)."""
     s, c = sine_cosine(angle)
     return (c * e[0] + s * e[1], c * e[1] - s * e[0], e[2],
@@ -52,13 +52,13 @@ def turn(e, angle):
 
 
 @inlined
-def advance(e, travel, p):
+def advance_position(e, travel, p):
     """Return the position p moved along the z axis of E."""
     return (p[0] + travel * e[2], p[1] + travel * e[5], p[2] + travel * e[8])
 
 
 @inlined
-def rotation(u):
+def rotation_of_quaternion(u):
     """Return the rotation of a quaternion x, y, z, w, whatever its norm."""
     x, y, z, w = u
     s = 2.0 / (x * x + y * y + z * z + w * w)
@@ -83,7 +83,7 @@ def relative_twist(kind, pitch, v, vi):
 
 
 @inlined
-def bracket(kind, pitch, w, u, x, vi):
+def joint_bracket(kind, pitch, w, u, x, vi):
     """Return ad_V S x, the bracket of a twist with that of a joint at the rates x."""
     if kind == REVOLUTE:
         rate = x[vi]
@@ -117,7 +117,7 @@ def screw(kind, pitch, k):
         return vec3.ZERO, (0.0, 0.0, 1.0)
     if kind < SPHERICAL:
         return (0.0, 0.0, 1.0), (0.0, 0.0, pitch)
-    return axis(k), axis(k - 3)
+    return unit_axis(k), unit_axis(k - 3)
 
 
 @inlined
@@ -130,7 +130,7 @@ def along(kind, pitch, k, m, f):
 
 
 @inlined
-def axis(k):
+def unit_axis(k):
     """Return the unit vector k, zero where there is none."""
     return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
 
@@ -157,7 +157,7 @@ def is_unit(kind, q, qi):
 
 
 @inlined
-def complete(model, v):
+def is_velocity(model, v):
     """Return whether all velocity coordinates are there and finite."""
     return len(v) == get_int(model, 0, NV) and finite(v)
 

@@ -21,8 +21,8 @@ from liedyn_ros.lie.kernels import mat3, se3, vec3
 def kinematics(model, data, q, v, a, poses, twists, accelerations):
     """Write poses (B, 4, 4), twists and accelerations (B, 6); return whether all are good."""
     put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q) and joints.complete(model, v)
-            and joints.complete(model, a)):
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and joints.is_velocity(model, a)):
         return False
     for i in range(1, get_int(model, 0, LINKS)):
         motion.store_ground_pose(model, data, i, q)
@@ -60,7 +60,7 @@ def store_matrix(poses, b, r, p):
 
 
 @kernel
-def jacobian(model, data, b, spatial, q, out):
+def twist_jacobian(model, data, b, spatial, q, out):
     """Write the Jacobian (6, nv) of the body or spatial twist; return whether all is good."""
     put(data, 0, COMPUTED, 0.0)
     if not joints.acceptable(model, q):

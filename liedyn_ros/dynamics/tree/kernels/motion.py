@@ -21,7 +21,7 @@ from liedyn_ros.model.kernels.kinds import REVOLUTE
 @inlined
 def store_pose(model, data, i, q):
     """Write the pose of link i in its parent."""
-    r, p = joints.pose(model, i, q)
+    r, p = joints.joint_pose(model, i, q)
     store9(data, i, ROTATION, r)
     store3(data, i, POSITION, p)
 
@@ -47,7 +47,7 @@ def velocity_bias(model, data, i, v):
     """Return eta = ad_V S qdot of link i."""
     kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
     w, u = load3(data, i, TWIST), load3(data, i, TWIST + 3)
-    return joints.bracket(kind, get(model, i, PITCH), w, u, v, vi)  # (3.2)
+    return joints.joint_bracket(kind, get(model, i, PITCH), w, u, v, vi)  # (3.2)
 
 
 @inlined

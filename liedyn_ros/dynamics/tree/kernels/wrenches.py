@@ -17,7 +17,7 @@ from liedyn_ros.lie.kernels import se3, vec3
 
 
 @inlined
-def fits(model, external):
+def fits_bodies(model, external):
     """Return whether there are finite wrenches (B, 6) on all bodies, or none (0, 6)."""
     if len(external) == 0:
         return True

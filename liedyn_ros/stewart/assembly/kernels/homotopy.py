@@ -51,7 +51,7 @@ class Homotopy(NamedTuple):
 
 
 @kernel
-def views(work):
+def homotopy_views(work):
     """Return the parts of a workspace: J, H, dH/dt, dx/dt, its mean over a step, the trial x."""
     n = UNKNOWNS * UNKNOWNS
     return (work[0:n], work[n:n + 9], work[n + 9:n + 18], work[n + 18:n + 27],
@@ -59,7 +59,7 @@ def views(work):
 
 
 @kernel
-def evaluate(homotopy, x, t, jacobian, value, rate):
+def evaluate_homotopy(homotopy, x, t, jacobian, value, rate):
     """Write dH/dx, H and dH/dt; the last two rows are conj(u) and conj(g), conj(s)."""
     for i in range(UNKNOWNS * UNKNOWNS):
         jacobian[i] = 0j
@@ -131,7 +131,7 @@ def leg_rates(homotopy, x, i):
 
 
 @kernel
-def square_norm(x, first, end):
+def complex_square_norm(x, first, end):
     """Return the square norm of some of the entries."""
     total = 0.0
     for i in range(first, end):
@@ -140,13 +140,13 @@ def square_norm(x, first, end):
 
 
 @kernel
-def normalize(x):
+def normalize_point(x):
     """Scale u to unit norm, s inversely, and then g and s."""
-    size = square_norm(x, 0, 4) ** 0.5
+    size = complex_square_norm(x, 0, 4) ** 0.5
     for i in range(4):
         x[i] /= size
     x[8] *= size
-    size = square_norm(x, 4, 9) ** 0.5
+    size = complex_square_norm(x, 4, 9) ** 0.5
     for i in range(4, 9):
         x[i] /= size
 
@@ -154,7 +154,7 @@ def normalize(x):
 @kernel
 def predict(homotopy, x, t, dt, work):
     """Write x(t - dt) into the trial by the classical fourth-order Runge-Kutta rule."""
-    jacobian, value, rate, slope, mean, trial = views(work)
+    jacobian, value, rate, slope, mean, trial = homotopy_views(work)
     for i in range(UNKNOWNS):
         slope[i], mean[i] = 0j, 0j
     for stage in range(4):
@@ -162,14 +162,14 @@ def predict(homotopy, x, t, dt, work):
         weight = (1.0, 2.0, 2.0, 1.0)[stage] / 6.0
         for i in range(UNKNOWNS):
             trial[i] = x[i] - part * slope[i]
-        evaluate(homotopy, trial, t - part, jacobian, value, rate)
+        evaluate_homotopy(homotopy, trial, t - part, jacobian, value, rate)
         solve_by_elimination(jacobian, rate)
         for i in range(UNKNOWNS):
             slope[i] = -rate[i]
             mean[i] += weight * slope[i]
     for i in range(UNKNOWNS):
         trial[i] = x[i] - dt * mean[i]
-    normalize(trial)
+    normalize_point(trial)
 
 
 @kernel
@@ -179,16 +179,16 @@ def correct(homotopy, t, near, most, work):
 
     The first step must be shorter than `near`, and each a fraction of the one before.
     """
-    jacobian, value, rate, _, _, trial = views(work)
+    jacobian, value, rate, _, _, trial = homotopy_views(work)
     for _ in range(most):
-        evaluate(homotopy, trial, t, jacobian, value, rate)
+        evaluate_homotopy(homotopy, trial, t, jacobian, value, rate)
         solve_by_elimination(jacobian, value)
-        step = square_norm(value, 0, UNKNOWNS) ** 0.5
+        step = complex_square_norm(value, 0, UNKNOWNS) ** 0.5
         if not step < near:
             return False
         for i in range(UNKNOWNS):
             trial[i] -= value[i]
-        normalize(trial)
+        normalize_point(trial)
         if step < CORRECTED:
             return True
         near = CONTRACTION * step
@@ -203,14 +203,14 @@ def track(homotopy, near, x, work):
     It is 0 where the path ends in an isolated solution of the target, as Newton's method tells.
     near: how far a prediction may be from its path; smaller is slower and safer.
     """
-    trial = views(work)[5]
+    trial = homotopy_views(work)[5]
     t, dt, good = 1.0, FIRST_STEP, 0
     for _ in range(MAX_STEPS):
         dt = min(dt, t)
         predict(homotopy, x, t, dt, work)
         if correct(homotopy, t - dt, near, CORRECTIONS, work):
             t -= dt
-            copy(trial, x)
+            copy_complex(trial, x)
             good += 1
             if good == GOOD_STEPS:
                 dt, good = 2.0 * dt, 0
@@ -220,15 +220,15 @@ def track(homotopy, near, x, work):
             break
     if t > END_ZONE:
         return t
-    copy(x, trial)
+    copy_complex(x, trial)
     if not correct(homotopy, 0.0, near, FINAL_CORRECTIONS, work):
         return max(t, END)
-    copy(trial, x)
+    copy_complex(trial, x)
     return 0.0
 
 
 @kernel
-def copy(values, out):
+def copy_complex(values, out):
     """Write one point over another."""
     for i in range(UNKNOWNS):
         out[i] = values[i]

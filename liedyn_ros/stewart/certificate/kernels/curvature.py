@@ -30,7 +30,7 @@ WORK = LEG + 48
 
 
 @kernel
-def examine(table, r, p, squared, work):
+def write_curvature(table, r, p, squared, work):
     """
     Write Dg, A, H and the legs' numbers at a pose, for squared lengths (6,).
 
@@ -49,7 +49,7 @@ def examine(table, r, p, squared, work):
         part[MEASURED + i], part[INVERSE + i] = measured, inverse
         part[BASE + i] = vec3.dot(a, a) ** 0.5
         part[PLATFORM + i], part[CENTRE + i] = vec3.dot(b, b) ** 0.5, vec3.dot(c, c) ** 0.5
-        write_curvature(b, c, inverse, work[H + i:LEG])
+        write_normal_curvature(b, c, inverse, work[H + i:LEG])
     _, regular = invert_6x6(work[DG:A], work[A:H])
     for i in range(6):
         total = 0.0
@@ -60,7 +60,7 @@ def examine(table, r, p, squared, work):
 
 
 @kernel
-def write_curvature(b, c, inverse, h):
+def write_normal_curvature(b, c, inverse, h):
     """Write the ten numbers of a leg's H over its length (14.5), six places apart."""
     bc = vec3.dot(b, c)
     for k in range(3):

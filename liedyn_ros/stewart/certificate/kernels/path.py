@@ -41,7 +41,7 @@ def regular(table, r, p, hw, hv, work):
     for i in range(6):
         leg = legs.leg_vector(table, i, r, p)
         squared[i] = vec3.dot(leg, leg)
-    if not curvature.examine(table, r, p, squared, work):
+    if not curvature.write_curvature(table, r, p, squared, work):
         return 0.0
     beta = curvature.inverse_error(work)
     turning, mixed, moving = curvature.squares(work)

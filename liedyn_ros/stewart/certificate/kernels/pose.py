@@ -52,7 +52,7 @@ def prove(known, values, pose, work):
         leg_types.drive(table, values, squared)
     r, p = motion.split(pose)
     p = vec3.scale(1.0 / scale, vec3.add(p, mat3.apply(r, centre)))
-    if not curvature.examine(table, r, p, squared, work):
+    if not curvature.write_curvature(table, r, p, squared, work):
         return False
     leg = work[LEG:WORK]
     uneven = curvature.not_orthonormal(r)

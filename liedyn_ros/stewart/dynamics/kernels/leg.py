@@ -33,7 +33,7 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.stewart.dynamics.kernels.series import (
-    cross, get, inner, power, product, put, times)
+    cross_coefficient, get, inner, power, product, put, times)
 
 # Constants of a leg: base joint, platform joint and first axis; m2, f, h, e and J.
 BASE, TIP, AXIS, ROD, MOMENT, EXCESS, ABOUT_JOINTS, AXIAL, LEG = 0, 3, 6, 9, 10, 11, 12, 13, 14
@@ -53,7 +53,7 @@ WIDTH = 50
 
 
 @kernel
-def follow(leg, series, o, k):
+def advance_leg(leg, series, o, k):
     """Write coefficient k of a leg that does not turn about itself; its tip moves as written."""
     moment, about = leg[MOMENT], leg[ABOUT_JOINTS]
     series[o + SQUARE, k] = inner(series, o + D, o + D, k)
@@ -78,14 +78,14 @@ def follow(leg, series, o, k):
 
 
 @kernel
-def turn(series, o, k):
+def advance_spin(series, o, k):
     """Write coefficient k of how a leg turns about itself, which its universal joint makes."""
     if k > 0:
-        put(series, o + E1, k, vec3.scale(-1.0 / k, cross(series, W, o + E1, k - 1)))
+        put(series, o + E1, k, vec3.scale(-1.0 / k, cross_coefficient(series, W, o + E1, k - 1)))
     series[o + NEAR_V, k] = product(series, o + NEAR, o + SPEED, k)
     put(series, o + U_RATE, k, vec3.sub(times(series, o + NEAR, o + TIP_V, k),
                                         times(series, o + NEAR_V, o + U, k)))
-    put(series, o + N, k, cross(series, o + U, o + E1, k))
+    put(series, o + N, k, cross_coefficient(series, o + U, o + E1, k))
     series[o + SIN, k] = inner(series, o + E1, o + U, k)
     series[o + COS2, k] = inner(series, o + N, o + N, k)
     power(series, o + COS2, o + SEC2, -1.0, k)

@@ -24,7 +24,7 @@ from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_ch
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.stewart.dynamics.kernels import leg as legs
 from liedyn_ros.stewart.dynamics.kernels.leg import GRAVITY, V, W
-from liedyn_ros.stewart.dynamics.kernels.series import cross, get, product, put
+from liedyn_ros.stewart.dynamics.kernels.series import cross_coefficient, get, product, put
 
 INVERSE, FORWARD, MASS_MATRIX = range(3)
 DONE, SINGULAR, REFUSED = range(3)
@@ -139,7 +139,7 @@ def advance_platform(constants, table, series, k):
     """Write coefficient k of accelerations, momentum and legs from the twist to order k + 1."""
     w, v, scale = get(series, W, k), get(series, V, k), k + 1.0
     dw, dv = vec3.scale(scale, get(series, W, k + 1)), vec3.scale(scale, get(series, V, k + 1))
-    put(series, A, k, vec3.add(dv, cross(series, W, V, k)))
+    put(series, A, k, vec3.add(dv, cross_coefficient(series, W, V, k)))
     xx, yy, zz = (product(series, W, W, k), product(series, W + 1, W + 1, k),
                   product(series, W + 2, W + 2, k))
     xy, xz, yz = (product(series, W, W + 1, k), product(series, W, W + 2, k),
@@ -149,19 +149,20 @@ def advance_platform(constants, table, series, k):
     put(series, GRADIENT + 6, k, (xz - dw[1], yz + dw[0], -xx - yy))
     put(series, MOMENTUM, k, mat3.apply(mat3.load(constants, ROTATIONAL_INERTIA), w))
     if k > 0:
-        put(series, GRAVITY, k, vec3.scale(-1.0 / k, cross(series, W, GRAVITY, k - 1)))
+        put(series, GRAVITY, k, vec3.scale(-1.0 / k, cross_coefficient(series, W, GRAVITY, k - 1)))
     for i in range(6):
         o, leg = FIRST + legs.WIDTH * i, table[i]
         tip = vec3.load(leg, legs.TIP)
         if k > 0:
             put(series, o + legs.D, k, vec3.scale(1.0 / k, vec3.sub(
-                get(series, o + legs.TIP_V, k - 1), cross(series, W, o + legs.D, k - 1))))
+                get(series, o + legs.TIP_V, k - 1),
+                cross_coefficient(series, W, o + legs.D, k - 1))))
         put(series, o + legs.TIP_V, k, vec3.add(v, vec3.cross(w, tip)))
         put(series, o + legs.TIP_A, k, vec3.add(
             get(series, A, k), relative_acceleration(series, tip, k)))
-        legs.follow(leg, series, o, k)
+        legs.advance_leg(leg, series, o, k)
         if leg[legs.AXIAL] > 0.0:
-            legs.turn(series, o, k)
+            legs.advance_spin(series, o, k)
 
 
 @kernel
@@ -183,7 +184,7 @@ def required_wrench(constants, table, series, k):
     force = vec3.axpy(constants[MASS], a, relative_acceleration(series, first_moment, k))
     dw = vec3.scale(k + 1.0, get(series, W, k + 1))
     moment = vec3.add(mat3.apply(mat3.load(constants, ROTATIONAL_INERTIA), dw), vec3.add(
-        cross(series, W, MOMENTUM, k), vec3.cross(first_moment, a)))
+        cross_coefficient(series, W, MOMENTUM, k), vec3.cross(first_moment, a)))
     moment = vec3.sub(moment, get(series, EXTERNAL, k))
     force = vec3.sub(force, get(series, EXTERNAL + 3, k))
     for i in range(6):
@@ -211,7 +212,7 @@ def factor_platform(constants, table, series, matrix, buffer, task):
             largest = max(largest, abs(buffer[i]))
         return regular and MIN_PIVOT * largest < 1.0
     write_mass_matrix(constants, table, series, matrix)
-    return task == MASS_MATRIX or factor_mass_matrix(matrix, constants[SIZE], buffer)
+    return task == MASS_MATRIX or factor_platform_mass(matrix, constants[SIZE], buffer)
 
 
 @kernel
@@ -258,7 +259,7 @@ def add_inertia(matrix, first, second, third):
 
 
 @kernel
-def factor_mass_matrix(matrix, size, factor):
+def factor_platform_mass(matrix, size, factor):
     """Factor M_x over lengths in units of size; return whether it is positive definite."""
     largest = 0.0
     for i in range(6):

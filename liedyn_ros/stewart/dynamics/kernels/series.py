@@ -52,7 +52,7 @@ def times(series, x, y, k):
 
 
 @kernel
-def cross(series, x, y, k):
+def cross_coefficient(series, x, y, k):
     """Return coefficient k of x x y."""
     total = vec3.ZERO
     for h in range(k + 1):

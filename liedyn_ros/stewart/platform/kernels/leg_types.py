@@ -11,10 +11,10 @@ Leg types as plain legs: at a pose, each leg is a strut between two points (14.3
 
 The platform's table begins with 36 numbers, the ends of the legs: six on the base, then six on the
 platform, in their frames. For plain struts these are the joints and the whole table. Else a row
-for each leg follows, and the ends move: `follow` writes the ends at a pose, `drive` those at given
-drive coordinates. A rod from end to end has the length and rates of a plain leg (14.34), so
-results for plain legs hold for all. The ratio is u . A', the rod's unit vector times the motion of
-its end by the drive coordinate: 1 for struts, 0 at a dead centre.
+for each leg follows, and the ends move: `write_leg_ends` writes the ends at a pose, `drive` those
+at given drive coordinates. A rod from end to end has the length and rates of a plain leg (14.34),
+so results for plain legs hold for all. The ratio is u . A', the rod's unit vector times the motion
+of its end by the drive coordinate: 1 for struts, 0 at a dead centre.
 """
 
 import math
@@ -44,7 +44,7 @@ SETTLED = 1e-32  # of the square of a leg's length, by which its ends move in th
 
 
 @kernel
-def follow(table, r, p):
+def write_leg_ends(table, r, p):
     """Write the ends of the legs at a pose. Returns whether every rod reaches; else NaN."""
     if len(table) == ENDS:
         return True
@@ -183,7 +183,7 @@ def transmissions(table, pose, out):
     One kernel follows the pose and reads the ends: threads that share a table do not mix poses.
     """
     r, p = split(pose)
-    follow(table, r, p)
+    write_leg_ends(table, r, p)
     for i in range(6):
         out[i] = 1.0 if len(table) == ENDS else transmission(table, i, r, p)
 
@@ -218,7 +218,7 @@ def way(table, i):
 
 
 @kernel
-def value(table, i, r, p):
+def leg_value(table, i, r, p):
     """Return the value of a leg at the pose that was followed."""
     if len(table) == ENDS:
         leg = legs.leg_vector(table, i, r, p)
@@ -235,7 +235,7 @@ def ratio(table, i):
 @kernel
 def value_jacobian(table, r, p, trivialization, out):
     """Write d(value)/d(twist), 6 by 6, row by row, at a pose: J V = ratio q' (14.34)."""
-    follow(table, r, p)
+    write_leg_ends(table, r, p)
     legs.length_jacobian(table, r, p, trivialization, out)
     for i in range(6):
         scale = 1.0 / ratio(table, i)
@@ -248,6 +248,6 @@ def values_batch(table, poses, out):
     """Write the values of n poses (4 by 4), (n, 6); NaN where a rod does not reach."""
     for n in range(poses.shape[0]):
         r, p = split(poses[n])
-        follow(table, r, p)
+        write_leg_ends(table, r, p)
         for i in range(6):
-            out[n, i] = value(table, i, r, p)
+            out[n, i] = leg_value(table, i, r, p)

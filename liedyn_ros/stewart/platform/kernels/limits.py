@@ -39,12 +39,12 @@ def margins(joints, limits, pose, out):
     """
     r, p = split(pose)
     least = np.inf
-    if not leg_types.follow(joints, r, p):
+    if not leg_types.write_leg_ends(joints, r, p):
         for k in range(COUNT):
             out[k] = -np.inf
         return -np.inf
     for i in range(6):
-        leg, value = legs.leg_vector(joints, i, r, p), leg_types.value(joints, i, r, p)
+        leg, value = legs.leg_vector(joints, i, r, p), leg_types.leg_value(joints, i, r, p)
         out[i] = min(value - limits[2 * i], limits[2 * i + 1] - value)
         out[ANGLES + i] = to_rim(limits, BASE_CONES + 4 * i, leg)
         out[ANGLES + 6 + i] = to_rim(

@@ -25,10 +25,10 @@ STEP = 1e-6  # of a difference, rad and characteristic lengths
 
 
 @kernel
-def examine(joints, r, p, state, work):
+def write_platform_state(joints, r, p, state, work):
     """Write the state (COUNT numbers) of a pose, joints and p in characteristic lengths."""
     jacobian = state[0:36]
-    leg_types.follow(joints, r, p)
+    leg_types.write_leg_ends(joints, r, p)
     legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
     null, left = state[NULL:LEFT], state[LEFT:VALUE]
     state[VALUE] = singular_value.signed_smallest(
@@ -47,12 +47,12 @@ def finish_moving_ends(joints, r, p, state, work):
     moved_r, moved_p = se3.compose(r, p, *se3.exp(
         vec3.scale(STEP, vec3.load(state, NULL)), vec3.scale(STEP, vec3.load(state, NULL + 3))))
     jacobian, spare = work[0:36], work[36 + singular_value.WORK:WORK]
-    leg_types.follow(joints, moved_r, moved_p)
+    leg_types.write_leg_ends(joints, moved_r, moved_p)
     legs.length_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
     value = singular_value.signed_smallest(
         jacobian, spare[0:36], spare[36:42], spare[42:48], work[36:36 + singular_value.WORK])
     state[SLOPE] = (value - state[VALUE]) / STEP
-    leg_types.follow(joints, r, p)
+    leg_types.write_leg_ends(joints, r, p)
     for i in range(6):
         ratio = leg_types.ratio(joints, i)
         for k in range(6):
@@ -80,7 +80,7 @@ def second_rate(joints, i, r, p, twist):
 def examine_pose(joints, scale, pose, state, work):
     """Write the state of a pose (4, 4) with the position in units of 1 / scale."""
     r, p = motion.split(pose)
-    examine(joints, r, vec3.scale(1.0 / scale, p), state, work)
+    write_platform_state(joints, r, vec3.scale(1.0 / scale, p), state, work)
 
 
 @kernel

@@ -34,19 +34,19 @@ SEVEN = (0, 1, 2, 3, 4, 5, 6)
 
 
 @kernel
-def pose(chart, x):
+def state_pose(chart, x):
     """Return rotation and position of a state."""
     if chart == BODY or chart == SPATIAL:
         return mat3.load(x, 0), vec3.load(x, 9)
     if chart == ANGLES:
-        return rotation(x[3], x[4], x[5]), vec3.load(x, 0)
-    shrink = 1.0 / square_norm(x) ** 0.5
+        return rotation_of_rpy(x[3], x[4], x[5]), vec3.load(x, 0)
+    shrink = 1.0 / quaternion_square_norm(x) ** 0.5
     return (so3.from_quaternion((shrink * x[3], shrink * x[4], shrink * x[5], shrink * x[6])),
             vec3.load(x, 0))
 
 
 @kernel
-def store(chart, r, p, x):
+def store_state(chart, r, p, x):
     """Write the state of a pose."""
     if chart == BODY or chart == SPATIAL:
         mat3.store(x, 0, r)
@@ -60,7 +60,7 @@ def store(chart, r, p, x):
 
 
 @kernel
-def retract(chart, unknowns, x, step, factor, out):
+def retract_chart(chart, unknowns, x, step, factor, out):
     """Write T exp(factor s) for a body twist s (Stewart 28), exp(factor s) T, or x + factor s."""
     if chart == ANGLES or chart == QUATERNION:
         for i in unknowns:
@@ -78,7 +78,7 @@ def retract(chart, unknowns, x, step, factor, out):
 
 
 @kernel
-def squared_jacobian(chart, unknowns, joints, x, r, p, out):
+def chart_jacobian(chart, unknowns, joints, x, r, p, out):
     """Write the derivative of the squared lengths, and of |q|^2, by a vector of unknowns."""
     n = len(unknowns)
     for i in range(6):
@@ -109,19 +109,19 @@ def store_angles_row(m, x, r, out, at):
 def store_quaternion_row(m, x, out, at):
     """Write the derivative by q of a work m.w, where w = 2 dq q^-1."""
     v, s = vec3.load(x, 3), x[6]
-    double = 2.0 / square_norm(x)
+    double = 2.0 / quaternion_square_norm(x)
     vec3.store(out, at, vec3.scale(double, vec3.sub(vec3.scale(s, m), vec3.cross(v, m))))
     out[at + 3] = -double * vec3.dot(v, m)
 
 
 @kernel
-def square_norm(x):
+def quaternion_square_norm(x):
     """Return the square norm of the quaternion in a state."""
     return x[3] * x[3] + x[4] * x[4] + x[5] * x[5] + x[6] * x[6]
 
 
 @kernel
-def rotation(roll, pitch, yaw):
+def rotation_of_rpy(roll, pitch, yaw):
     """Return Rz(yaw) Ry(pitch) Rx(roll)."""
     cr, sr = math.cos(roll), math.sin(roll)
     cp, sp = math.cos(pitch), math.sin(pitch)

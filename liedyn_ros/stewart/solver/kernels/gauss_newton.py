@@ -20,10 +20,10 @@ SMALLEST_PIVOT = 1e-14  # of A, relative to its largest diagonal entry
 @kernel
 def descends(equations, x, step, alpha, half_square, x_new, r_new):
     """Try alpha s and its half; return whether |r| falls to the half and on to the whole (27)."""
-    problem.retract(equations, x, step, 0.5 * alpha, x_new)
-    half_way = problem.residual(equations, x_new, r_new)
-    problem.retract(equations, x, step, alpha, x_new)
-    whole_way = problem.residual(equations, x_new, r_new)
+    problem.step_state(equations, x, step, 0.5 * alpha, x_new)
+    half_way = problem.length_residuals(equations, x_new, r_new)
+    problem.step_state(equations, x, step, alpha, x_new)
+    whole_way = problem.length_residuals(equations, x_new, r_new)
     return half_way <= half_square and whole_way <= half_way
 
 
@@ -36,12 +36,12 @@ def gauss_newton(
     The step factor starts at alpha_0 < 1 and is squared until the step descends.
     """
     unknowns = equations.unknowns
-    jacobian, a, factor, r, r_new, g, step, x_new = problem.views(work, unknowns)
+    jacobian, a, factor, r, r_new, g, step, x_new = problem.solver_views(work, unknowns)
     for k in range(max_iterations):
-        half_square = problem.residual(equations, x, r)
-        if problem.largest(r, unknowns) <= tolerance:
+        half_square = problem.length_residuals(equations, x, r)
+        if problem.largest_residual(r, unknowns) <= tolerance:
             return problem.CONVERGED, k
-        problem.jacobian(equations, x, jacobian)
+        problem.residual_jacobian(equations, x, jacobian)
         size = normal_equations.assemble(unknowns, jacobian, r, a, g)
         if not factor_cholesky(unknowns, a, 0.0, SMALLEST_PIVOT * size, factor):
             return problem.SINGULAR, k
@@ -53,8 +53,8 @@ def gauss_newton(
             alpha *= alpha
             if alpha <= SMALLEST_STEP_FACTOR:
                 return problem.STALLED, k + 1
-        problem.copy(x_new, x)  # (Stewart 28)
-    problem.residual(equations, x, r)
-    if problem.largest(r, unknowns) <= tolerance:
+        problem.copy_values(x_new, x)  # (Stewart 28)
+    problem.length_residuals(equations, x, r)
+    if problem.largest_residual(r, unknowns) <= tolerance:
         return problem.CONVERGED, max_iterations
     return problem.MAX_ITERATIONS, max_iterations

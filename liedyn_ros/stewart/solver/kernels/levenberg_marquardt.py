@@ -24,36 +24,36 @@ def levenberg_marquardt(
     damping and the steps mean the same on a platform of any size.
     """
     unknowns = equations.unknowns
-    jacobian, a, factor, r, r_new, g, step, x_new = problem.views(work, unknowns)
-    half_square = problem.residual(equations, x, r)
-    problem.jacobian(equations, x, jacobian)
+    jacobian, a, factor, r, r_new, g, step, x_new = problem.solver_views(work, unknowns)
+    half_square = problem.length_residuals(equations, x, r)
+    problem.residual_jacobian(equations, x, jacobian)
     mu = tau * normal_equations.assemble(unknowns, jacobian, r, a, g)
     nu = 2.0
     for k in range(max_iterations):
-        if problem.largest(r, unknowns) <= tolerance:
+        if problem.largest_residual(r, unknowns) <= tolerance:
             return problem.CONVERGED, k
         if not factor_cholesky(unknowns, a, mu, 0.0, factor):
             return problem.SINGULAR, k
         solve_cholesky_negated(unknowns, factor, g, step)
         if problem.norm(step, unknowns) <= step_tolerance:
             return problem.STALLED, k + 1
-        problem.retract(equations, x, step, 1.0, x_new)
-        half_square_new = problem.residual(equations, x_new, r_new)
+        problem.step_state(equations, x, step, 1.0, x_new)
+        half_square_new = problem.length_residuals(equations, x_new, r_new)
         predicted = 0.0
         for i in range(len(unknowns)):
             predicted += 0.5 * step[i] * (mu * step[i] - g[i])
         gain = (half_square - half_square_new) / predicted
         if gain > 0.0:
-            problem.copy(x_new, x)
-            problem.copy(r_new, r)
+            problem.copy_values(x_new, x)
+            problem.copy_values(r_new, r)
             half_square = half_square_new
-            problem.jacobian(equations, x, jacobian)
+            problem.residual_jacobian(equations, x, jacobian)
             normal_equations.assemble(unknowns, jacobian, r, a, g)
             mu *= max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3)
             nu = 2.0
         else:
             mu *= nu
             nu *= 2.0
-    if problem.largest(r, unknowns) <= tolerance:
+    if problem.largest_residual(r, unknowns) <= tolerance:
         return problem.CONVERGED, max_iterations
     return problem.MAX_ITERATIONS, max_iterations

@@ -29,7 +29,7 @@ INVALID = 4  # a length or a guess that is no number, or a length that is not po
 SQUARED_LENGTHS = 0
 LENGTHS = 1
 
-STATE = 3 * 49 + 4 * 7 + charts.STATE  # where the state begins, behind the parts of `views`
+STATE = 3 * 49 + 4 * 7 + charts.STATE  # where the state begins, behind the parts of solver_views
 WORK = STATE + charts.STATE + 6  # numbers in a workspace
 
 
@@ -44,7 +44,7 @@ class Equations(NamedTuple):
 
 
 @kernel
-def views(work, unknowns):
+def solver_views(work, unknowns):
     """Return the parts a solver works in: J, A, its factor, r, trial r, g, step, trial state."""
     n = len(unknowns)
     r = 3 * n * n
@@ -60,21 +60,21 @@ def state(work):
 
 
 @kernel
-def retract(equations, x, step, factor, out):
+def step_state(equations, x, step, factor, out):
     """Write the state that a step, times a factor, leads to."""
-    charts.retract(equations.chart, equations.unknowns, x, step, factor, out)
+    charts.retract_chart(equations.chart, equations.unknowns, x, step, factor, out)
 
 
 @kernel
-def residual(equations, x, out):
+def length_residuals(equations, x, out):
     """Write the residuals of a state and return half their square norm (Stewart 18)."""
-    r, p = charts.pose(equations.chart, x)
+    r, p = charts.state_pose(equations.chart, x)
     leg_types.settle_all_axes(equations.joints, r, p)
     legs.squared_residual(equations.joints, equations.squared, r, p, out)
     if equations.form == LENGTHS:
         legs.length_residual(equations.squared, out)
     if equations.chart == charts.QUATERNION:
-        out[6] = charts.square_norm(x) - 1.0
+        out[6] = charts.quaternion_square_norm(x) - 1.0
     total = 0.0
     for i in range(len(equations.unknowns)):
         total += out[i] * out[i]
@@ -82,14 +82,14 @@ def residual(equations, x, out):
 
 
 @kernel
-def jacobian(equations, x, out):
+def residual_jacobian(equations, x, out):
     """Write the derivative of the residuals by the unknowns, row by row."""
-    r, p = charts.pose(equations.chart, x)
+    r, p = charts.state_pose(equations.chart, x)
     leg_types.settle_all_axes(equations.joints, r, p)
     if equations.chart == charts.BODY or equations.chart == charts.SPATIAL:
         legs.squared_jacobian(equations.joints, r, p, equations.chart, out)
     else:
-        charts.squared_jacobian(
+        charts.chart_jacobian(
             equations.chart, equations.unknowns, equations.joints, x, r, p, out)
     if equations.form == LENGTHS:
         length_rows(equations, r, p, out)
@@ -122,7 +122,7 @@ def rounding_scale(equations):
 
 
 @kernel
-def largest(values, unknowns):
+def largest_residual(values, unknowns):
     """Return the largest magnitude of values, NaN where one of them is NaN."""
     most = 0.0
     for i in range(len(unknowns)):
@@ -141,7 +141,7 @@ def norm(values, unknowns):
 
 
 @kernel
-def copy(values, out):
+def copy_values(values, out):
     """Write the values elsewhere; assigning to a slice would copy them twice."""
     for i in range(len(values)):
         out[i] = values[i]

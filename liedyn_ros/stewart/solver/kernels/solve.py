@@ -28,23 +28,23 @@ ORTHONORMAL = 1e-6  # by how much a guess may differ from a pose
 
 @kernel
 def solve_six(joints, scale, lengths, guess, twist, seconds, settings, pose, state, work):
-    """Solve for six unknowns as `solve`, from a guess moved on for a time (s) at a twist."""
+    """Solve for six unknowns as solve_pose, from a guess moved on for a time (s) at a twist."""
     start(guess, twist, seconds, pose)
-    return solve(joints, scale, lengths, pose, settings, pose, state, work, charts.SIX)
+    return solve_pose(joints, scale, lengths, pose, settings, pose, state, work, charts.SIX)
 
 
 @kernel
 def solve_seven(joints, scale, lengths, guess, twist, seconds, settings, pose, state, work):
     """Solve for seven unknowns; as `solve_six`."""
     start(guess, twist, seconds, pose)
-    return solve(joints, scale, lengths, pose, settings, pose, state, work, charts.SEVEN)
+    return solve_pose(joints, scale, lengths, pose, settings, pose, state, work, charts.SEVEN)
 
 
 @kernel
 def start(guess, twist, seconds, pose):
     """Write a guess moved on for a time (s) at a twist; at 0 s as it is."""
     if seconds != 0.0:
-        motion.move(guess, twist, seconds, pose)
+        motion.move_pose(guess, twist, seconds, pose)
         return
     for i in range(4):
         for j in range(4):
@@ -52,7 +52,7 @@ def start(guess, twist, seconds, pose):
 
 
 @kernel
-def solve(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
+def solve_pose(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
     """
     Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4); write the state there.
 
@@ -64,7 +64,7 @@ def solve(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
     """
     method, chart, form, parameter, limit, tolerance, step_tolerance, singular = settings
     x, squared = problem.state(work)
-    if not load(joints, lengths, guess, scale, chart, x, squared):
+    if not load_problem(joints, lengths, guess, scale, chart, x, squared):
         return problem.INVALID, 0, np.nan, np.nan
     equations = problem.Equations(joints, squared, chart, form, unknowns)
     tolerance *= problem.rounding_scale(equations)
@@ -74,29 +74,29 @@ def solve(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
     else:
         status, iterations = gauss_newton(
             equations, x, work, parameter, limit, tolerance, step_tolerance)
-    r, p = charts.pose(chart, x)
+    r, p = charts.state_pose(chart, x)
     residual, transmission = length_error(joints, squared, r, p, work)
-    platform.examine(joints, r, p, state, work[problem.WORK:])
+    platform.write_platform_state(joints, r, p, state, work[problem.WORK:])
     smallest = min(abs(state[platform.VALUE]), transmission)
     if not smallest > singular:
         status = problem.SINGULAR
-    store(r, p, scale, pose)
+    store_solution(r, p, scale, pose)
     return status, iterations, scale * residual, smallest
 
 
 @kernel
-def solve_batch(
+def solve_poses(
         joints, scale, lengths, guess, settings, poses, outcome, state, work, unknowns):
     """Solve n poses; outcome rows are (status, iterations, residual, smallest singular value)."""
     for n in range(lengths.shape[0]):
-        status, iterations, residual, smallest = solve(
+        status, iterations, residual, smallest = solve_pose(
             joints, scale, lengths[n], guess[n], settings, poses[n], state, work, unknowns)
         outcome[n, 0], outcome[n, 1] = status, iterations
         outcome[n, 2], outcome[n, 3] = residual, smallest
 
 
 @kernel
-def load(joints, lengths, guess, scale, chart, x, squared):
+def load_problem(joints, lengths, guess, scale, chart, x, squared):
     """Write the scaled state, driven ends and squared lengths; return whether all can be used."""
     usable = True
     if len(joints) == leg_types.ENDS:
@@ -116,23 +116,23 @@ def load(joints, lengths, guess, scale, chart, x, squared):
         usable &= abs(rotation[i] - r[i]) <= ORTHONORMAL
     for j in range(4):
         usable &= abs(guess[3, j] - (j == 3)) <= ORTHONORMAL
-    charts.store(chart, rotation, p, x)
+    charts.store_state(chart, rotation, p, x)
     return usable
 
 
 @kernel
 def length_error(joints, squared, r, p, work):
     """Return the largest length error of a pose, and the least transmission of a drive."""
-    error = problem.views(work, charts.SIX)[3]
+    error = problem.solver_views(work, charts.SIX)[3]
     leg_types.settle_all_axes(joints, r, p)
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5
-    return problem.largest(error, charts.SIX), leg_types.least_drive(joints, r, p)
+    return problem.largest_residual(error, charts.SIX), leg_types.least_drive(joints, r, p)
 
 
 @kernel
-def store(r, p, scale, pose):
+def store_solution(r, p, scale, pose):
     """Write the 4 by 4 matrix of a pose, in metres."""
     for i in range(3):
         for j in range(3):

@@ -49,7 +49,7 @@ NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
         'dynamics.kernels.platform.solve_platform', 'platform.kernels.leg_types.ratio',
         'platform.kernels.leg_types.values_batch', 'platform.kernels.inverse_rates.covariance',
         'platform.kernels.limits.margins_batch', 'platform.kernels.state.signed_values',
-        'solver.kernels.solve.solve_batch', 'solver.kernels.solve.solve_seven')}
+        'solver.kernels.solve.solve_poses', 'solver.kernels.solve.solve_seven')}
 
 
 def census():

@@ -15,7 +15,7 @@ weights of a vector and of its rate become weights of the displacement and of th
 link. extra is an Extra of parameters.py: its frames have displacements of their own.
 """
 
-from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row as row_of
+from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import AXES, get3, get6, ORIGIN, START
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair
@@ -53,27 +53,27 @@ def carried(machine, motion, table, extra, f, column):
 
 
 @kernel
-def row(machine, motion, table, extra, c, kind):
+def row_jet(machine, motion, table, extra, c, kind):
     """Return the jets of moment and force of a row of closure c."""
     a, b = frames_of(machine, c)
     if kind <= MOMENT_Z:
         return carried(machine, motion, table, extra, b, AXES + 3 * (kind - MOMENT_X)), ZERO
     if kind == MOMENT_CROSS:
-        return cross(carried(machine, motion, table, extra, a, AXES),
-                     carried(machine, motion, table, extra, b, AXES + 3)), ZERO
+        return jet_cross(carried(machine, motion, table, extra, a, AXES),
+                         carried(machine, motion, table, extra, b, AXES + 3)), ZERO
     origin = carried(machine, motion, table, extra, b, ORIGIN)
     if kind == ALONG_ROD:
         scale = 1.0 / machine.closure_size[c, 1]
-        f = axpy(-scale, carried(machine, motion, table, extra, a, ORIGIN), axpy(
+        f = jet_axpy(-scale, carried(machine, motion, table, extra, a, ORIGIN), jet_axpy(
             scale, origin, ZERO))
         if extra is not None:
             stretch = -scale * extra.closures[c, LENGTH]
             f = (f[0], f[1], vec3.axpy(stretch, f[0], f[2]), vec3.axpy(stretch, f[1], f[3]))
-        return cross(origin, f), f
-    f = carried(machine, motion, table, extra, *axis(machine, c, kind))
-    m = cross(origin, f)
+        return jet_cross(origin, f), f
+    f = carried(machine, motion, table, extra, *row_axis(machine, c, kind))
+    m = jet_cross(origin, f)
     if kind == SCREW:
-        m = axpy(-machine.closure_size[c, 0], f, m)
+        m = jet_axpy(-machine.closure_size[c, 0], f, m)
         if extra is not None:
             x = extra.closures[c, CLOSURE_PITCH]
             m = (m[0], m[1], vec3.axpy(-x, f[0], m[2]), vec3.axpy(-x, f[1], m[3]))
@@ -81,7 +81,7 @@ def row(machine, motion, table, extra, c, kind):
 
 
 @kernel
-def axis(machine, c, kind):
+def row_axis(machine, c, kind):
     """Return the frame and the column of the axis along which a row of closure c has a force."""
     a, b = frames_of(machine, c)
     if kind >= ACROSS_X:
@@ -113,7 +113,7 @@ def pull_row(machine, motion, table, extra, c, r, by_row, by_rate):
         pull_carried(machine, motion, table, extra, a, ORIGIN, vec3.axpy(
             -scale, by_row[1], by_a[0]), vec3.axpy(-scale, by_rate[1], by_a[1]))
         return
-    frame, column = axis(machine, c, kind)
+    frame, column = row_axis(machine, c, kind)
     by_b, by_f = pull_cross(motion, b, ORIGIN, frame, column, by_row[0], by_rate[0])
     by_force, by_force_rate = vec3.add(by_f[0], by_row[1]), vec3.add(by_f[1], by_rate[1])
     if kind == SCREW:
@@ -144,8 +144,8 @@ def pull_carried(machine, motion, table, extra, f, column, by_x, by_rate):
 @kernel
 def weigh_size(machine, motion, extra, c, r, by_row, by_rate):
     """Back-propagate the weights of row r and of its rate to pitch and length of closure c."""
-    m, f = row_of(machine, motion, c, r, START)
-    dm, df = row_of(machine, motion, c, r, START + 1)
+    m, f = row_wrench(machine, motion, c, r, START)
+    dm, df = row_wrench(machine, motion, c, r, START + 1)
     if machine.row_kind[r] == SCREW:
         extra.closures[c, CLOSURE_PITCH] -= vec3.dot(by_row[0], f) + vec3.dot(by_rate[0], df)
     elif machine.row_kind[r] == ALONG_ROD:
@@ -165,7 +165,7 @@ def pull_cross(motion, f, column_x, g, column_y, by_product, by_rate):
 
 
 @kernel
-def cross(x, y):
+def jet_cross(x, y):
     """Return the jet of a cross product."""
     both = vec3.add(vec3.cross(x[3], y[0]), vec3.cross(x[0], y[3]))
     both = vec3.add(both, vec3.add(vec3.cross(x[1], y[2]), vec3.cross(x[2], y[1])))
@@ -175,7 +175,7 @@ def cross(x, y):
 
 
 @kernel
-def axpy(s, x, y):
+def jet_axpy(s, x, y):
     """Return the jet s x + y."""
     return (vec3.axpy(s, x[0], y[0]), vec3.axpy(s, x[1], y[1]), vec3.axpy(s, x[2], y[2]),
             vec3.axpy(s, x[3], y[3]))

@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, links_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, axpy6, dot6, get3, get6, ORIGIN, START, workspace_of)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    add_pair, between, bracket, dual, NOTHING)
+    add_scaled_columns, between, dual, NOTHING, twist_bracket)
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import load3, store3
@@ -43,18 +43,18 @@ def constraint_series(words, q, rate, out):
     tables = workspace_of(words)
     machine, motion = tables.machine, tables.motion
     frames = 2 * len(machine.closure_kind)
-    series.begin(machine, motion, q, frames)
+    series.write_configuration(machine, motion, q, frames)
     for k in range(len(rate)):
         for j in range(rate.shape[1]):
             motion.rate[k, j] = rate[k, j]
     closures.write_rows(machine, motion, START)
     closures.write_jacobian(machine, motion, START)
-    series.move(machine, motion, START)
+    series.write_twists(machine, motion, START)
     for k in range(len(rate) - 1):
         series.extend(machine, motion, k, frames)
         closures.write_rows(machine, motion, k + 1)
         closures.write_jacobian(machine, motion, k + 1)
-        series.move(machine, motion, k + 1)
+        series.write_twists(machine, motion, k + 1)
     for k in range(len(rate)):
         for r in range(len(machine.row_kind) if k > 0 else out.shape[1]):
             for j in range(out.shape[2]):
@@ -62,7 +62,7 @@ def constraint_series(words, q, rate, out):
 
 
 @kernel
-def vary_rows(words, field, scratch, rates, out):
+def vary_row_series(words, field, scratch, rates, out):
     """
     Add the series of D_q(A y) (K, m, nv), y being rates (K, nv), after constraint_series.
 
@@ -82,12 +82,12 @@ def vary_rows(words, field, scratch, rates, out):
                     for h in range(k + 1):
                         out[k, r, j] += dot6(load_pair(scratch, h, CHANGE), between(
                             field[k - h], *links_of(machine, c), 0))
-                        out[k, r, j] += dot6(closures.row(machine, motion, c, r, h), load_pair(
-                            scratch, k - h, VARIED))
+                        out[k, r, j] += dot6(closures.row_wrench(machine, motion, c, r, h),
+                                             load_pair(scratch, k - h, VARIED))
 
 
 @kernel
-def vary_forces(words, scratch, multipliers, out):
+def vary_constraint_forces(words, scratch, multipliers, out):
     """
     Add the series of D_q(A^T lam) (K, nv, nv), lam being multipliers (K, m).
 
@@ -96,10 +96,10 @@ def vary_forces(words, scratch, multipliers, out):
     tables = workspace_of(words)
     machine, motion = tables.machine, tables.motion
     for c in range(len(machine.closure_kind)):
-        press(machine, motion, scratch, multipliers, c)
+        write_closure_wrench(machine, motion, scratch, multipliers, c)
         for at in range(machine.path_start[c], machine.path_start[c + 1]):
             j = machine.path[at]
-            load(machine, motion, scratch, multipliers, c, j)
+            vary_closure_wrench(machine, motion, scratch, multipliers, c, j)
             for other in range(machine.path_start[c], machine.path_start[c + 1]):
                 i = machine.path[other]
                 sign = machine.path_sign[c, i]
@@ -131,7 +131,7 @@ def vary_field(machine, motion, field, scratch, c, j):
     for k in range(len(scratch)):
         varied = NOTHING  # what joints add from this one on turns with it
         for h in range(k + 1):
-            varied = axpy6(sign, bracket(get6(motion.screw, j, h), between(
+            varied = axpy6(sign, twist_bracket(get6(motion.screw, j, h), between(
                 field[k - h], before, b if sign > 0.0 else a, 0)), varied)
         store_pair(scratch, k, VARIED, varied[0], varied[1])
 
@@ -141,20 +141,20 @@ def vary_row(machine, motion, scratch, c, r, j):
     """Write how row r of closure c varies with coordinate j, which moves one of its frames."""
     kind, ahead = machine.row_kind[r], machine.path_sign[c, j] > 0.0
     if kind > SCREW:
-        displace(machine, motion, scratch, c, kind, ahead, j)
+        displace_row(machine, motion, scratch, c, kind, ahead, j)
     for k in range(len(scratch)):
         change = NOTHING
         if kind > SCREW:
-            change = moving_row(machine, motion, scratch, c, kind, ahead, k)
+            change = vary_moving_row(machine, motion, scratch, c, kind, ahead, k)
         elif ahead:
             for h in range(k + 1):
-                change = axpy6(-1.0, dual(get6(motion.screw, j, h), closures.row(
+                change = axpy6(-1.0, dual(get6(motion.screw, j, h), closures.row_wrench(
                     machine, motion, c, r, k - h)), change)
         store_pair(scratch, k, CHANGE, change[0], change[1])
 
 
 @kernel
-def displace(machine, motion, scratch, c, kind, ahead, j):
+def displace_row(machine, motion, scratch, c, kind, ahead, j):
     """Write how coordinate j moves the point or axis of its frame that a row takes."""
     (a, b), (in_a, in_b) = frames_of(machine, c), columns(kind)
     f, column = (b, in_b) if ahead else (a, in_a)
@@ -170,7 +170,7 @@ def displace(machine, motion, scratch, c, kind, ahead, j):
 
 
 @kernel
-def moving_row(machine, motion, scratch, c, kind, ahead, k):
+def vary_moving_row(machine, motion, scratch, c, kind, ahead, k):
     """Return coefficient k of the change of a row that moves in frame b, from displace."""
     (a, b), (in_a, in_b) = frames_of(machine, c), columns(kind)
     turn, of_a, of_b = factors(machine, c, kind)
@@ -204,18 +204,19 @@ def factors(machine, c, kind):
 
 
 @kernel
-def press(machine, motion, scratch, multipliers, c):
+def write_closure_wrench(machine, motion, scratch, multipliers, c):
     """Write the wrench of closure c on body b."""
     for k in range(len(scratch)):
         total = NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             for h in range(k + 1):
-                total = axpy6(multipliers[k - h, r], closures.row(machine, motion, c, r, h), total)
+                row = closures.row_wrench(machine, motion, c, r, h)
+                total = axpy6(multipliers[k - h, r], row, total)
         store_pair(scratch, k, PRESSED, total[0], total[1])
 
 
 @kernel
-def load(machine, motion, scratch, multipliers, c, j):
+def vary_closure_wrench(machine, motion, scratch, multipliers, c, j):
     """Write how the wrench of closure c varies with j, and how links beyond j see it vary."""
     for k in range(len(scratch)):
         store_pair(scratch, k, LOAD, vec3.ZERO, vec3.ZERO)
@@ -223,7 +224,8 @@ def load(machine, motion, scratch, multipliers, c, j):
         vary_row(machine, motion, scratch, c, r, j)
         for k in range(len(scratch)):
             for h in range(k + 1):
-                add_pair(scratch, k, LOAD, multipliers[k - h, r], load_pair(scratch, h, CHANGE))
+                add_scaled_columns(
+                    scratch, k, LOAD, multipliers[k - h, r], load_pair(scratch, h, CHANGE))
     for k in range(len(scratch)):
         seen = load_pair(scratch, k, LOAD)
         for h in range(k + 1):

@@ -14,7 +14,7 @@ reverse.pull_rows.
 """
 
 from liedyn_ros.dynamics.constrained.kernels import order
-from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, links_of, row as row_of
+from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, links_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, axpy6, get3, ORIGIN, START, workspace_of)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
     BY_MOVED, FIELD)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import product_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    add_pair, NOTHING, store_field)
+    add_scaled_columns, NOTHING, store_field)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
@@ -42,15 +42,16 @@ def gap_gradient(words, product, extra, free, q, v, rest, no_wrenches, by_positi
     machine, motion, room = tables.machine, tables.motion, tables.by_row
     table, frames = product_of(product).variations, 2 * len(machine.closure_kind)
     nothing = rest[0]
-    order.begin(machine, motion, False, free, frames, q, v, rest, rest)
-    order.advance(machine, motion, room, no_wrenches, frames, False, 0, room.x)
+    order.begin_state(machine, motion, False, free, frames, q, v, rest, rest)
+    order.advance_order(machine, motion, room, no_wrenches, frames, False, 0, room.x)
     reverse.clear(machine, table, extra)
     reverse.pull_rows(machine, motion, table, extra, v, by_rate)
     for c in range(len(machine.closure_kind)):
         pull_residuals(machine, motion, table, extra, c, by_position)
     store_field(machine, motion, table, nothing)
     reverse.pull_motion(machine, motion, table, extra, nothing, out[0], out[1], out[2])
-    loop_parameters.finish(machine, motion, table, FIELD, extra, 1.0, nothing, frames)
+    loop_parameters.write_parameter_gradient(machine, motion, table, FIELD, extra, 1.0, nothing,
+                                             frames)
 
 
 @kernel
@@ -58,7 +59,7 @@ def pull_residuals(machine, motion, table, extra, c, weights):
     """Add the weights of displacements, pitch and length in the residuals of closure c."""
     (a, b), (frame_a, frame_b), wrench = links_of(machine, c), frames_of(machine, c), NOTHING
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-        wrench = axpy6(weights[r], row_of(machine, motion, c, r, START), wrench)
+        wrench = axpy6(weights[r], row_wrench(machine, motion, c, r, START), wrench)
         if machine.row_kind[r] == SCREW:  # z - pitch angle = 0
             apart = vec3.sub(get3(motion.frame, frame_b, START, ORIGIN),
                              get3(motion.frame, frame_a, START, ORIGIN))
@@ -67,5 +68,5 @@ def pull_residuals(machine, motion, table, extra, c, weights):
         elif machine.row_kind[r] == ALONG_ROD:
             extra.closures[c, LENGTH] -= weights[r]
     for i, f, sign in ((a, frame_a, -1.0), (b, frame_b, 1.0)):
-        add_pair(table, i, BY_MOVED, sign, wrench)
-        add_pair(extra.frames, f, 0, sign, wrench)
+        add_scaled_columns(table, i, BY_MOVED, sign, wrench)
+        add_scaled_columns(extra.frames, f, 0, sign, wrench)

@@ -16,7 +16,7 @@ body, and by parameters of its own (13.20). All is spatial, as in variation.
 from typing import Any, NamedTuple
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    AXES, axpy6, dot6, get3, get6, load3, load9, ORIGIN, START)
+    AXES, axpy6, columns3, columns9, dot6, get3, get6, ORIGIN, START)
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     CLOSURE_WIDTH, DISPLACEMENT, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, SHIFT)
@@ -56,9 +56,9 @@ class Extra(NamedTuple):
 
 
 @kernel
-def pose(motion, i):
+def link_pose(motion, i):
     """Return rotation and position of link i in the inertial frame."""
-    return load9(motion.pose, i), load3(motion.pose, i, 9)
+    return columns9(motion.pose, i), columns3(motion.pose, i, 9)
 
 
 @kernel
@@ -71,22 +71,23 @@ def frame_pose(motion, f):
 
 
 @kernel
-def axis(motion, i):
+def link_translation(motion, i):
     """Return the unit translation along the axis of link i."""
-    r, p = pose(motion, i)
+    r, p = link_pose(motion, i)
     return se3.adjoint(r, p, vec3.ZERO, (0.0, 0.0, 1.0))
 
 
 @kernel
 def pitch_change(motion, extra, i):
     """Return how the screw of link i changes with its pitch."""
-    return axpy6(extra.parts[i + 1, LINK_PITCH], axis(motion, i), (vec3.ZERO, vec3.ZERO))
+    return axpy6(
+        extra.parts[i + 1, LINK_PITCH], link_translation(motion, i), (vec3.ZERO, vec3.ZERO))
 
 
 @kernel
-def displace(machine, motion, extra, i, moved, rate, push):
+def displace_link(machine, motion, extra, i, moved, rate, push):
     """Add the changes of displacement, rate and acceleration of link i by parameters."""
-    r, p = pose(motion, machine.parent[i])
+    r, p = link_pose(motion, machine.parent[i])
     x, j = pitch_change(motion, extra, i), machine.vi[i]
     moved = axpy6(extra.q[machine.qi[i]], x, sum_of(moved, se3.adjoint(
         r, p, *load_pair(extra.parts, i + 1, DISPLACEMENT))))
@@ -96,28 +97,28 @@ def displace(machine, motion, extra, i, moved, rate, push):
 @kernel
 def own_change(motion, extra, i, body):
     """Return the change of the wrench of link i by gravity, its inertia and its applied wrench."""
-    (r, p), x = pose(motion, i), load_pair(extra.parts, i + 1, LINK_WRENCH)
-    pulled = rigid.apply(body, vec3.ZERO, vec3.neg(load3(extra.parts, 0, GRAVITY)))
+    (r, p), x = link_pose(motion, i), load_pair(extra.parts, i + 1, LINK_WRENCH)
+    pulled = rigid.apply(body, vec3.ZERO, vec3.neg(columns3(extra.parts, 0, GRAVITY)))
     return sum_of(pulled, se3.adjoint_inverse_dual(r, p, x[0], x[1]))
 
 
 @kernel
 def weigh_link(machine, motion, extra, i, by_moved, by_twist, by_acceleration, weights):
     """Write the derivatives by displacement and pitch of link i."""
-    r, p = pose(motion, machine.parent[i])
+    r, p = link_pose(motion, machine.parent[i])
     store_pair(extra.parts, i + 1, DISPLACEMENT, *se3.adjoint_dual(r, p, by_moved[0], by_moved[1]))
     j = machine.vi[i]
     total = axpy6(motion.rate[0, j], by_twist, axpy6(
         motion.rate[1, j], by_acceleration, axpy6(
             weights[j], get6(motion.wrench, i, START), (vec3.ZERO, vec3.ZERO))))
-    extra.parts[i + 1, LINK_PITCH] += dot6(axis(motion, i), axpy6(
+    extra.parts[i + 1, LINK_PITCH] += dot6(link_translation(motion, i), axpy6(
         extra.q[machine.qi[i]], by_moved, total))
 
 
 @kernel
-def prepare(machine, motion, extra):
+def write_parameter_changes(machine, motion, extra):
     """Map changes of parameters to perturbations of links and frames; the motion is complete."""
-    store_motion(machine, motion, extra.local)
+    store_link_motion(machine, motion, extra.local)
     parameters.to_links(extra.local, extra.bodies, extra.external, extra.ground, extra.of_bodies,
                         extra.parts)
     extra.frames[:] = 0.0
@@ -127,20 +128,20 @@ def prepare(machine, motion, extra):
         at = FRAME_B if f < count else FRAME_A
         x = se3.adjoint(r, p, *load_pair(extra.closures, f % count, at))
         if extra.frame_body[f] >= 0:
-            r, p = pose(motion, machine.frame_link[f])
+            r, p = link_pose(motion, machine.frame_link[f])
             x = sum_of(x, se3.adjoint(r, p, *load_pair(
                 extra.bodies, SHIFT, LANES * extra.frame_body[f])))
         store_pair(extra.frames, f, 0, x[0], x[1])
 
 
 @kernel
-def store_motion(machine, motion, data):
+def store_link_motion(machine, motion, data):
     """Write twists and accelerations, less gravity, of links in their own frames."""
     gravity = vec3.ZERO, (machine.gravity[0], machine.gravity[1], machine.gravity[2])
     store_pair(data, 0, TWIST, vec3.ZERO, vec3.ZERO)
     store_pair(data, 0, ACCELERATION, vec3.ZERO, vec3.neg(gravity[1]))
     for i in range(len(machine.kind)):
-        r, p = pose(motion, i)
+        r, p = link_pose(motion, i)
         w, u = get6(motion.twist, i, START)
         dw, du = axpy6(-1.0, gravity, get6(motion.twist, i, START + 1))
         store_pair(data, i + 1, TWIST, *se3.adjoint_inverse(r, p, w, u))
@@ -148,7 +149,7 @@ def store_motion(machine, motion, data):
 
 
 @kernel
-def finish(machine, motion, table, field, extra, sign, weights, frames):
+def write_parameter_gradient(machine, motion, table, field, extra, sign, weights, frames):
     """
     Write sign times the derivatives by all parameters, after those by links and frames.
 
@@ -156,17 +157,17 @@ def finish(machine, motion, table, field, extra, sign, weights, frames):
     many frames of closures have derivatives, those on bodies b first.
     """
     data, count = extra.local, len(machine.closure_kind)
-    store_motion(machine, motion, data)
+    store_link_motion(machine, motion, data)
     store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
     for i in range(len(machine.kind)):
-        r, p = pose(motion, i)
+        r, p = link_pose(motion, i)
         yw, yu = load_pair(table, i, field)
         store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
     parameters.weigh_shifts(data, extra.bodies, extra.external, sign, extra.of_bodies)
     for f in range(frames):
         (m, g), b = load_pair(extra.frames, f, 0), extra.frame_body[f]
         if b >= 0:
-            r, p = pose(motion, machine.frame_link[f])
+            r, p = link_pose(motion, machine.frame_link[f])
             add_pair(extra.bodies, SHIFT, LANES * b, *se3.adjoint_dual(r, p, m, g))
         r, p = frame_pose(motion, f)
         store_pair(extra.closures, f % count, FRAME_B if f < count else FRAME_A,

@@ -22,8 +22,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
     function_rows, parameters as loop_parameters, reverse)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import FIELD
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    respond, vary, vary_rows)
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import finite as all_finite
+    add_force_response, vary_equations, vary_rows)
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.dynamics.tree.kernels.joints import finite
 from liedyn_ros.jit.bundle import Bundle, MATRIX
 from liedyn_ros.jit.decorators import kernel
@@ -61,12 +61,12 @@ def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau
     rank, size = int(room.report[RANK]), len(xq)
     a, tau, multipliers = found[:size], found[size:2 * size], found[2 * size:]
     count = len(multipliers)
-    begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
+    begin_products(machine, motion, freedom, work, kind, free, chosen, size - rank)
     if extra is not None:
         if not all_finite(extra.vector):
             return False
-        loop_parameters.prepare(machine, motion, extra)
-    vary(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
+        loop_parameters.write_parameter_changes(machine, motion, extra)
+    vary_equations(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
     if functions is not None:
         function_rows.add_change(motion, functions, count - len(functions.push), room.gamma, tau)
     first, last = mu_in_use(kind, rank < count)
@@ -93,7 +93,7 @@ def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau
     if kind == LEAST_FORCE or (kind == HYBRID and not forward.all_set(free)):
         for j in range(size):
             work[SIDE, j] = a[j] if free[j] else 0.0
-        respond(machine, motion, table, work[SIDE, :size], multipliers, tau)
+        add_force_response(machine, motion, table, work[SIDE, :size], multipliers, tau)
     if kind == LEAST_FORCE:
         for j in chosen:
             tau[j] = xtau[j]
@@ -111,7 +111,7 @@ def mu_in_use(task, redundant):
 
 
 @kernel
-def begin(machine, motion, freedom, work, task, free, chosen, free_motions):
+def begin_products(machine, motion, freedom, work, task, free, chosen, free_motions):
     """Write the rates mu, and complete the motion and the wrenches of links."""
     size = motion.potential.shape[0]
     for j in range(size):
@@ -124,16 +124,16 @@ def begin(machine, motion, freedom, work, task, free, chosen, free_motions):
         for i in range(free_motions):
             for j in range(size):
                 work[MU, j] += freedom.size[i, START] * freedom.basis[START, i, j]
-        press(machine, motion)
+        subtract_closure_changes(machine, motion)
     elif forward.all_set(free):
-        order.complete(machine, motion, free, START)
+        order.complete_order(machine, motion, free, START)
 
 
 @kernel
-def press(machine, motion):
+def subtract_closure_changes(machine, motion):
     """Subtract the wrenches of closures from those of links, and of the links before them."""
     for c in range(len(machine.closure_kind)):
-        (a, b), (m, f) = closures.links_of(machine, c), closures.wrench(
+        (a, b), (m, f) = closures.links_of(machine, c), closures.closure_wrench(
             machine, motion, c, START, START)
         for i, sign in ((a, 1.0), (b, -1.0)):
             while i < len(machine.kind):
@@ -147,7 +147,7 @@ def vary_hybrid(machine, motion, room, free, rank, xa, xtau, need, a):
     x = room.x
     for j in range(len(x)):
         x[j] = xtau[j] - need[j] if free[j] else 0.0
-    solution.respond(machine, room, free, rank, x, room.gamma, motion.multiplier[:, 1])
+    solution.solve_constraints(machine, room, free, rank, x, room.gamma, motion.multiplier[:, 1])
     for j in range(len(x)):
         a[j] = x[j] if free[j] else xa[j]
 
@@ -189,7 +189,7 @@ def vary_least_torque(machine, motion, room, space, work, free, active, weight, 
     for j in active:
         tau[j] = weight[j] * work[WEIGHT, j]
         side[j] -= tau[j]
-    write_multipliers(machine, motion, room, free, rank, side)
+    write_independent_multipliers(machine, motion, room, free, rank, side)
 
 
 @kernel
@@ -202,7 +202,7 @@ def complete_rates(machine, room, space, free, active, weight, rank, rows, side,
     for j in range(size):
         x[j] = z[j] if j < rank else 0.0
     orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve(machine, free, room, x)
+    inertia.solve_factor(machine, free, room, x)
     freedom = size - rank
     for n in range(freedom):
         i, total = space.order[n], 0.0
@@ -220,12 +220,12 @@ def complete_rates(machine, room, space, free, active, weight, rank, rows, side,
 
 
 @kernel
-def write_multipliers(machine, motion, room, free, rank, side):
+def write_independent_multipliers(machine, motion, room, free, rank, side):
     """Write multipliers of the independent rows with A^T lam = side."""
     size, x = len(free), room.x
     for j in range(size):
         x[j] = side[j]
-    inertia.solve_transposed(machine, free, room, x)
+    inertia.solve_factor_transposed(machine, free, room, x)
     orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
     orthogonal.solve_r(room.rows, rank, x)
     for t in range(len(room.rows)):
@@ -253,7 +253,7 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
     rank, size, count = int(room.report[RANK]), len(y), len(z)
     varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if kind == HYBRID else 1.0
-    begin(machine, motion, freedom, work, kind, free, chosen, size - rank)
+    begin_products(machine, motion, freedom, work, kind, free, chosen, size - rank)
     reverse.clear(machine, table, extra)
     first, last = mu_in_use(kind, rank < count)
     for r in range(count):
@@ -261,7 +261,7 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     if kind == HYBRID:
         weigh_known(motion, free, y, weights, varied)
     if last == 2:
-        split(room, rank, sign, varied, left)
+        project_weights(room, rank, sign, varied, left)
     if kind == HYBRID:
         weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights)
     elif kind == LEAST_FORCE:
@@ -284,8 +284,8 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     for j in range(size):
         by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
     if extra is not None:
-        loop_parameters.finish(machine, motion, table, FIELD, extra, sign, weights,
-                               machine.moving_frames[0])
+        loop_parameters.write_parameter_gradient(
+            machine, motion, table, FIELD, extra, sign, weights, machine.moving_frames[0])
         if not all_finite(extra.vector):
             return False
     return finite(found.reshape(-1))
@@ -305,7 +305,7 @@ def pull_reactions(machine, motion, table, extra, functions, work, first, last, 
 
 
 @kernel
-def split(room, rank, sign, varied, left):
+def project_weights(room, rank, sign, varied, left):
     """Project weights of multipliers on the range of A; write sign times the rest to left."""
     for r in range(len(varied)):
         left[r] = sign * varied[r]
@@ -341,10 +341,10 @@ def weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights):
         room.gamma[r], varied[r] = varied[r], 0.0
     for j in range(size):
         side[j] = 0.0
-    respond(machine, motion, table, weights, varied, side)
+    add_force_response(machine, motion, table, weights, varied, side)
     for j in range(size):
         x[j] = y[j] - side[j] if free[j] else 0.0
-    solution.respond(machine, room, free, rank, x, room.gamma, motion.multiplier[:, 1])
+    solution.solve_constraints(machine, room, free, rank, x, room.gamma, motion.multiplier[:, 1])
     for j in range(size):
         if free[j]:
             weights[j] = x[j]
@@ -389,6 +389,6 @@ def weigh_least_torque(machine, motion, room, space, work, free, active, weight,
                    weights)
     for j in active:
         side[j] = weight[j] * weights[j] - side[j]
-    write_multipliers(machine, motion, room, free, rank, side)
+    write_independent_multipliers(machine, motion, room, free, rank, side)
     for r in range(count):
         work[VARIED, r] = motion.multiplier[r, 1]

@@ -13,13 +13,15 @@ Each pass of variation is transposed, from the leaves to the ground, on the weig
 (13.22), (13.20).
 """
 
-from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row as row_of
+from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import axpy6, dot6, get6, START
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     BY_ACCELERATION, BY_FIELD, BY_MOVED, BY_TWIST, FIELD, pull_row)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import axis, weigh_link
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import (
+    link_translation, weigh_link)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    add_pair, between, body_of, dual, get_gravity, NOTHING, own_motion, relative, store_field)
+    add_scaled_columns, between, body_of, dual, get_gravity, NOTHING, own_motion, relative_motion,
+    store_field)
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import GRAVITY, LINK_PITCH
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
@@ -52,18 +54,19 @@ def pull_rows(machine, motion, table, extra, rates, weights):
         a, b = links_of(machine, c)
         field, wrench = between(table, a, b, FIELD), NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            wrench = axpy6(weights[r], row_of(machine, motion, c, r, START), wrench)
+            wrench = axpy6(weights[r], row_wrench(machine, motion, c, r, START), wrench)
             pull_row(machine, motion, table, extra, c, r, axpy6(weights[r], field, NOTHING),
                      NOTHING)
-        add_pair(table, b, BY_FIELD, 1.0, wrench)
-        add_pair(table, a, BY_FIELD, -1.0, wrench)
+        add_scaled_columns(table, b, BY_FIELD, 1.0, wrench)
+        add_scaled_columns(table, a, BY_FIELD, -1.0, wrench)
     for i in range(count - 1, -1, -1):
         parent, weight = machine.parent[i], load_pair(table, i, BY_FIELD)
-        add_pair(table, i, BY_MOVED, -1.0, dual(between(table, parent, i, FIELD), weight))
-        add_pair(table, parent, BY_FIELD, 1.0, weight)
+        add_scaled_columns(
+            table, i, BY_MOVED, -1.0, dual(between(table, parent, i, FIELD), weight))
+        add_scaled_columns(table, parent, BY_FIELD, 1.0, weight)
         if extra is not None:
             extra.parts[i + 1, LINK_PITCH] += rates[machine.vi[i]] * dot6(
-                axis(motion, i), weight)
+                link_translation(motion, i), weight)
 
 
 @kernel
@@ -81,27 +84,28 @@ def pull_equations(machine, motion, table, extra, weights, by_rows):
         by_acceleration = rigid.apply(body, y[0], y[1])
         by_twist = change.times_t(body, V[0], V[1], y[0], y[1]), vec3.ZERO
         by_twist = axpy6(1.0, by_twist, dual(V, by_acceleration))
-        add_pair(table, i, BY_ACCELERATION, 1.0, by_acceleration)
-        add_pair(table, i, BY_TWIST, 1.0, by_twist)
+        add_scaled_columns(table, i, BY_ACCELERATION, 1.0, by_acceleration)
+        add_scaled_columns(table, i, BY_TWIST, 1.0, by_twist)
         if extra is not None:
             add3(extra.parts, 0, GRAVITY, vec3.neg(by_acceleration[1]))
-        add_pair(table, i, BY_MOVED, 1.0, axpy6(1.0, dual(V, by_twist), dual(
+        add_scaled_columns(table, i, BY_MOVED, 1.0, axpy6(1.0, dual(V, by_twist), dual(
             axpy6(-1.0, gravity, A), by_acceleration)))
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
-        V, A = relative(motion.twist, a, b, START), relative(motion.twist, a, b, START + 1)
+        V = relative_motion(motion.twist, a, b, START)
+        A = relative_motion(motion.twist, a, b, START + 1)
         field, pressed, wrench, rate = between(table, a, b, FIELD), NOTHING, NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            row = row_of(machine, motion, c, r, START)
+            row = row_wrench(machine, motion, c, r, START)
             pressed = axpy6(motion.multiplier[r, START], row, pressed)
             wrench = axpy6(by_rows[r], row, wrench)
-            rate = axpy6(by_rows[r], row_of(machine, motion, c, r, START + 1), rate)
+            rate = axpy6(by_rows[r], row_wrench(machine, motion, c, r, START + 1), rate)
             by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[r, START], field, NOTHING))
             pull_row(machine, motion, table, extra, c, r, by_row, axpy6(by_rows[r], V, NOTHING))
         for i, sign in ((a, -1.0), (b, 1.0)):
-            add_pair(table, i, BY_MOVED, sign, dual(load_pair(table, i, FIELD), pressed))
-            add_pair(table, i, BY_TWIST, sign, rate)
-            add_pair(table, i, BY_ACCELERATION, sign, wrench)
+            add_scaled_columns(table, i, BY_MOVED, sign, dual(load_pair(table, i, FIELD), pressed))
+            add_scaled_columns(table, i, BY_TWIST, sign, rate)
+            add_scaled_columns(table, i, BY_ACCELERATION, sign, wrench)
 
 
 @kernel
@@ -128,6 +132,7 @@ def pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a):
         if extra is not None:
             weigh_link(machine, motion, extra, i, axpy6(1.0, by_moved, turned), by_twist,
                        by_acceleration, weights)
-        add_pair(table, parent, BY_MOVED, 1.0, by_moved)
-        add_pair(table, parent, BY_TWIST, 1.0, axpy6(-1.0, dual(V, by_acceleration), by_twist))
-        add_pair(table, parent, BY_ACCELERATION, 1.0, by_acceleration)
+        add_scaled_columns(table, parent, BY_MOVED, 1.0, by_moved)
+        add_scaled_columns(
+            table, parent, BY_TWIST, 1.0, axpy6(-1.0, dual(V, by_acceleration), by_twist))
+        add_scaled_columns(table, parent, BY_ACCELERATION, 1.0, by_acceleration)

@@ -13,13 +13,13 @@ All is spatial, in the inertial frame of the constrained kernels, on what they h
 A variation in the frame of a link is the spatial one less the bracket with the displacement.
 """
 
-from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row as row_of
+from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     axpy6, dot6, get3, get6, HEAVY, ROUND, START)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
-    D_ACCELERATION, D_FIELD, D_TWIST, D_WRENCH, FIELD, MOVED, row)
+    D_ACCELERATION, D_FIELD, D_TWIST, D_WRENCH, FIELD, MOVED, row_jet)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import (
-    displace, own_change, pitch_change)
+    displace_link, own_change, pitch_change)
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import resist
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
@@ -32,13 +32,13 @@ NOTHING = (vec3.ZERO, vec3.ZERO)
 
 
 @kernel
-def vary(machine, motion, table, extra, xq, xv, xa, gamma, tau):
+def vary_equations(machine, motion, table, extra, xq, xv, xa, gamma, tau):
     """
     Write D(ID - A^T lam) (nv,) and D(A a + A' v) (m,), the multipliers as they are.
 
     xa is the whole change of the accelerations, extra are changes of parameters.
     """
-    vary_motion(machine, motion, table, extra, xq, xv, xa)
+    vary_all_motion(machine, motion, table, extra, xq, xv, xa)
     vary_closures(machine, motion, table, extra, gamma)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
@@ -54,7 +54,7 @@ def vary(machine, motion, table, extra, xq, xv, xa, gamma, tau):
             tau[machine.vi[i]] += dot6(pitch_change(motion, extra, i), get6(
                 motion.wrench, i, START))
         turned = dual(eta, get6(motion.wrench, i, START))
-        add_pair(table, machine.parent[i], D_WRENCH, 1.0, axpy6(-1.0, turned, wrench))
+        add_scaled_columns(table, machine.parent[i], D_WRENCH, 1.0, axpy6(-1.0, turned, wrench))
     if extra is not None:
         n = len(xa)
         resist(motion.rate[0, :n], motion.rate[1, :n], extra.dissipation, extra.of_coordinates,
@@ -62,7 +62,7 @@ def vary(machine, motion, table, extra, xq, xv, xa, gamma, tau):
 
 
 @kernel
-def vary_motion(machine, motion, table, extra, xq, xv, xa):
+def vary_all_motion(machine, motion, table, extra, xq, xv, xa):
     """Write displacement and changes of twist, acceleration and own wrench of all links."""
     count, gravity = len(machine.kind), get_gravity(machine)
     for at in (MOVED, D_TWIST, D_ACCELERATION, D_WRENCH):
@@ -75,21 +75,21 @@ def vary_motion(machine, motion, table, extra, xq, xv, xa):
             moved, rate, push = (axpy6(xq[j], screw, moved), axpy6(xv[j], screw, rate),
                                  axpy6(xa[j], screw, push))
         if extra is not None:
-            moved, rate, push = displace(machine, motion, extra, i, moved, rate, push)
+            moved, rate, push = displace_link(machine, motion, extra, i, moved, rate, push)
         V, A = get6(motion.twist, i, START), get6(motion.twist, i, START + 1)
         before = get6(motion.twist, parent, START)
         rates, pushes = own_motion(motion, i, parent)
         dV0 = load_pair(table, parent, D_TWIST)
-        dV = axpy6(1.0, bracket(moved, rates), axpy6(1.0, dV0, rate))
-        dA = axpy6(1.0, bracket(moved, pushes), axpy6(
+        dV = axpy6(1.0, twist_bracket(moved, rates), axpy6(1.0, dV0, rate))
+        dA = axpy6(1.0, twist_bracket(moved, pushes), axpy6(
             1.0, load_pair(table, parent, D_ACCELERATION), push))
-        dA = axpy6(-1.0, bracket(dV, before), axpy6(-1.0, bracket(V, dV0), dA))
+        dA = axpy6(-1.0, twist_bracket(dV, before), axpy6(-1.0, twist_bracket(V, dV0), dA))
         store_pair(table, i, MOVED, moved[0], moved[1])
         store_pair(table, i, D_TWIST, dV[0], dV[1])
         store_pair(table, i, D_ACCELERATION, dA[0], dA[1])
-        dV = axpy6(-1.0, bracket(moved, V), dV)  # as seen by the link
-        dA = axpy6(-1.0, bracket(moved, axpy6(-1.0, gravity, A)), dA)
-        dA = axpy6(1.0, bracket(V, dV), dA)
+        dV = axpy6(-1.0, twist_bracket(moved, V), dV)  # as seen by the link
+        dA = axpy6(-1.0, twist_bracket(moved, axpy6(-1.0, gravity, A)), dA)
+        dA = axpy6(1.0, twist_bracket(V, dV), dA)
         body = body_of(machine, motion, i)
         wrench = change.wrench(body, V[0], V[1], dA[0], dA[1], dV[0])  # (13.9)
         if extra is not None:
@@ -102,18 +102,19 @@ def vary_closures(machine, motion, table, extra, gamma):
     """Write D(A a + A' v) of closures, and add to links how the closures' wrenches vary."""
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
-        V, A = relative(motion.twist, a, b, START), relative(motion.twist, a, b, START + 1)
+        V = relative_motion(motion.twist, a, b, START)
+        A = relative_motion(motion.twist, a, b, START + 1)
         dV, dA = between(table, a, b, D_TWIST), between(table, a, b, D_ACCELERATION)
         wrench, varied = NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = row(machine, motion, table, extra, c, machine.row_kind[r])
+            m, f = row_jet(machine, motion, table, extra, c, machine.row_kind[r])
             gamma[r] = (dot6((m[2], f[2]), A) + dot6((m[0], f[0]), dA)
                         + dot6((m[3], f[3]), V) + dot6((m[1], f[1]), dV))
             wrench = axpy6(motion.multiplier[r, START], (m[0], f[0]), wrench)
             varied = axpy6(motion.multiplier[r, START], (m[2], f[2]), varied)
         for i, sign in ((a, 1.0), (b, -1.0)):
             turned = dual(load_pair(table, i, MOVED), wrench)
-            add_pair(table, i, D_WRENCH, sign, axpy6(1.0, turned, varied))
+            add_scaled_columns(table, i, D_WRENCH, sign, axpy6(1.0, turned, varied))
 
 
 @kernel
@@ -125,7 +126,7 @@ def vary_rows(machine, motion, table, extra, rates, out):
     for i in range(count):
         parent = machine.parent[i]
         own = between(table, parent, i, FIELD)
-        varied = axpy6(1.0, bracket(load_pair(table, i, MOVED), own),
+        varied = axpy6(1.0, twist_bracket(load_pair(table, i, MOVED), own),
                        load_pair(table, parent, D_FIELD))
         if extra is not None:
             varied = axpy6(rates[machine.vi[i]], pitch_change(motion, extra, i), varied)
@@ -134,14 +135,14 @@ def vary_rows(machine, motion, table, extra, rates, out):
         a, b = links_of(machine, c)
         field, varied = between(table, a, b, FIELD), between(table, a, b, D_FIELD)
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = row(machine, motion, table, extra, c, machine.row_kind[r])
+            m, f = row_jet(machine, motion, table, extra, c, machine.row_kind[r])
             out[r] = dot6((m[2], f[2]), field) + dot6((m[0], f[0]), varied)
     for r in range(len(machine.row_kind), len(out)):  # those of couplings are constant
         out[r] = 0.0
 
 
 @kernel
-def respond(machine, motion, table, a, multipliers, tau):
+def add_force_response(machine, motion, table, a, multipliers, tau):
     """Add M a - A^T lam to tau (nv,)."""
     count = len(machine.kind)
     store_field(machine, motion, table, a)
@@ -152,15 +153,15 @@ def respond(machine, motion, table, a, multipliers, tau):
     for c in range(len(machine.closure_kind)):
         wrench = NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            wrench = axpy6(multipliers[r], row_of(machine, motion, c, r, START), wrench)
+            wrench = axpy6(multipliers[r], row_wrench(machine, motion, c, r, START), wrench)
         a, b = links_of(machine, c)
-        add_pair(table, a, D_WRENCH, 1.0, wrench)
-        add_pair(table, b, D_WRENCH, -1.0, wrench)
+        add_scaled_columns(table, a, D_WRENCH, 1.0, wrench)
+        add_scaled_columns(table, b, D_WRENCH, -1.0, wrench)
     for i in range(count - 1, -1, -1):
         wrench = load_pair(table, i, D_WRENCH)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             tau[j] += dot6(get6(motion.screw, j, START), wrench)
-        add_pair(table, machine.parent[i], D_WRENCH, 1.0, wrench)
+        add_scaled_columns(table, machine.parent[i], D_WRENCH, 1.0, wrench)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
         for j in range(len(tau)):
@@ -183,7 +184,7 @@ def own_motion(motion, i, parent):
     """Return S v and S a of the joint of link i."""
     V, V0 = get6(motion.twist, i, START), get6(motion.twist, parent, START)
     A, A0 = get6(motion.twist, i, START + 1), get6(motion.twist, parent, START + 1)
-    return axpy6(-1.0, V0, V), axpy6(1.0, bracket(V, V0), axpy6(-1.0, A0, A))
+    return axpy6(-1.0, V0, V), axpy6(1.0, twist_bracket(V, V0), axpy6(-1.0, A0, A))
 
 
 @kernel
@@ -202,7 +203,7 @@ def get_gravity(machine):
 
 
 @kernel
-def relative(table, a, b, k):
+def relative_motion(table, a, b, k):
     """Return coefficient k of the motion of link b against link a."""
     return axpy6(-1.0, get6(table, a, k), get6(table, b, k))
 
@@ -214,7 +215,7 @@ def between(table, a, b, at):
 
 
 @kernel
-def bracket(x, y):
+def twist_bracket(x, y):
     """Return [x, y] of twists."""
     return se3.ad(x[0], x[1], y[0], y[1])
 
@@ -226,7 +227,7 @@ def dual(x, y):
 
 
 @kernel
-def add_pair(table, i, at, s, x):
+def add_scaled_columns(table, i, at, s, x):
     """Add s x to six columns of row i."""
     add3(table, i, at, vec3.scale(s, x[0]))
     add3(table, i, at + 3, vec3.scale(s, x[1]))

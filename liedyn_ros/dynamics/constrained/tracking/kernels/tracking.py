@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STEP, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.linear_algebra.kernels.orthogonal import dot
+from liedyn_ros.linear_algebra.kernels.orthogonal import inner_product
 from liedyn_ros.linear_algebra.kernels.singular_values import (
     orthogonalize_columns, orthonormalize_rows, write_identity)
 from liedyn_ros.model.kernels import configuration
@@ -71,7 +71,7 @@ tracker_of, point_of = TRACKER.view, POINT.view
 
 
 @kernel
-def follow(words, tables, good, near, trial, command, positions, rates, q, v, report):
+def complete_sample(words, tables, good, near, trial, command, positions, rates, q, v, report):
     """
     Complete a sample: write q and, where rates (n,) are given, v, and `report`.
 
@@ -88,15 +88,15 @@ def follow(words, tables, good, near, trial, command, positions, rates, q, v, re
     else:
         progress[COMMAND] = command
         if command == FIRST:
-            copy(q, there.q)
+            copy_point(q, there.q)
         else:
-            copy(good, near)
+            copy_point(good, near)
             if command == LOOK:
-                move(t, here, rates, v)
+                complete_velocity(t, here, rates, v)
                 look_ahead(machine, t, here, there, v)
             elif not set_out(machine, t, here, there, positions):
                 return blocked(t, near, report)
-        if not evaluate(words, machine, t, there):
+        if not evaluate_loops(words, machine, t, there):
             return EVALUATE
     while True:
         if command == LOOK:
@@ -105,7 +105,7 @@ def follow(words, tables, good, near, trial, command, positions, rates, q, v, re
         if command == FIRST:
             write_identity(there.mix)
             linearize(t, there)
-            copy(trial, near)
+            copy_point(trial, near)
             progress[WAY], command = 1.0, NEXT
             progress[COMMAND] = NEXT
             moving = there.report[EXCESS] == 0.0 or set_out(machine, t, here, there, positions)
@@ -114,24 +114,24 @@ def follow(words, tables, good, near, trial, command, positions, rates, q, v, re
         if not moving:
             return blocked(t, near, report)
         if progress[WAY] >= 1.0:
-            return finish(t, good, near, positions, rates, q, v, report)
-        if not evaluate(words, machine, t, there):
+            return finish_sample(t, good, near, positions, rates, q, v, report)
+        if not evaluate_loops(words, machine, t, there):
             return EVALUATE
 
 
 @kernel
-def copy(source, target):
+def copy_point(source, target):
     """Copy all numbers, such as the words of a point."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
 @kernel
-def evaluate(words, machine, t, there):
+def evaluate_loops(words, machine, t, there):
     """Write residuals and their derivative; return whether they are all, without functions."""
     for c in range(len(t.nearest)):
         t.nearest[c] = math.nan
-    if not position.residual(words, there.q, t.nearest, t.f, there.rows):
+    if not position.closure_residuals(words, there.q, t.nearest, t.f, there.rows):
         t.f[:] = math.nan
     return machine.functions[0] == 0
 
@@ -162,7 +162,7 @@ def depart(machine, t, here, there):
         progress[STEP] = min(progress[STEP], 1.0 - progress[WAY])
         for i in range(len(t.way)):
             t.rates[i] = progress[STEP] * t.way[i]
-        move(t, here, t.rates, t.step)
+        complete_velocity(t, here, t.rates, t.step)
         size = 0.0
         for j in t.others:
             if not abs(t.step[j]) <= size:
@@ -185,9 +185,9 @@ def proceed(machine, t, near, trial):
         return True
     if outcome == ARRIVED:
         for i in range(len(here.mix)):
-            copy(here.mix[i], there.mix[i])
+            copy_point(here.mix[i], there.mix[i])
         linearize(t, there)
-        copy(trial, near)
+        copy_point(trial, near)
         progress[WAY] += progress[STEP]
         progress[STEP] *= 2.0
         return progress[WAY] >= 1.0 or depart(machine, t, here, there)
@@ -204,7 +204,7 @@ def close_in(machine, t, here, there):
         t.left[r] = t.scale[r] * t.f[r]
     t.rates[:] = 0.0
     close(t, here, t.rates, t.step)
-    size, progress = position.largest(t.step), t.progress
+    size, progress = position.largest_magnitude(t.step), t.progress
     if size > CLOSED_STEP or math.isnan(size):
         if not size <= progress[LAST]:  # no contraction
             if not size <= STALLED_RESIDUAL:
@@ -213,15 +213,15 @@ def close_in(machine, t, here, there):
             return LOST
         else:
             configuration.integrate(machine.kind, machine.qi, machine.vi, there.q, t.step, t.q)
-            copy(t.q, there.q)
+            copy_point(t.q, there.q)
             progress[LAST] = 0.5 * size
             progress[COUNT] += 1.0
             return AGAIN
-    return ARRIVED if position.largest(t.f) <= STALLED_RESIDUAL else LOST
+    return ARRIVED if position.largest_magnitude(t.f) <= STALLED_RESIDUAL else LOST
 
 
 @kernel
-def move(t, point, rates, v):
+def complete_velocity(t, point, rates, v):
     """Write how all coordinates (nv,) move with the measured ones, on the loops (12.33)."""
     for r in range(len(t.left)):
         t.left[r] = 0.0
@@ -237,12 +237,12 @@ def close(t, point, rates, v):
     """Write the v (nv,) that closes left, with the rates (n,) or, where redundant, near them."""
     v[:] = 0.0
     if point.report[EXCESS] > 0.0:
-        largest = position.largest(point.excess_size)
+        largest = position.largest_magnitude(point.excess_size)
         t.change[:] = 0.0
         for p in range(len(rates)):
             size = point.excess_size[p]
             if size > RANK_TOLERANCE * largest:
-                part = dot(point.excess[p], t.left) / (size * size)
+                part = inner_product(point.excess[p], t.left) / (size * size)
                 for i in range(len(rates)):
                     t.change[i] -= part * point.excess_mix[p, i]
         for i in range(len(rates)):
@@ -251,11 +251,11 @@ def close(t, point, rates, v):
                 t.left[r] += point.rows[r, t.at_v[i]] * t.change[i]
     for i in range(len(rates)):
         v[t.at_v[i]] = rates[i]
-    largest = position.largest(point.size)
+    largest = position.largest_magnitude(point.size)
     for p in range(len(point.size)):
         size = point.size[p]
         if size > RANK_TOLERANCE * largest:
-            part = dot(point.slope[p], t.left) / (size * size)
+            part = inner_product(point.slope[p], t.left) / (size * size)
             for i in range(len(t.others)):
                 v[t.others[i]] -= part * point.mix[p, i]
 
@@ -274,7 +274,7 @@ def linearize(t, point):
             for i in range(len(others)):
                 point.slope[p, r] += point.mix[p, i] * rows[r, others[i]]
     orthogonalize_columns(point.slope, point.mix, point.size)
-    largest, smallest, rank = position.largest(point.size), math.inf, 0
+    largest, smallest, rank = position.largest_magnitude(point.size), math.inf, 0
     for size in point.size:
         smallest = min(smallest, size)
         rank += 1 if size > RANK_TOLERANCE * largest else 0
@@ -297,10 +297,10 @@ def write_excess(t, point, largest):
         for p in range(len(point.size)):
             size = point.size[p]
             if size > RANK_TOLERANCE * largest:
-                along = dot(point.slope[p], part) / (size * size)
+                along = inner_product(point.slope[p], part) / (size * size)
                 for r in range(len(part)):
                     part[r] -= along * point.slope[p, r]
-        most = max(most, position.largest(part))
+        most = max(most, position.largest_magnitude(part))
     if most > REDUNDANT:
         point.report[EXCESS] = 1.0
         write_identity(point.excess_mix)
@@ -308,7 +308,7 @@ def write_excess(t, point, largest):
 
 
 @kernel
-def finish(t, good, near, positions, rates, q, v, report):
+def finish_sample(t, good, near, positions, rates, q, v, report):
     """Write the results of a sample and keep its point, unless they cannot be trusted."""
     here = point_of(near)
     here.report[ERROR] = here.report[WORST] = 0.0
@@ -323,10 +323,10 @@ def finish(t, good, near, positions, rates, q, v, report):
         return DISAGREEING
     if not report[QUALITY] >= MIN_QUALITY:
         return UNDECIDED
-    copy(here.q, q)
+    copy_point(here.q, q)
     if len(rates) > 0:
-        move(t, here, rates, v)
-    copy(near, good)
+        complete_velocity(t, here, rates, v)
+    copy_point(near, good)
     return DONE
 
 
@@ -348,7 +348,7 @@ def look_ahead(machine, t, here, there, v):
 @kernel
 def time_left(t, here, there, v):
     """Return the time in which the smallest singular value reaches zero (12.35)."""
-    if len(here.size) == 0 or position.largest(v) == 0.0:
+    if len(here.size) == 0 or position.largest_magnitude(v) == 0.0:
         return math.inf
     p = 0
     for s in range(1, len(here.size)):
