@@ -69,7 +69,7 @@ def test_a_process_warns_of_a_file_that_is_for_another_node(tmp_path, namespace)
     path = tmp_path / 'parameters.yaml'
     path.write_text('/**/stewart_pos: {ros__parameters: {leg_noise: 1.0e-5}}')
     process = subprocess.Popen(
-        [sys.executable, '-m', StewartPoseNode.__module__, '--ros-args', '-r',
+        [sys.executable, '-m', 'liedyn_ros.nodes.stewart.pose', '--ros-args', '-r',
          f'__ns:={namespace}', '--params-file', str(path)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
