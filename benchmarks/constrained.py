@@ -195,7 +195,7 @@ def add_leg(builder: ModelBuilder, side: str, y: float) -> None:
 def kernel(machine: Machine, order: int) -> Call:
     """Return the bare kernel of forward dynamics to an order."""
     nv, rows, data = machine.model.nv, order + 1, ConstrainedData(machine.model, False)
-    data.make_room(order)
+    data.reserve(order)
     tau = np.zeros((rows, nv))
     tau[0] = machine.tau
     given = tau.ravel()

@@ -24,7 +24,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, MonitorConfig, MonitoredTracker, OrientationSensor)
 
-ROUNDING = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
+QUANTIZATION_DEVIATION = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
 FREEZES, AFTER = 60, 5.0  # legs that freeze, of each step; s that they are watched
 
 
@@ -102,7 +102,8 @@ def frozen() -> list[Figures]:
 
 def freeze(step: float, leg: int, rng: np.random.Generator) -> float:
     """Return after how long (s) a leg is named that freezes at a random moment; inf: not."""
-    tracker = MonitoredTracker(GEOMETRY, HOME, config=MonitorConfig(leg_noise=ROUNDING * step))
+    tracker = MonitoredTracker(GEOMETRY, HOME,
+                               config=MonitorConfig(leg_noise=QUANTIZATION_DEVIATION * step))
     begin = 500
     times = rng.uniform(2.0, 20.0) + np.arange(begin + round(AFTER * RATE)) / RATE
     poses = good_motion(int(rng.integers(1000))).pose(times)

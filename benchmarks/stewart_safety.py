@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks.record import keep
 from benchmarks.stewart_defaults import defaults
 from benchmarks.stewart_estimates import estimates
-from benchmarks.stewart_faults import faults, frozen, ROUNDING
+from benchmarks.stewart_faults import faults, frozen, QUANTIZATION_DEVIATION
 from benchmarks.stewart_motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.tables import print_table
@@ -276,7 +276,8 @@ def alarms() -> list[Figures]:
     print('false alarms in 60 s at 1 kHz in the good workspace')
     figures = []
     for noise, step, slower in ((0.0, 0.0, 1), (1e-5, 0.0, 1), (1e-4, 0.0, 1), *(
-            (ROUNDING * step, step, slower) for step in (1e-6, 1e-5, 1e-4) for slower in (1, 10))):
+            (QUANTIZATION_DEVIATION * step, step, slower)
+            for step in (1e-6, 1e-5, 1e-4) for slower in (1, 10))):
         tracker, count, least = MonitoredTracker(
             GEOMETRY, HOME, config=MonitorConfig(leg_noise=noise, hold_hypotheses=True)), 0, np.inf
         motion = Slowed(good_motion(7), slower)

@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.linearization.trees import LinearModel
 from liedyn_ros.model import Model
 
 
-ROUNDING = 1e-9  # of a step, by which a quotient of times may miss a whole number
+STEP_COUNT_ERROR = 1e-9  # of a step, by which a quotient of times may miss a whole number
 
 
 class LinearQuadraticFeedback:
@@ -75,7 +75,7 @@ class LinearQuadraticFeedback:
 
     def _step(self, t: float) -> int:
         """Return the step that a time (s) lies in: the one that begins there at its multiples."""
-        return min(max(math.floor(t / self._dt + ROUNDING), 0), len(self.gains) - 1)
+        return min(max(math.floor(t / self._dt + STEP_COUNT_ERROR), 0), len(self.gains) - 1)
 
     def _solve(self, a: Array, b: Array) -> Array:
         """Return the gains (K, nv, 3 nv) on (s, eta, dv)."""

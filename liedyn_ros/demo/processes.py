@@ -16,7 +16,7 @@ import sys
 from types import TracebackType
 from typing import Any
 
-TIMEOUT = 5.0  # s that a process has to end after it was asked to
+END_TIMEOUT = 5.0  # s that a process has to end after it was asked to
 
 
 class NodeProcess:
@@ -49,7 +49,7 @@ class NodeProcess:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:
-                self._process.wait(TIMEOUT)
+                self._process.wait(END_TIMEOUT)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()

@@ -28,7 +28,7 @@ REPORT_RATE = 1.0  # Hz
 MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
 LEAST_LATENESS, LATE_PERIODS = 0.02, 3.0  # s, periods; beyond both a simulator warns of it
 PERIODS, MAX_PASS = 4.0, 0.1  # of publishing, and s of computing, before others are served
-ROUNDING = 1e-6  # s, of sums of times
+TIME_SUM_ERROR = 1e-6  # s, of sums of times
 
 MAX_AGE = Parameter(
     'max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any age', 's',
@@ -204,7 +204,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         self._time.pass_to(now_ns, moves=self.simulation.moves)
         few, end = self.simulation.time + PERIODS / self._rate, time.monotonic() + MAX_PASS
         try:
-            while self.simulation.time + self.simulation.dt <= self._time.due + ROUNDING:
+            while self.simulation.time + self.simulation.dt <= self._time.due + TIME_SUM_ERROR:
                 self.simulation.step()
                 if self.simulation.time >= few and time.monotonic() > end:
                     self._report_lateness()

@@ -16,7 +16,7 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
 
 MAX_AGES = 10_000  # of commands, for a report
-TIMEOUT = 2.0  # s of real time that simulated time waits for the controller
+CONTROLLER_TIMEOUT = 2.0  # s of real time that simulated time waits for the controller
 SLOW = 0.95  # share of the required speed or rate, below which the report warns
 
 
@@ -52,7 +52,7 @@ class SimulatedTime:
             now = time.monotonic()
             due = min(due, *(state_time + self._max_age
                              for state_time, heard in self._newest.values()
-                             if now - heard < TIMEOUT), math.inf)
+                             if now - heard < CONTROLLER_TIMEOUT), math.inf)
         self.due = max(self.due, due)
 
     def commanded(self, topic: str, state_time: float) -> None:

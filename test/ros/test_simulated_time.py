@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from liedyn_ros.ros import simulated_time
-from liedyn_ros.ros.simulated_time import SimulatedTime, TIMEOUT
+from liedyn_ros.ros.simulated_time import CONTROLLER_TIMEOUT, SimulatedTime
 
 pytestmark = pytest.mark.ros
 MS = 1_000_000  # ns
@@ -62,10 +62,10 @@ def test_never_goes_back_for_a_command_that_came_too_late():
 def test_waits_only_so_long(real):
     passed = SimulatedTime(1.0, 0.02, 0, RATE)
     passed.commanded('speeds', 0.0)
-    real.now += 0.9 * TIMEOUT
+    real.now += 0.9 * CONTROLLER_TIMEOUT
     passed.pass_to(1000 * MS, moves=True)
     assert passed.due == pytest.approx(0.02)
-    real.now += 0.2 * TIMEOUT
+    real.now += 0.2 * CONTROLLER_TIMEOUT
     passed.pass_to(1100 * MS, moves=True)
     assert passed.due == pytest.approx(0.12)
 

@@ -32,7 +32,7 @@ from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import FREE
 
 # Corrections of the velocity, relative to it, shrink until rounding stops them below this.
-ROUNDING = 1e-9
+ROUNDED_CORRECTION = 1e-9
 ITERATIONS = 100
 
 
@@ -117,7 +117,7 @@ def _drift(dynamics: Dynamics, weightless: Data, q: Array, v: Array, dt: float, 
         left = momentum - start
         correction = dynamics.forward(q, rest, left, data=weightless)
         size = np.abs(correction).max(initial=0.0) / (1.0 + np.abs(v).max(initial=0.0))
-        if size == 0.0 or before <= size <= ROUNDING:
+        if size == 0.0 or before <= size <= ROUNDED_CORRECTION:
             return v, end + left  # what rounding leaves over is not lost
         v, before = v + correction, size
     raise ConvergenceError(f'step: expected {ITERATIONS} iterations to find the velocity, the '

@@ -40,7 +40,7 @@ AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
 MEETING = 1e-3  # the same of paths that end nowhere: real poses have |e| near 1
 CONTINUUM = 1e-6  # smallest singular value above which a pose is isolated
 RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
-ROUNDING = 1e-12  # relative difference of equal numbers
+EQUAL_LENGTHS = 1e-12  # relative difference of equal numbers
 
 
 class AssemblyMode(NamedTuple):
@@ -185,7 +185,7 @@ class AssemblyModeSolver:
         difference = np.abs(lengths[first] - lengths[second])
         most = sum(np.linalg.norm(joints[first] - joints[second], axis=1)
                    for joints in self._joints)
-        excess = difference - most - ROUNDING * (most + lengths.max())
+        excess = difference - most - EQUAL_LENGTHS * (most + lengths.max())
         worst = excess.argmax()
         if excess[worst] <= 0.0:
             return ''

@@ -47,7 +47,7 @@ def follow(
     points = np.concatenate((solutions[:, :4] / size, solutions[:, 4:], size), axis=1)
     times = np.empty(len(points))
     homotopy.track_all(start.ravel(), target.ravel(), gamma, near, points, times,
-                       np.empty(homotopy.WORK, dtype=complex))
+                       np.empty(homotopy.HOMOTOPY_WORK, dtype=complex))
     return np.concatenate((points[:, 8:] * points[:, :4], points[:, 4:8]), axis=1), times
 
 

@@ -165,7 +165,7 @@ class PlatformMeter:
         self.tables = joints, limits_of(geometry)  # of the kernels of limits
         self.leg_names = geometry.leg_names
         self.driven = geometry.driven
-        self._work = np.empty(kernels.WORK)
+        self._work = np.empty(kernels.STATE_WORK)
 
     def measure(self, pose_base_platform: ArrayLike) -> PlatformState:
         """Return the state at a pose (4, 4), m. Raises ShapeError, NotFiniteError."""

@@ -111,7 +111,7 @@ class PoseSolver:
         self._joints = geometry.table(self._scale)
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
         self._lengths, self._guess = np.empty(6), np.empty((4, 4))
-        self._state, self._work = np.empty(platform.COUNT), np.empty(kernels.WORK)
+        self._state, self._work = np.empty(platform.COUNT), np.empty(kernels.SOLVER_WORK)
 
     def solve(
             self, lengths: ArrayLike, guess: ArrayLike, state: Array | None = None) -> Solution:

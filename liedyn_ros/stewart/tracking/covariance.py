@@ -32,7 +32,7 @@ class LegNoise:
         if not (deviations >= 0.0).all():
             raise LimitError(f'deviations: expected numbers from 0 on, got {deviations.tolist()}')
         self._joints, self._variances = geometry.table(), deviations ** 2
-        self._pose, self._work = np.empty((4, 4)), np.empty(kernels.WORK)
+        self._pose, self._work = np.empty((4, 4)), np.empty(kernels.RATES_WORK)
 
     def covariance(self, pose_base_platform: ArrayLike) -> Array:
         """
@@ -64,7 +64,8 @@ def of_measured(
     pose = np.array(pose_base_platform, dtype=float)
     by_pose = np.empty((6, 6))
     if not kernels.twist_by_pose(
-            geometry.table(), pose, np.array(twist, dtype=float), by_pose, np.empty(kernels.WORK)):
+            geometry.table(), pose, np.array(twist, dtype=float), by_pose,
+            np.empty(kernels.RATES_WORK)):
         raise SingularError('pose: expected one that is not singular, '
                             'got dL/d(twist) without an inverse')
     cross = of_pose @ by_pose.T

@@ -18,7 +18,7 @@ def decompose(matrix):
     """Return signed value, inverse, right and left vector."""
     inverse, right, left = np.empty(36), np.empty(6), np.empty(6)
     value = singular_value.signed_smallest(
-        matrix.ravel(), inverse, right, left, np.empty(singular_value.WORK))
+        matrix.ravel(), inverse, right, left, np.empty(singular_value.SINGULAR_VALUE_WORK))
     return value, inverse.reshape(6, 6), right, left
 
 

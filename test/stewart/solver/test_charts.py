@@ -30,7 +30,7 @@ METHODS = [method(chart=chart, residual=residual)
 def equations_at(geometry, pose, lengths, chart, residual):
     """Return the equations and the state of a pose."""
     unknowns = LevenbergMarquardt(chart=chart).unknowns
-    x = np.zeros(charts.STATE)
+    x = np.zeros(charts.CHART_STATE)
     charts.store_state(int(chart), *predict.split(pose), x)
     return problem.Equations(
         geometry.table(), lengths ** 2, int(chart), int(residual), unknowns), x
@@ -49,7 +49,7 @@ def test_jacobian_is_the_derivative_along_the_retraction(
     values = np.empty((2, n))
     for k, column in enumerate(jacobian.reshape(n, n).T):
         for value, sign in zip(values, (1.0, -1.0)):
-            moved = np.zeros(charts.STATE)
+            moved = np.zeros(charts.CHART_STATE)
             problem.step_state(equations, x, np.eye(n)[k], sign * step, moved)
             problem.length_residuals(equations, moved, value)
         assert np.allclose(column, (values[0] - values[1]) / (2.0 * step), atol=1e-9)
@@ -69,7 +69,7 @@ def test_residuals_are_what_they_are_called(geometry, home, random_poses, residu
 @pytest.mark.parametrize('chart', Chart)
 def test_a_state_stands_for_its_pose(random_poses, chart):
     for pose in random_poses[:20]:
-        x = np.zeros(charts.STATE)
+        x = np.zeros(charts.CHART_STATE)
         charts.store_state(int(chart), *predict.split(pose), x)
         rotation, position = charts.state_pose(int(chart), x)
         assert np.allclose(np.reshape(rotation, (3, 3)), pose[:3, :3], atol=1e-15)

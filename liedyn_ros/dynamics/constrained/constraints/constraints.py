@@ -51,11 +51,11 @@ class Constraints:
         self._nearest = np.full(len(model.closures), math.nan)
         self._residual = BoundKernel(closure_residuals, self.data.words)
 
-    def make_room(self, order: int) -> bool:
-        """Make room for series to an order; return whether the tables are new."""
+    def reserve(self, order: int) -> bool:
+        """Allocate tables for series to an order; return whether they are new."""
         if order <= self.data.order:
             return False
-        self.data.make_room(order)
+        self.data.reserve(order)
         self._residual = BoundKernel(closure_residuals, self.data.words)
         return True
 

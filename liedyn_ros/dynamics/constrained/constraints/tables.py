@@ -16,7 +16,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.constraints.sparsity import (
     hull, padded, spans, Sparsity)
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    MACHINE, MOTION, REPORT_WIDTH, ROOM, SPACE, WORKSPACE)
+    MACHINE, MOTION, REPORT_WIDTH, SCRATCH, SPACE, WORKSPACE)
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 from liedyn_ros.model.constraints import CLOSURE_TYPES
@@ -95,7 +95,7 @@ class ConstrainedData:
         self.m = self._rows + len(constants['coupling'])
         self._machine, self._depth = MACHINE.pack(**constants), Sparsity(model).depth
         self.order = -1
-        self.make_room(0)
+        self.reserve(0)
 
     def write_functions(self, jacobian: Array, bias: Array) -> None:
         """Write the rows (k, nv) of a user's functions at a state, and their bias (k,)."""
@@ -109,14 +109,15 @@ class ConstrainedData:
         rows = MOTION.array(words, 'jacobian')[1:orders, self.m - count:, :nv]
         rows[:] = jacobian[1:]
 
-    def make_room(self, order: int) -> None:
+    def reserve(self, order: int) -> None:
         """Allocate the tables of series to an order."""
         if order <= self.order:
             return
         self.order, nv, m = order, self._nv, self.m
         self.words = WORKSPACE.pack(
             machine=self._machine, motion=self._motion(order + 2),
-            by_row=_room(nv, m, m, nv, self._depth), by_column=_room(nv, m, nv, m, self._depth),
+            by_row=_scratch(nv, m, m, nv, self._depth),
+            by_column=_scratch(nv, m, nv, m, self._depth),
             space=_space(nv, order + 2))
 
     def _motion(self, k: int) -> Array:
@@ -181,10 +182,10 @@ def _row_parts(rows: Sequence[Sequence[int]]) -> Indices:
     return _ints([((kinds <= MOMENT_Z) | (kinds == SCREW)).any(), (kinds > SCREW).any()])
 
 
-def _room(nv: int, m: int, count: int, size: int, depth: int) -> Array:
+def _scratch(nv: int, m: int, count: int, size: int, depth: int) -> Array:
     """Return the scratch buffers of a factorisation of count rows."""
     width = padded(m)
-    return ROOM.pack(
+    return SCRATCH.pack(
         mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
         upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m),
         line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(count),

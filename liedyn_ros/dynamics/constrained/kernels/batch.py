@@ -20,9 +20,9 @@ def solve_states(words, task, closed, external, q, v, a, tau, multipliers, wrenc
 
     Returns the first state that was refused, their number if none, and the code.
     """
-    tables, sought = workspace_of(words), task_of(task)
+    tables, task_table = workspace_of(words), task_of(task)
     for s in range(len(q)):
-        code = solve_state(tables, sought, closed, external[s], q[s], v[s], a[s], tau[s], a[s],
+        code = solve_state(tables, task_table, closed, external[s], q[s], v[s], a[s], tau[s], a[s],
                            tau[s], multipliers[s], wrenches[s], report[s])
         if code != DONE:
             return s, code

@@ -13,26 +13,27 @@ from liedyn_ros.jit.decorators import kernel
 
 
 @kernel
-def solve_forward(machine, motion, room, free, rank, k, last):
+def solve_forward(machine, motion, scratch, free, rank, k, last):
     """
     Write coefficient k of accelerations, forces and multipliers.
 
-    room.x holds the forces that the motion needs without them. last says that no order follows.
+    scratch.x holds the forces that the motion needs without them. last says that no order follows.
     """
-    x = room.x
+    x = scratch.x
     for j in range(len(x)):
         if free[j]:
             x[j] = motion.effort[j, k] - x[j]
         else:
             motion.effort[j, k] = x[j]
-    solution.solve_constraints(machine, room, free, rank, x, room.gamma, motion.multiplier[:, k])
+    solution.solve_constraints(machine, scratch, free, rank, x, scratch.gamma,
+                               motion.multiplier[:, k])
     for j in range(len(x)):
         if free[j]:
             motion.rate[k + 1, j] = x[j] / (k + 1.0)
-    if rank < len(room.rows):
+    if rank < len(scratch.rows):
         if k > 0:
             closures.write_jacobian(machine, motion, k)
-        solution.take_least_norm(machine, motion, room, free, rank, k)
+        solution.take_least_norm(machine, motion, scratch, free, rank, k)
     if not (last and all_set(free)):
         order.complete_order(machine, motion, free, k)
 

@@ -41,9 +41,9 @@ def ancestor(machine, at):
 
 
 @kernel
-def write_mass(machine, motion, room):
+def write_mass(machine, motion, scratch):
     """Write M, by composite rigid bodies."""
-    count, composite, mass, row = len(machine.kind), motion.composite, room.mass, motion.step
+    count, composite, mass, row = len(machine.kind), motion.composite, scratch.mass, motion.step
     for i in range(count):
         composite[i, 0] = machine.inertia[i, 0]
         for c in range(9):
@@ -70,20 +70,20 @@ def write_mass(machine, motion, room):
 
 
 @kernel
-def factor_tree_inertia(machine, free, room):
+def factor_tree_inertia(machine, free, scratch):
     """
     Factor M = L^T L over the free coordinates, in place; L is as sparse as M.
 
-    room.y holds the roots of the diagonal of M. Returns k + 1 for a coordinate k that moves no
+    scratch.y holds the roots of the diagonal of M. Returns k + 1 for a coordinate k that moves no
     inertia by itself, 0 if there is none.
     """
-    mass = room.mass
+    mass = scratch.mass
     for k in range(len(machine.link) - 1, -1, -1):
         if not free[k]:
             continue
         first, own = machine.ancestor_start[k], depth(machine, k)
         pivot = get(mass, k, own)
-        if not pivot > SMALLEST_PIVOT * room.y[k]**2:
+        if not pivot > SMALLEST_PIVOT * scratch.y[k]**2:
             return k + 1
         inverse = 1.0 / pivot
         for t in range(own - 1, -1, -1):
@@ -92,46 +92,46 @@ def factor_tree_inertia(machine, free, room):
                 for c in range(0, t + 1, LANES):
                     put_lanes(mass, i, c, get_lanes(mass, i, c) - entry * get_lanes(mass, k, c))
         scale = math.sqrt(inverse)
-        room.root[k] = scale
+        scratch.root[k] = scale
         for c in range(0, own, LANES):
             put_lanes(mass, k, c, scale * get_lanes(mass, k, c))
     return 0
 
 
 @kernel
-def solve_factor_transposed(machine, free, room, x):
+def solve_factor_transposed(machine, free, scratch, x):
     """Replace x by L^-T x on the free coordinates; those prescribed become zero."""
     for k in range(len(x) - 1, -1, -1):
         if not free[k]:
             x[k] = 0.0
         else:
-            first, own = machine.ancestor_start[k], x[k] * room.root[k]
+            first, own = machine.ancestor_start[k], x[k] * scratch.root[k]
             for t in range(depth(machine, k)):
-                x[ancestor(machine, first + t)] -= get(room.mass, k, t) * own
+                x[ancestor(machine, first + t)] -= get(scratch.mass, k, t) * own
             x[k] = own
 
 
 @kernel
-def solve_factor_rows_transposed(machine, free, room, table):
+def solve_factor_rows_transposed(machine, free, scratch, table):
     """Replace a table Y (nv, m) by L^-T Y, as solve_transposed does one column."""
     for k in range(len(machine.link) - 1, -1, -1):
         first, own = machine.ancestor_start[k], depth(machine, k) if free[k] else 0
-        scale = room.root[k] if free[k] else 0.0
+        scale = scratch.root[k] if free[k] else 0.0
         for c in range(machine.reach[2 * k], machine.reach[2 * k + 1], LANES):
             row = scale * get_lanes(table, k, c)
             put_lanes(table, k, c, row)
             for t in range(own):
                 i = ancestor(machine, first + t)
-                put_lanes(table, i, c, get_lanes(table, i, c) - get(room.mass, k, t) * row)
+                put_lanes(table, i, c, get_lanes(table, i, c) - get(scratch.mass, k, t) * row)
 
 
 @kernel
-def solve_factor(machine, free, room, x):
+def solve_factor(machine, free, scratch, x):
     """Replace x by L^-1 x on the free coordinates; those prescribed become zero."""
     for k in range(len(x)):
         total, first = 0.0, machine.ancestor_start[k]
         if free[k]:
             total = x[k]
             for t in range(depth(machine, k)):
-                total -= get(room.mass, k, t) * x[ancestor(machine, first + t)]
-        x[k] = total * room.root[k]
+                total -= get(scratch.mass, k, t) * x[ancestor(machine, first + t)]
+        x[k] = total * scratch.root[k]

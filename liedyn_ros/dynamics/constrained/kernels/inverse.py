@@ -24,7 +24,7 @@ from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
 @kernel
-def factor_passive_columns(motion, room, passive, weight):
+def factor_passive_columns(motion, scratch, passive, weight):
     """
     Factor W^-1/2 A_p, columns of length one; return whether their rank is full.
 
@@ -35,30 +35,31 @@ def factor_passive_columns(motion, room, passive, weight):
         total = 0.0
         for r in range(size):
             entry = weight[r] * motion.jacobian[0, r, passive[s]]
-            room.rows[s, r] = entry
+            scratch.rows[s, r] = entry
             total += entry * entry
-        room.scale[s] = 1.0 / math.sqrt(total) if total > 0.0 else 0.0
+        scratch.scale[s] = 1.0 / math.sqrt(total) if total > 0.0 else 0.0
         for r in range(size):
-            room.rows[s, r] *= room.scale[s]
+            scratch.rows[s, r] *= scratch.scale[s]
     rank, quality = orthogonal.factor_qr(
-        room.rows, room.order, room.head, room.beta, room.norm, count, size, RANK_TOLERANCE)
-    room.report[RANK], room.report[QUALITY] = rank, quality
+        scratch.rows, scratch.order, scratch.head, scratch.beta, scratch.norm, count, size,
+        RANK_TOLERANCE)
+    scratch.report[RANK], scratch.report[QUALITY] = rank, quality
     return rank == count
 
 
 @kernel
-def solve_least_force(machine, motion, room, none_free, passive, weight, k):
+def solve_least_force(machine, motion, scratch, none_free, passive, weight, k):
     """
     Write coefficient k of forces and multipliers; no coordinate is free: none_free (nv,) is False.
 
-    room.y holds the forces that the motion needs without them.
+    scratch.y holds the forces that the motion needs without them.
     """
     size, count = len(weight), len(passive)
-    need, x, z = room.y, room.x, room.z
+    need, x, z = scratch.y, scratch.x, scratch.z
     for s in range(count):
-        j = passive[room.order[s]]
-        z[s] = room.scale[room.order[s]] * (need[j] - motion.effort[j, k])
-    orthogonal.solve_r_transposed(room.rows, count, z)
+        j = passive[scratch.order[s]]
+        z[s] = scratch.scale[scratch.order[s]] * (need[j] - motion.effort[j, k])
+    orthogonal.solve_r_transposed(scratch.rows, count, z)
     for r in range(size):
         x[r] = 0.0
     if k > 0 and size > count:
@@ -68,13 +69,13 @@ def solve_least_force(machine, motion, room, none_free, passive, weight, k):
                 for s in range(count):
                     j = passive[s]
                     x[r] += weight[r] * motion.jacobian[h, r, j] * motion.potential[j, k - h]
-        orthogonal.apply_q_transposed(room.rows, room.head, room.beta, count, size, x)
+        orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, count, size, x)
     for s in range(count):
         x[s], z[s] = z[s], z[s] - x[s]
-    orthogonal.apply_q(room.rows, room.head, room.beta, count, size, x)
-    orthogonal.solve_r(room.rows, count, z)
+    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, count, size, x)
+    orthogonal.solve_r(scratch.rows, count, z)
     for s in range(count):
-        motion.potential[passive[room.order[s]], k] = room.scale[room.order[s]] * z[s]
+        motion.potential[passive[scratch.order[s]], k] = scratch.scale[scratch.order[s]] * z[s]
     for r in range(size):
         motion.multiplier[r, k] = weight[r] * x[r]
     for j in range(len(need)):

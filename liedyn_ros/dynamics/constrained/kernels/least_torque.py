@@ -22,7 +22,7 @@ from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
 @kernel
-def write_null_space(machine, room, space, all_free, rank):
+def write_null_space(machine, scratch, space, all_free, rank):
     """Write a basis N = L^-1 Q_2 of the motions that the constraints leave, as rows."""
     size = len(all_free)
     for i in range(size - rank):
@@ -30,8 +30,8 @@ def write_null_space(machine, room, space, all_free, rank):
         for j in range(size):
             x[j] = 0.0
         x[rank + i] = 1.0
-        orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-        inertia.solve_factor(machine, all_free, room, x)
+        orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
+        inertia.solve_factor(machine, all_free, scratch, x)
 
 
 @kernel
@@ -51,7 +51,7 @@ def factor_actuators(space, active, weight, freedom):
 
 
 @kernel
-def solve_least_torque(machine, motion, room, space, all_free, active, weight, rank, k):
+def solve_least_torque(machine, motion, scratch, space, all_free, active, weight, rank, k):
     """
     Write coefficient k of forces and multipliers.
 
@@ -61,7 +61,7 @@ def solve_least_torque(machine, motion, room, space, all_free, active, weight, r
     freedom = size - rank
     if k > 0:
         closures.write_jacobian(machine, motion, k)
-        move_basis(machine, motion, room, space, all_free, rank, k)
+        move_basis(machine, motion, scratch, space, all_free, rank, k)
     s = space.s
     for n in range(freedom):
         i, total = space.order[n], 0.0
@@ -83,42 +83,42 @@ def solve_least_torque(machine, motion, room, space, all_free, active, weight, r
         space.size[i, k] = s[n]
         for j in active:
             motion.effort[j, k] += weight[j] * space.basis[0, i, j] * s[n]
-    write_torque_multipliers(machine, motion, room, space, all_free, rank, k)
+    write_torque_multipliers(machine, motion, scratch, space, all_free, rank, k)
 
 
 @kernel
-def move_basis(machine, motion, room, space, all_free, rank, k):
+def move_basis(machine, motion, scratch, space, all_free, rank, k):
     """Write coefficient k of N: A N = 0 at all times, Q_2^T L N constant (12.20)."""
-    size, z = len(all_free), room.z
+    size, z = len(all_free), scratch.z
     for i in range(size - rank):
         for t in range(len(z)):
-            r, total = room.order[t], 0.0
+            r, total = scratch.order[t], 0.0
             for h in range(1, k + 1):
                 for j in range(size):
                     total -= motion.jacobian[h, r, j] * space.basis[k - h, i, j]
-            z[t] = room.scale[r] * total
-        orthogonal.solve_r_transposed(room.rows, rank, z)
+            z[t] = scratch.scale[r] * total
+        orthogonal.solve_r_transposed(scratch.rows, rank, z)
         x = space.basis[k, i]
         for j in range(size):
             x[j] = z[j] if j < rank else 0.0
-        orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-        inertia.solve_factor(machine, all_free, room, x)
+        orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
+        inertia.solve_factor(machine, all_free, scratch, x)
 
 
 @kernel
-def write_torque_multipliers(machine, motion, room, space, all_free, rank, k):
+def write_torque_multipliers(machine, motion, scratch, space, all_free, rank, k):
     """Write coefficient k of the multipliers: A^T lam = tau_r - tau."""
-    size, x = len(all_free), room.x
+    size, x = len(all_free), scratch.x
     for j in range(size):
         x[j] = space.need[k, j] - motion.effort[j, k]
         for h in range(1, k + 1):
-            for r in range(len(room.rows)):
+            for r in range(len(scratch.rows)):
                 x[j] -= motion.jacobian[h, r, j] * motion.multiplier[r, k - h]
-    inertia.solve_factor_transposed(machine, all_free, room, x)
-    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
-    orthogonal.solve_r(room.rows, rank, x)
-    for t in range(len(room.rows)):
-        r = room.order[t]
-        motion.multiplier[r, k] = room.scale[r] * x[t] if t < rank else 0.0
-    if rank < len(room.rows):
-        solution.take_least_norm(machine, motion, room, all_free, rank, k)
+    inertia.solve_factor_transposed(machine, all_free, scratch, x)
+    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, rank, size, x)
+    orthogonal.solve_r(scratch.rows, rank, x)
+    for t in range(len(scratch.rows)):
+        r = scratch.order[t]
+        motion.multiplier[r, k] = scratch.scale[r] * x[t] if t < rank else 0.0
+    if rank < len(scratch.rows):
+        solution.take_least_norm(machine, motion, scratch, all_free, rank, k)

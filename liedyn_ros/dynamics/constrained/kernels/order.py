@@ -10,9 +10,8 @@
 
 from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add_many3, add_row, DEFECT, dot6, get_row, get_rows, HEAVY, many3, pick_rows,
-    place_rows,
-    ROUND, START)
+    add_many3, add_row, DEFECT, dot6, FIRST_MOMENT, get_row, get_rows, many3, pick_rows,
+    place_rows, ROTATIONAL_INERTIA, START)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
@@ -20,12 +19,12 @@ from liedyn_ros.lie.kernels import vec3
 
 
 @kernel
-def begin_state(machine, motion, sought, free, frames, q, v, a, tau):
+def begin_state(machine, motion, hybrid, free, frames, q, v, a, tau):
     """
     Write the quantities of a state, and the given motion and forces.
 
-    Given are, where sought, accelerations of coordinates that are not free and forces of those
-    that are; else all of both. frames is how many of them are needed.
+    A hybrid task reads accelerations of prescribed and forces of free coordinates; other tasks
+    read both of all. frames is the number of frames to compute.
     """
     series.write_configuration(machine, motion, q, frames)
     scale = 1.0
@@ -33,8 +32,8 @@ def begin_state(machine, motion, sought, free, frames, q, v, a, tau):
         motion.rate[0, j] = v[j]
     for k in range(len(a)):
         for j in range(len(v)):
-            motion.rate[k + 1, j] = 0.0 if sought and free[j] else scale / (k + 1.0) * a[k, j]
-            motion.effort[j, k] = 0.0 if sought and not free[j] else scale * tau[k, j]
+            motion.rate[k + 1, j] = 0.0 if hybrid and free[j] else scale / (k + 1.0) * a[k, j]
+            motion.effort[j, k] = 0.0 if hybrid and not free[j] else scale * tau[k, j]
         scale /= k + 1.0
     closures.write_rows(machine, motion, START)
     closures.write_jacobian(machine, motion, START)
@@ -43,40 +42,40 @@ def begin_state(machine, motion, sought, free, frames, q, v, a, tau):
 
 
 @kernel
-def advance_order(machine, motion, room, external, frames, pressed, k, out):
+def advance_order(machine, motion, scratch, external, frames, with_multipliers, k, out):
     """
     Write the forces (nv,) that the motion needs at order k, with lam_k = 0, and gamma (12.14).
 
-    What lam of lower orders gives at this order is counted where pressed.
+    with_multipliers: add the contribution of the multipliers of lower orders.
     """
     series.extend(machine, motion, k, frames)
     closures.write_rows(machine, motion, k + 1)
     series.write_twists(machine, motion, k + 1)
     closures.write_relative_twists(machine, motion, k + 1)
-    closures.write_rates(machine, motion, k + 1, k + 1.0, room.gamma)
+    closures.write_rates(machine, motion, k + 1, k + 1.0, scratch.gamma)
     series.write_link_wrenches(machine, motion, k)
     if len(external) > 0:
         series.subtract_applied_wrenches(machine, motion, external, k)
-    if pressed:
+    if with_multipliers:
         closures.subtract_closure_wrenches(machine, motion, k)
     series.sum_wrenches(machine, motion, k)
     series.write_joint_forces(machine, motion, k, out)
-    if pressed:
+    if with_multipliers:
         closures.subtract_function_forces(machine, motion, k, out)
 
 
 @kernel
-def note_defect(machine, motion, room, k):
+def note_defect(machine, motion, scratch, k):
     """Note how much of coefficient k of the velocity residual the motion leaves open."""
-    for r in range(len(room.gamma)):
+    for r in range(len(scratch.gamma)):
         size = 0.0  # of the terms that cancel
         for j in range(len(machine.link)):
             size += abs(motion.jacobian[0, r, j] * motion.rate[k, j])
         if k > 0:
             for j in range(len(machine.link)):
                 size += abs(motion.jacobian[0, r, j]) * motion.rate[0, j]**2
-        open_part = abs(room.gamma[r]) / max(k, 1)
-        room.report[DEFECT] = max(room.report[DEFECT], open_part / (1.0 + size))
+        open_part = abs(scratch.gamma[r]) / max(k, 1)
+        scratch.report[DEFECT] = max(scratch.report[DEFECT], open_part / (1.0 + size))
 
 
 @kernel
@@ -125,7 +124,8 @@ def write_wrench_changes(machine, motion, k):
         w, v = pick_rows(motion.twist_change, machine.heavy_link, i)
         add_many3(twists, i, START, w)
         add_many3(twists, i, START + 3, v)
-        body = many3(moments, i, HEAVY), many3(moments, i, ROUND), many3(moments, i, ROUND + 3)
+        body = (many3(moments, i, FIRST_MOMENT), many3(moments, i, ROTATIONAL_INERTIA),
+                many3(moments, i, ROTATIONAL_INERTIA + 3))
         m, f = series.inertia_times(body, w, v)
         f = vec3.add(f, vec3.scale(get_lanes(machine.mass, 0, i), v))
         place_rows(motion.wrench_change, machine.heavy_link, i, vec3.scale(scale, m),
@@ -138,10 +138,10 @@ def write_wrench_changes(machine, motion, k):
 
 
 @kernel
-def write_order(machine, motion, sought, k, scale, given, a, tau, multipliers, wrenches):
-    """Write order k of forces, multipliers, wrenches and accelerations, given or sought."""
+def write_order(machine, motion, hybrid, k, scale, given, a, tau, multipliers, wrenches):
+    """Write order k of forces, multipliers, wrenches and accelerations."""
     for j in range(len(machine.link)):
-        a[k, j] = scale * (k + 1.0) * motion.rate[k + 1, j] if sought else given[k, j]
+        a[k, j] = scale * (k + 1.0) * motion.rate[k + 1, j] if hybrid else given[k, j]
         tau[k, j] = scale * motion.effort[j, k]
     for r in range(multipliers.shape[1]):
         multipliers[k, r] = scale * motion.multiplier[r, k]

@@ -11,8 +11,9 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add_row, AXES, columns3, columns9, get3, get_row, get_rows, HEAVY, many3, ORIGIN, pick_poses,
-    pick_rows, place_rows, put3, put_many3, put_row, put_rows, ROUND, START, zeros)
+    add_row, AXES, columns3, columns9, FIRST_MOMENT, get3, get_row, get_rows, many3, ORIGIN,
+    pick_poses, pick_rows, place_rows, put3, put_many3, put_row, put_rows, ROTATIONAL_INERTIA,
+    START, zeros)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
@@ -30,7 +31,7 @@ def is_configuration(machine, q):
 
 @kernel
 def write_configuration(machine, motion, q, frames):
-    """Write what the configuration alone decides: poses, screws, inertias, so many frames."""
+    """Write the terms of the configuration: poses, screws, inertias, the first `frames` frames."""
     count = len(machine.kind)
     center = vec3.ZERO
     for i in range(count):
@@ -77,9 +78,9 @@ def write_moments(machine, motion, b):
     body = (get_lanes(table, START, b), many3(table, b, START + 1),
             many3(table, b, START + 4) + many3(table, b, START + 7))
     _, h, j = rigid.transport(r, p, body)
-    put_many3(motion.moments[0], b, HEAVY, h)
-    put_many3(motion.moments[0], b, ROUND, j[0:3])
-    put_many3(motion.moments[0], b, ROUND + 3, j[3:6])
+    put_many3(motion.moments[0], b, FIRST_MOMENT, h)
+    put_many3(motion.moments[0], b, ROTATIONAL_INERTIA, j[0:3])
+    put_many3(motion.moments[0], b, ROTATIONAL_INERTIA + 3, j[3:6])
 
 
 @kernel
@@ -175,8 +176,8 @@ def extend_moments(machine, motion, b, k):
     first, last = zeros(), zeros()  # xx, xy, xz and yy, yz, zz
     for h in range(k + 1):
         twist, part = motion.heavy_twist[h], motion.moments[k - h]
-        w, v, g = many3(twist, b, START), many3(twist, b, START + 3), many3(part, b, HEAVY)
-        a, d = many3(part, b, ROUND), many3(part, b, ROUND + 3)
+        w, v, g = many3(twist, b, START), many3(twist, b, START + 3), many3(part, b, FIRST_MOMENT)
+        a, d = many3(part, b, ROTATIONAL_INERTIA), many3(part, b, ROTATIONAL_INERTIA + 3)
         x = vec3.add(x, vec3.cross(w, g))
         p, q, r = vec3.cross(w, a), vec3.cross(w, (a[1], d[0], d[1])), vec3.cross(
             w, (a[2], d[1], d[2]))  # columns of [w] J
@@ -188,9 +189,9 @@ def extend_moments(machine, motion, b, k):
                                q[2] + r[1] - g[1] * v[2] - g[2] * v[1],
                                2.0 * (r[2] - g[2] * v[2]) + s))
     part = motion.moments[k + 1]
-    put_many3(part, b, HEAVY, vec3.scale(scale, x))
-    put_many3(part, b, ROUND, vec3.scale(scale, first))
-    put_many3(part, b, ROUND + 3, vec3.scale(scale, last))
+    put_many3(part, b, FIRST_MOMENT, vec3.scale(scale, x))
+    put_many3(part, b, ROTATIONAL_INERTIA, vec3.scale(scale, first))
+    put_many3(part, b, ROTATIONAL_INERTIA + 3, vec3.scale(scale, last))
 
 
 @kernel
@@ -203,11 +204,12 @@ def write_link_wrenches(machine, motion, k):
         m, f = zeros(), vec3.scale(mass, many3(motion.heavy_twist[k + 1], i, START + 3))
         for h in range(k + 2):
             part, twist = motion.moments[h], motion.heavy_twist[k + 1 - h]
-            body = many3(part, i, HEAVY), many3(part, i, ROUND), many3(part, i, ROUND + 3)
+            body = (many3(part, i, FIRST_MOMENT), many3(part, i, ROTATIONAL_INERTIA),
+                    many3(part, i, ROTATIONAL_INERTIA + 3))
             dm, df = inertia_times(body, many3(twist, i, START), many3(twist, i, START + 3))
             m, f = vec3.add(m, dm), vec3.add(f, df)
         m = vec3.sub(vec3.scale(scale, m),
-                     vec3.cross(many3(motion.moments[k], i, HEAVY), weight))
+                     vec3.cross(many3(motion.moments[k], i, FIRST_MOMENT), weight))
         f = vec3.scale(scale, f)
         if k == 0:
             f = vec3.sub(f, (mass * weight[0], mass * weight[1], mass * weight[2]))

@@ -31,52 +31,52 @@ FLOOR = 1e-3  # acceleration, rad/s^2 or m/s^2, that counts as none in a defect
 
 
 @kernel
-def factor_constraints(machine, motion, room, free, orthogonally):
+def factor_constraints(machine, motion, scratch, free, orthogonally):
     """
     Factor M and the rows of order zero over the free coordinates; orthogonally forbids Cholesky.
 
     Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
-    inertia.write_mass(machine, motion, room)
-    for j in range(len(room.y)):
-        room.y[j] = math.sqrt(get(room.mass, j, inertia.depth(machine, j)))
-    write_scales(machine, motion, room)
-    code = inertia.factor_tree_inertia(machine, free, room)
+    inertia.write_mass(machine, motion, scratch)
+    for j in range(len(scratch.y)):
+        scratch.y[j] = math.sqrt(get(scratch.mass, j, inertia.depth(machine, j)))
+    write_scales(machine, motion, scratch)
+    code = inertia.factor_tree_inertia(machine, free, scratch)
     if code != 0:
         return code
-    count = len(room.rows)
-    write_response(machine, motion, room, free)
-    room.report[CHOLESKY] = 0.0
+    count = len(scratch.rows)
+    write_response(machine, motion, scratch, free)
+    scratch.report[CHOLESKY] = 0.0
     if not orthogonally:
-        quality = gram_cholesky.factor_gram(machine, room)
+        quality = gram_cholesky.factor_gram(machine, scratch)
         if quality > 0.0:
-            room.report[RANK], room.report[QUALITY] = count, quality
-            room.report[CHOLESKY] = 1.0
+            scratch.report[RANK], scratch.report[QUALITY] = count, quality
+            scratch.report[CHOLESKY] = 1.0
             return 0
     for r in range(count):
         for j in range(len(free)):
-            room.rows[r, j] = get(room.response, j, r)
+            scratch.rows[r, j] = get(scratch.response, j, r)
     rank, quality = orthogonal.factor_qr(
-        room.rows, room.order, room.head, room.beta, room.norm, count, len(free),
+        scratch.rows, scratch.order, scratch.head, scratch.beta, scratch.norm, count, len(free),
         RANK_TOLERANCE)
-    room.report[RANK], room.report[QUALITY] = rank, quality
+    scratch.report[RANK], scratch.report[QUALITY] = rank, quality
     if rank < count:
-        write_basis(room, rank)
+        write_basis(scratch, rank)
     return 0
 
 
 @kernel
-def write_response(machine, motion, room, free):
+def write_response(machine, motion, scratch, free):
     """Write Y of the scaled rows."""
-    for r in range(len(room.scale)):
+    for r in range(len(scratch.scale)):
         for at in range(machine.support_start[r], machine.support_start[r + 1]):
             j = machine.support[at]
-            put(room.response, j, r, room.scale[r] * motion.jacobian[0, r, j])
-    inertia.solve_factor_rows_transposed(machine, free, room, room.response)
+            put(scratch.response, j, r, scratch.scale[r] * motion.jacobian[0, r, j])
+    inertia.solve_factor_rows_transposed(machine, free, scratch, scratch.response)
 
 
 @kernel
-def write_scales(machine, motion, room):
+def write_scales(machine, motion, scratch):
     """
     Write for each row what makes it a number without unit of at most one.
 
@@ -84,8 +84,8 @@ def write_scales(machine, motion, room):
     inertia: so a row of rounding errors stays one, whatever the units and masses (12.23).
     """
     weight, screws = motion.step, motion.screw[0]  # a row of it: inverses of the inertias
-    for j in range(len(room.y)):
-        put(weight, 0, j, 1.0 / room.y[j]**2 if room.y[j] > 0.0 else 0.0)
+    for j in range(len(scratch.y)):
+        put(weight, 0, j, 1.0 / scratch.y[j]**2 if scratch.y[j] > 0.0 else 0.0)
     for c in range(len(machine.closure_kind)):
         x, y, z = get3(motion.frame, c, START, ORIGIN)
         p, turned, moved = (spread(x), spread(y), spread(z)), spread(0.0), spread(0.0)
@@ -102,65 +102,65 @@ def write_scales(machine, motion, room):
                 size = turning
             elif kind == SCREW:
                 size += machine.closure_size[c, 0]**2 * turning
-            room.scale[r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
+            scratch.scale[r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
     for r in range(len(machine.coupling)):
         size = 0.0
         for j in range(len(machine.link)):
             size += get(weight, 0, j) * machine.coupling[r, j]**2
-        room.scale[len(machine.row_kind) + r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
+        scratch.scale[len(machine.row_kind) + r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
 
 
 @kernel
-def write_basis(room, rank):
+def write_basis(scratch, rank):
     """Factor the range of A, of which R^T, without the scales, is a basis."""
-    count = len(room.rows)
+    count = len(scratch.rows)
     for s in range(rank):
         for t in range(count):
-            r = room.order[t]
-            known = s <= t and room.scale[r] > 0.0
-            room.basis[s, r] = room.rows[t, s] / room.scale[r] if known else 0.0
-    orthogonal.factor_qr(room.basis, room.basis_order, room.basis_head, room.basis_beta,
-                         room.norm, rank, count, 0.0)
+            r = scratch.order[t]
+            known = s <= t and scratch.scale[r] > 0.0
+            scratch.basis[s, r] = scratch.rows[t, s] / scratch.scale[r] if known else 0.0
+    orthogonal.factor_qr(scratch.basis, scratch.basis_order, scratch.basis_head,
+                         scratch.basis_beta, scratch.norm, rank, count, 0.0)
 
 
 @kernel
-def solve_constraints(machine, room, free, rank, x, gamma, multiplier):
+def solve_constraints(machine, scratch, free, rank, x, gamma, multiplier):
     """Replace x by the accelerations and write the multipliers of the independent rows."""
-    count, size = len(room.rows), len(x)
-    inertia.solve_factor_transposed(machine, free, room, x)
-    if room.report[CHOLESKY] > 0.0:
-        solve_well_conditioned(machine, room, x, gamma, multiplier)
-        inertia.solve_factor(machine, free, room, x)
+    count, size = len(scratch.rows), len(x)
+    inertia.solve_factor_transposed(machine, free, scratch, x)
+    if scratch.report[CHOLESKY] > 0.0:
+        solve_well_conditioned(machine, scratch, x, gamma, multiplier)
+        inertia.solve_factor(machine, free, scratch, x)
         return
-    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
-    z, largest = room.z, 0.0
+    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, rank, size, x)
+    z, largest = scratch.z, 0.0
     for s in range(count):
-        z[s] = -room.scale[room.order[s]] * gamma[room.order[s]]
+        z[s] = -scratch.scale[scratch.order[s]] * gamma[scratch.order[s]]
         largest = max(largest, abs(z[s]))
     for j in range(size):
-        largest = max(largest, abs(x[j]), FLOOR * room.y[j])
-    orthogonal.solve_r_transposed(room.rows, rank, z)
+        largest = max(largest, abs(x[j]), FLOOR * scratch.y[j])
+    orthogonal.solve_r_transposed(scratch.rows, rank, z)
     for t in range(rank, count):  # (12.27)
         open_part = z[t]
         for s in range(rank):
-            open_part -= room.rows[t, s] * z[s]
-        room.report[DEFECT] = max(room.report[DEFECT], abs(open_part) / largest)
+            open_part -= scratch.rows[t, s] * z[s]
+        scratch.report[DEFECT] = max(scratch.report[DEFECT], abs(open_part) / largest)
     for s in range(rank):
         z[s], x[s] = z[s] - x[s], z[s]
-    orthogonal.solve_r(room.rows, rank, z)
+    orthogonal.solve_r(scratch.rows, rank, z)
     for t in range(count):
-        r = room.order[t]
-        multiplier[r] = room.scale[r] * z[t] if t < rank else 0.0
-    orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve_factor(machine, free, room, x)
+        r = scratch.order[t]
+        multiplier[r] = scratch.scale[r] * z[t] if t < rank else 0.0
+    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
+    inertia.solve_factor(machine, free, scratch, x)
 
 
 @kernel
-def solve_well_conditioned(machine, room, x, gamma, multiplier):
+def solve_well_conditioned(machine, scratch, x, gamma, multiplier):
     """Replace x by x + Y lam with Y^T (x + Y lam) = -gamma."""
-    line, table = room.line, room.response
+    line, table = scratch.line, scratch.response
     for r in range(len(gamma)):
-        put(line, 0, r, -room.scale[r] * gamma[r])
+        put(line, 0, r, -scratch.scale[r] * gamma[r])
     for c in range(0, line.shape[1], LANES):
         first, second = get_lanes(line, 0, c), spread(0.0)  # sums that do not wait for each other
         begin, end = machine.reached_start[c // LANES], machine.reached_start[c // LANES + 1]
@@ -172,9 +172,9 @@ def solve_well_conditioned(machine, room, x, gamma, multiplier):
             j = machine.reached[end - 1]
             first = first - x[j] * get_lanes(table, j, c)
         put_lanes(line, 0, c, first + second)
-    gram_cholesky.solve_gram(machine, room)
+    gram_cholesky.solve_gram(machine, scratch)
     for r in range(len(gamma)):
-        multiplier[r] = room.scale[r] * get(line, 0, r)
+        multiplier[r] = scratch.scale[r] * get(line, 0, r)
     for j in range(len(x)):
         row = spread(0.0)
         for c in range(machine.reach[2 * j], machine.reach[2 * j + 1], LANES):
@@ -183,19 +183,20 @@ def solve_well_conditioned(machine, room, x, gamma, multiplier):
 
 
 @kernel
-def project_multipliers(room, rank, x):
+def project_multipliers(scratch, rank, x):
     """Replace x (m,) by its part in the range of A."""
     count = len(x)
-    orthogonal.apply_q_transposed(room.basis, room.basis_head, room.basis_beta, rank, count, x)
+    orthogonal.apply_q_transposed(scratch.basis, scratch.basis_head, scratch.basis_beta, rank,
+                                  count, x)
     for t in range(rank, count):
         x[t] = 0.0
-    orthogonal.apply_q(room.basis, room.basis_head, room.basis_beta, rank, count, x)
+    orthogonal.apply_q(scratch.basis, scratch.basis_head, scratch.basis_beta, rank, count, x)
 
 
 @kernel
-def take_least_norm(machine, motion, room, free, rank, k):
+def take_least_norm(machine, motion, scratch, free, rank, k):
     """Make coefficient k of the multipliers that of those of least norm, at all times (12.26)."""
-    count, size, z = len(room.rows), len(free), room.gamma
+    count, size, z = len(scratch.rows), len(free), scratch.gamma
     for r in range(count):
         moved = 0.0  # p_k
         for h in range(1, k + 1):
@@ -203,16 +204,16 @@ def take_least_norm(machine, motion, room, free, rank, k):
                 moved += motion.jacobian[h, r, j] * motion.potential[j, k - h]
         z[r] = motion.multiplier[r, k] - moved
         motion.multiplier[r, k] = moved
-    project_multipliers(room, rank, z)
+    project_multipliers(scratch, rank, z)
     for r in range(count):
         motion.multiplier[r, k] += z[r]
     for t in range(count):
-        room.z[t] = room.scale[room.order[t]] * z[room.order[t]]
-    orthogonal.solve_r_transposed(room.rows, rank, room.z)
-    x = room.x
+        scratch.z[t] = scratch.scale[scratch.order[t]] * z[scratch.order[t]]
+    orthogonal.solve_r_transposed(scratch.rows, rank, scratch.z)
+    x = scratch.x
     for j in range(size):
-        x[j] = room.z[j] if j < rank else 0.0
-    orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve_factor(machine, free, room, x)
+        x[j] = scratch.z[j] if j < rank else 0.0
+    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
+    inertia.solve_factor(machine, free, scratch, x)
     for j in range(size):
         motion.potential[j, k] = x[j] if free[j] else 0.0

@@ -35,8 +35,8 @@ def solve_constrained(words, task, closed, external, q, v, a, tau, found):
     """
     Run solve_state for a caller from Python, to whom each argument costs time.
 
-    words and task are those of a WORKSPACE and a TASK. a and tau are flat; found is what `parts`
-    tells apart. Returns as solve_state does, REFUSED also where sizes do not fit.
+    words and task are the arrays of a WORKSPACE and a TASK. a and tau are flat; `parts` splits
+    `found`. Returns as solve_state does, and REFUSED where sizes do not fit.
     """
     tables = workspace_of(words)
     nv = len(tables.machine.link)
@@ -51,7 +51,7 @@ def solve_constrained(words, task, closed, external, q, v, a, tau, found):
 
 @kernel
 def count_orders(tables, found):
-    """Return how many orders the flat array of all that is found has."""
+    """Return the number of orders in the flat array of results."""
     machine = tables.machine
     width = (2 * len(machine.link) + tables.motion.multiplier.shape[0]
              + 6 * len(machine.closure_kind))
@@ -75,18 +75,17 @@ def parts(tables, rows, found):
 def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau, multipliers,
                 wrenches, report):
     """
-    Write what a task seeks: a and tau (order + 1, nv), multipliers and wrenches.
+    Write the solution of a task: a and tau (order + 1, nv), multipliers and wrenches.
 
-    closed is how far a constraint may be open; infinity does not look. Of what is given, HYBRID
-    reads accelerations where they are not sought, and forces where they are; the others read
-    both. Wrenches (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, REFUSED for
-    numbers that are not finite or too large, OPEN for a state off the constraints, or UNMOVED for
-    actuators that do not determine the motion. Else returns k + 1 for a coordinate k that moves
-    no inertia by itself.
+    closed is the largest residual of a constraint accepted; infinity skips the check. HYBRID reads
+    accelerations of prescribed and forces of free coordinates; other tasks read both. Wrenches
+    (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, REFUSED for numbers that are not
+    finite or too large, OPEN for a state off the constraints, or UNMOVED for actuators that do not
+    determine the motion. Else returns k + 1 for a coordinate k that moves no inertia by itself.
     """
     kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
     machine, motion, freedom = tables.machine, tables.motion, tables.space
-    room = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
     if not (is_configuration(machine, q) and finite(v) and finite(external.reshape(-1))
             and readable(kind == HYBRID, free, given_a, given_tau)):
         return REFUSED
@@ -94,47 +93,48 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
     examined = 2 * len(machine.closure_kind) if closed < math.inf else 0
     order.begin_state(machine, motion, kind == HYBRID, free, max(frames, examined), q, v, given_a,
                       given_tau)
-    if closed < math.inf and is_open(machine, motion, room.gamma, q, v, closed):
+    if closed < math.inf and is_open(machine, motion, scratch.gamma, q, v, closed):
         return OPEN
-    code = factor_task(machine, motion, room, freedom, kind, free, chosen, weight)
+    code = factor_task(machine, motion, scratch, freedom, kind, free, chosen, weight)
     if code != DONE:
         return code
-    rank, scale = int(room.report[RANK]), 1.0
+    rank, scale = int(scratch.report[RANK]), 1.0
     if kind != HYBRID:
-        closures.write_rates(machine, motion, START, 1.0, room.gamma)
-        order.note_defect(machine, motion, room, START)
+        closures.write_rates(machine, motion, START, 1.0, scratch.gamma)
+        order.note_defect(machine, motion, scratch, START)
     if kind == LEAST_TORQUE:
         for j in chosen:
             motion.effort[j] = 0.0
     for k in range(len(a)):
-        need = room.x if kind == HYBRID else room.y
+        need = scratch.x if kind == HYBRID else scratch.y
         if kind == LEAST_TORQUE:
             need = freedom.need[k]
-        order.advance_order(machine, motion, room, external, frames, kind != LEAST_TORQUE, k, need)
+        order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE, k,
+                            need)
         if kind != HYBRID:
-            order.note_defect(machine, motion, room, k + 1)
+            order.note_defect(machine, motion, scratch, k + 1)
         if kind == HYBRID:
-            forward.solve_forward(machine, motion, room, free, rank, k, k + 1 == len(a))
+            forward.solve_forward(machine, motion, scratch, free, rank, k, k + 1 == len(a))
         elif kind == LEAST_FORCE:
-            inverse.solve_least_force(machine, motion, room, free, chosen, weight, k)
+            inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k)
         else:
-            least_torque.solve_least_torque(machine, motion, room, freedom, free, chosen, weight,
-                                            rank, k)
+            least_torque.solve_least_torque(machine, motion, scratch, freedom, free, chosen,
+                                            weight, rank, k)
         scale *= max(k, 1)
         if kind == LEAST_TORQUE:
             closures.gather_wrenches(machine, motion, k)
         order.write_order(machine, motion, kind == HYBRID, k, scale, given_a, a, tau, multipliers,
                           wrenches)
     for k in range(REPORT_WIDTH):
-        report[k] = room.report[k]
+        report[k] = scratch.report[k]
     good = finite(a.reshape(-1)) and finite(tau.reshape(-1)) and finite(multipliers.reshape(-1))
     return DONE if good else REFUSED
 
 
 @kernel
-def readable(sought, free, a, tau):
-    """Return whether what is read of a and tau (orders, nv) is finite."""
-    if not sought:
+def readable(hybrid, free, a, tau):
+    """Return whether the input that a task reads of a and tau (orders, nv) is finite."""
+    if not hybrid:
         return finite(a.reshape(-1)) and finite(tau.reshape(-1))
     count = 0
     for k in range(len(a)):
@@ -144,15 +144,15 @@ def readable(sought, free, a, tau):
 
 
 @kernel
-def factor_task(machine, motion, room, freedom, task, free, chosen, weight):
-    """Factor what serves all orders, and return as solve_state does."""
-    room.report[DEFECT] = 0.0
+def factor_task(machine, motion, scratch, freedom, task, free, chosen, weight):
+    """Compute the factors common to all orders; return as solve_state does."""
+    scratch.report[DEFECT] = 0.0
     if task == LEAST_FORCE:
-        return DONE if inverse.factor_passive_columns(motion, room, chosen, weight) else UNMOVED
-    code = solution.factor_constraints(machine, motion, room, free, task != HYBRID)
+        return DONE if inverse.factor_passive_columns(motion, scratch, chosen, weight) else UNMOVED
+    code = solution.factor_constraints(machine, motion, scratch, free, task != HYBRID)
     if code != DONE or task == HYBRID:
         return code
-    rank = int(room.report[RANK])
-    least_torque.write_null_space(machine, room, freedom, free, rank)
+    rank = int(scratch.report[RANK])
+    least_torque.write_null_space(machine, scratch, freedom, free, rank)
     moved = least_torque.factor_actuators(freedom, chosen, weight, len(free) - rank)
     return DONE if moved else UNMOVED

@@ -23,7 +23,7 @@ from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, t
 from liedyn_ros.lie.kernels import vec3
 
 ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then its x, y and z axes
-HEAVY, ROUND = ORIGIN, AXES  # columns of moments: m c, then J about the origin
+FIRST_MOMENT, ROTATIONAL_INERTIA = ORIGIN, AXES  # columns of moments: m c, then J about the origin
 START = np.int64(0)  # order zero; typed, as numba compiles a kernel apart for a literal 0
 # Columns of a report; CHOLESKY is 1 where that has factored the constraints, 0 for QR.
 RANK, QUALITY, DEFECT, CHOLESKY, REPORT_WIDTH = range(5)
@@ -54,7 +54,7 @@ MACHINE = Bundle(
     closure_size=MATRIX,  # (C, 2) pitch and length
     closure_row=INTEGERS,  # (C + 1,) first row
     row_kind=INTEGERS,
-    row_parts=INTEGERS,  # (2,) 1 where a row holds a moment in frame b, and where one moves there
+    row_parts=INTEGERS,  # (2,) flags: any moment row in frame b; any row that varies in frame b
     path_start=INTEGERS,  # (C + 1,) into path
     path=INTEGERS,  # coordinates that move frame b of a closure against a
     path_sign=MATRIX,  # (C, nv) 1 or -1 for those on the side of b or a, 0 for others
@@ -104,11 +104,11 @@ MOTION = Bundle(
     # what the solution of an order adds to them.
     twist_row=MATRIX, wrench_row=MATRIX, twist_change=MATRIX, wrench_change=MATRIX)
 
-# Room for one solution with m constraints; factors as in inertia.py, gram_cholesky.py and
-# orthogonal.py. What is factored has `count` rows of `size`: A^T (m, nv), or A_p (nv, m). Rows of
-# the tables up to line are filled up to multiples of LANES; so are reach and span.
-ROOM = Bundle(
-    'Room',
+# Scratch buffers of one solution with m constraints; factors as in inertia.py, gram_cholesky.py
+# and orthogonal.py. The factored matrix has `count` rows of `size`: A^T (m, nv), or A_p (nv, m).
+# Rows of the tables up to line are filled up to multiples of LANES; so are reach and span.
+SCRATCH = Bundle(
+    'Scratch',
     mass=MATRIX, root=VECTOR,  # (nv, depth) M, then its factor; (nv,) 1 / pivots of that
     response=MATRIX,  # (nv, m) Y = L^-T A^T
     upper=MATRIX, lower=MATRIX, inverse=VECTOR,  # (m, m) Cholesky factor of S; 1 / pivots
@@ -122,7 +122,7 @@ ROOM = Bundle(
     gamma=VECTOR,  # (m,)
     report=VECTOR)
 
-# Room for the free motions of a state: at most nv of them, as rows.
+# Scratch buffers of the free motions of a state: at most nv, as rows.
 SPACE = Bundle(
     'Space',
     basis=CUBE,  # (K, nv, nv) N, transposed
@@ -130,16 +130,16 @@ SPACE = Bundle(
     s=VECTOR, size=MATRIX,  # (nv,), (nv, K)
     need=MATRIX)  # (K, nv) what the tree alone needs
 
-# All tables of one machine: by_row has room for the factors of A^T, by_column for those of A_p.
+# All tables of one machine: by_row is scratch for the factors of A^T, by_column for A_p.
 WORKSPACE = Bundle(
-    'Workspace', machine=MACHINE, motion=MOTION, by_row=ROOM, by_column=ROOM, space=SPACE)
+    'Workspace', machine=MACHINE, motion=MOTION, by_row=SCRATCH, by_column=SCRATCH, space=SPACE)
 
-# What solver.solve_constrained seeks: HYBRID where accelerations are sought, LEAST_FORCE none,
-# LEAST_TORQUE all; the rest is what inverse.py and least_torque.py say.
+# A task of solver.solve_constrained. free: nowhere for LEAST_FORCE, everywhere for LEAST_TORQUE.
+# chosen and weight: as in inverse.py and least_torque.py.
 TASK = Bundle(
     'Task',
     kind=INTEGERS,  # (1,)
-    free=INTEGERS,  # (nv,) 1 where no acceleration is given
+    free=INTEGERS,  # (nv,) 1 where the acceleration is unknown
     chosen=INTEGERS, weight=VECTOR)
 
 workspace_of, task_of = WORKSPACE.view, TASK.view

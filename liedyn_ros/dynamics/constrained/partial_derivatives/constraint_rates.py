@@ -48,7 +48,7 @@ class ConstraintRates:
             data = ConstrainedData(
                 constraints.model, functions=sum(each.rows for each in constraints.functions))
         finalize(self, idle.append, data)
-        data.make_room(len(motion) - 2)
+        data.reserve(len(motion) - 2)
         self._constraints, self._words = constraints, data.words
         self._first = constraints.m - sum(each.rows for each in constraints.functions)
         self._factorial = np.array([float(factorial(k)) for k in range(len(motion))])

@@ -58,7 +58,7 @@ class BatchTables:
     def run(self, task: Task, *arrays: Array) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
         data, orders = self._data, arrays[3].shape[1]  # of a
-        data.make_room(orders - 1)
+        data.reserve(orders - 1)
         return batch.solve_states(data.words, task.words, CLOSED_STATE, *arrays)
 
 
@@ -174,7 +174,7 @@ class Solver:
 
     def _solve_checked(self, task: Task, state: States, closed: bool, suffix: str) -> Array:
         """Return the results at a checked state, or raise; suffix names the state."""
-        if self.constraints.make_room(len(state.a) - 1):
+        if self.constraints.reserve(len(state.a) - 1):
             self._bind()
         run = self._run_with_functions if self.constraints.functions else self._run
         code, found = run(task, state, CLOSED_STATE if closed else math.inf, len(state.a))

@@ -181,7 +181,7 @@ class LoopTracker:
             excess_mix=np.zeros((n, n)), excess_size=np.zeros(n),
             report=np.zeros(REPORT_WIDTH)) for _ in range(3)]
         self._good, _, self._trial = points
-        self._report, self._room = np.zeros(REPORT_WIDTH), np.zeros(model.nv)
+        self._report, self._scratch = np.zeros(REPORT_WIDTH), np.zeros(model.nv)
         self._kernel = BoundKernel(
             tracking.complete_sample, data.words, self._tables, *points)
 
@@ -198,7 +198,7 @@ class LoopTracker:
 
     def _look(self, rates: Array) -> float:
         """Return the time to a singularity at rates of the measured joints (12.35)."""
-        self._run(tracking.LOOK, rates, rates, self._room, self._room)
+        self._run(tracking.LOOK, rates, rates, self._scratch, self._scratch)
         return float(self._report[TIME])
 
     def _assemble(self, positions: Array) -> Array:

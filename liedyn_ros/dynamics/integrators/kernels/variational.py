@@ -34,7 +34,7 @@ from liedyn_ros.model.kernels.kinds import FREE
 # Columns of steps, a row for each link.
 NEXT_POSE = 0  # T_parent_link at q1
 DISPLACEMENT = 12  # T_ground_link(q0)^-1 T_ground_link(q1)
-START, END = 24, 30  # the two wrenches
+START_WRENCH, END_WRENCH = 24, 30  # wrenches at both ends of the step
 STEP_WIDTH = 36
 
 
@@ -50,9 +50,9 @@ def discrete_momenta(model, data, steps, q0, rate, step, start, end):
         store_momenta(model, steps, i, step)
     for i in range(links - 1, 0, -1):
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        gather_momenta(model, steps, i, START, r, p, start)
+        gather_momenta(model, steps, i, START_WRENCH, r, p, start)
         r, p = load9(steps, i, NEXT_POSE), load3(steps, i, NEXT_POSE + 9)
-        gather_momenta(model, steps, i, END, r, p, end)
+        gather_momenta(model, steps, i, END_WRENCH, r, p, end)
     return joints.finite(start) and joints.finite(end)
 
 
@@ -101,11 +101,11 @@ def store_momenta(model, steps, i, step):
     m = vec3.add(symmetric.apply(inertia, w), vec3.cross(h, vec3.cross(c, w)))
     start = mat3.apply_t(so3.left_jacobian_inverse(x), m)
     end = mat3.apply_t(so3.left_jacobian_inverse(vec3.neg(x)), m)
-    store3(steps, i, START, vec3.add(start, vec3.cross(c, f)))
-    store3(steps, i, START + 3, f)
+    store3(steps, i, START_WRENCH, vec3.add(start, vec3.cross(c, f)))
+    store3(steps, i, START_WRENCH + 3, f)
     f = mat3.apply_t(r, f)
-    store3(steps, i, END, vec3.add(end, vec3.cross(c, f)))
-    store3(steps, i, END + 3, f)
+    store3(steps, i, END_WRENCH, vec3.add(end, vec3.cross(c, f)))
+    store3(steps, i, END_WRENCH + 3, f)
 
 
 @inlined

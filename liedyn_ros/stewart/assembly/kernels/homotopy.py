@@ -28,7 +28,7 @@ from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 UNKNOWNS = 9
 LEGS = 6
 LEG = 32  # complex numbers of a leg
-WORK = UNKNOWNS * UNKNOWNS + 5 * UNKNOWNS  # complex numbers in a workspace
+HOMOTOPY_WORK = UNKNOWNS * UNKNOWNS + 5 * UNKNOWNS  # complex numbers in a workspace
 
 FIRST_STEP = 0.05
 SMALLEST_STEP = 1e-6  # of t, or of END_ZONE where t is larger

@@ -20,13 +20,13 @@ from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.stewart.platform.kernels import legs
 
-ROUNDING = 2.0 ** -53
+UNIT_ROUNDOFF = 2.0 ** -53
 
 # Parts of a workspace: Dg, its inverse A, and the ten numbers of H_i over L of each leg. Then, of
 # each leg: g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
 DG, A, H, LEG = 0, 36, 72, 132
 G, LENGTH, MEASURED, INVERSE, BASE, PLATFORM, CENTRE, COLUMN = 0, 6, 12, 18, 24, 30, 36, 42
-WORK = LEG + 48
+CURVATURE_WORK = LEG + 48
 
 
 @kernel
@@ -36,7 +36,7 @@ def write_curvature(table, r, p, squared, work):
 
     Returns False where Dg has no inverse.
     """
-    part = work[LEG:WORK]
+    part = work[LEG:CURVATURE_WORK]
     for i in range(6):
         a, b = legs.base_joint(table, i), legs.platform_joint(table, i)
         c = mat3.apply_t(r, vec3.sub(p, a))
@@ -106,7 +106,7 @@ def inverse_error(work):
             error += total * total
             size_a += work[A + 6 * i + j] * work[A + 6 * i + j]
             size_dg += work[DG + 6 * i + j] * work[DG + 6 * i + j]
-    return error ** 0.5 + 8.0 * ROUNDING * (size_a * size_dg) ** 0.5
+    return error ** 0.5 + 8.0 * UNIT_ROUNDOFF * (size_a * size_dg) ** 0.5
 
 
 @kernel
@@ -119,4 +119,4 @@ def not_orthonormal(r):
             if i == j:
                 entry -= 1.0
             total += entry * entry
-    return total ** 0.5 + 4.0 * ROUNDING
+    return total ** 0.5 + 4.0 * UNIT_ROUNDOFF

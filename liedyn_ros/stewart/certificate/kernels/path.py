@@ -19,15 +19,15 @@ from liedyn_ros.jit.decorators import kernel, long_kernel
 from liedyn_ros.lie.kernels import mat3, motion, se3, so3, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature
 from liedyn_ros.stewart.certificate.kernels.curvature import (
-    A, CENTRE, COLUMN, LEG, LENGTH, PLATFORM, WORK)
+    A, CENTRE, COLUMN, CURVATURE_WORK, LEG, LENGTH, PLATFORM)
 from liedyn_ros.stewart.certificate.kernels.pose import SKEW
 from liedyn_ros.stewart.platform.kernels import legs, limits
 
 PROVED = -1
 SINGULAR = limits.COUNT  # else the index of a margin
-TWIST = WORK + 6 + limits.COUNT
+TWIST = CURVATURE_WORK + 6 + limits.COUNT
 SPACE = TWIST + 6  # numbers in a workspace
-ROUNDING = 1e-12  # of a margin, m and rad: a pose nearer to a limit is not proved
+MIN_MARGIN = 1e-12  # of a margin, m and rad: a pose nearer to a limit is not proved
 
 
 @kernel
@@ -37,7 +37,7 @@ def regular(table, r, p, hw, hv, work):
 
     J is regular, with one sign of the determinant, where the bound is above 0.
     """
-    squared = work[WORK:WORK + 6]
+    squared = work[CURVATURE_WORK:CURVATURE_WORK + 6]
     for i in range(6):
         leg = legs.leg_vector(table, i, r, p)
         squared[i] = vec3.dot(leg, leg)
@@ -74,11 +74,11 @@ def first_limit(table, real_table, bounds, pose, scale, hw, hv, margins, work):
     for i in range(6):
         length, b, c = (work[LEG + LENGTH + i], work[LEG + PLATFORM + i], work[LEG + CENTRE + i])
         travel, across = hw * b + hv, hw * c + hv
-        if not margins[i] > scale * travel + ROUNDING:
+        if not margins[i] > scale * travel + MIN_MARGIN:
             return i
         for k, way in ((limits.ANGLES + i, travel), (limits.ANGLES + 6 + i, across)):
             turn = math.asin(way / length) if way < length else math.pi
-            if not margins[k] > turn + ROUNDING:
+            if not margins[k] > turn + MIN_MARGIN:
                 # A cone that is open all round is no limit.
                 free = bounds[(limits.BASE_CONES if k < limits.ANGLES + 6 else
                                limits.PLATFORM_CONES) + 4 * i + 3] >= math.pi
@@ -89,7 +89,7 @@ def first_limit(table, real_table, bounds, pose, scale, hw, hv, margins, work):
         for j in range(i + 1, 6):
             both = 2.0 * hv + hw * (work[LEG + PLATFORM + i] + work[LEG + PLATFORM + j])
             if bounds[limits.DISTANCES + k - limits.CLEARANCES] > 0.0 and not (
-                    margins[k] > scale * both + ROUNDING):
+                    margins[k] > scale * both + MIN_MARGIN):
                 return k
             k += 1
     return PROVED
@@ -133,7 +133,7 @@ def prove_screw(
     Returns (what is not proved there, or PROVED; the least bound of the smallest singular value;
     tests).
     """
-    margins = work[WORK + 6:TWIST]
+    margins = work[CURVATURE_WORK + 6:TWIST]
     w = vec3.load(twist, 0)
     v = vec3.add(vec3.load(twist, 3), vec3.cross(w, vec3.load(centre, 0)))
     speed_w, speed_v = vec3.dot(w, w) ** 0.5, vec3.dot(v, v) ** 0.5 / scale

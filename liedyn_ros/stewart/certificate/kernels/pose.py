@@ -14,7 +14,8 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature
 from liedyn_ros.stewart.certificate.kernels.curvature import (
-    A, BASE, CENTRE, COLUMN, DG, G, INVERSE, LEG, LENGTH, MEASURED, PLATFORM, ROUNDING, WORK)
+    A, BASE, CENTRE, COLUMN, CURVATURE_WORK, DG, G, INVERSE, LEG, LENGTH, MEASURED, PLATFORM,
+    UNIT_ROUNDOFF)
 from liedyn_ros.stewart.platform.kernels import leg_types
 
 SKEW = 2.0 / 3.0 ** 0.5
@@ -25,7 +26,7 @@ SKEW = 2.0 / 3.0 ** 0.5
 SCALE, MIDDLE, BOUNDS, TABLE = 0, 1, 4, 34
 # Parts of a workspace besides those of curvature. Proved are the radii r_minus, r_plus, r_reg, m,
 # and the half widths of the box, rad and m.
-SQUARED, ERROR, PROVED, SPACE = WORK, WORK + 6, WORK + 12, WORK + 21
+SQUARED, ERROR, PROVED, SPACE = (CURVATURE_WORK + k for k in (0, 6, 12, 21))
 
 
 @kernel
@@ -54,7 +55,7 @@ def prove(known, values, pose, work):
     p = vec3.scale(1.0 / scale, vec3.add(p, mat3.apply(r, centre)))
     if not curvature.write_curvature(table, r, p, squared, work):
         return False
-    leg = work[LEG:WORK]
+    leg = work[LEG:CURVATURE_WORK]
     uneven = curvature.not_orthonormal(r)
     position = vec3.dot(p, p) ** 0.5
     beta, eta = curvature.inverse_error(work), 0.0
@@ -70,15 +71,15 @@ def prove(known, values, pose, work):
             cosine = vec3.dot(vec3.load(work, DG + 6 * i + 3), way) * measured / length
             along += abs(cosine) * travel + bounds[24 + i]
         of_joints, size, turn = of_base + of_platform, leg[BASE + i] + b + position, 1.0 + b * b
-        rounding = (length * inverse * (uneven * b + 6.0 * ROUNDING * size)
-                    + 4.0 * ROUNDING * (length * length + measured * measured) * inverse)
+        rounding = (length * inverse * (uneven * b + 6.0 * UNIT_ROUNDOFF * size)
+                    + 4.0 * UNIT_ROUNDOFF * (length * length + measured * measured) * inverse)
         error[i] = (delta + 0.5 * delta * delta * inverse
                     + (along * length + 0.5 * of_joints * of_joints) * inverse
                     + rounding)  # (14.2), |l_i| eps_i being the way along the leg
         eta += share * error[i]
         share *= inverse
         beta += share * (of_joints * turn ** 0.5 + (length + of_joints) * of_platform
-                         + 2.0 * uneven * b * length + 12.0 * ROUNDING * size * turn ** 0.5)
+                         + 2.0 * uneven * b * length + 12.0 * UNIT_ROUNDOFF * size * turn ** 0.5)
         far_b, far_l = b + of_platform, length + of_joints
         plain += share * (1.0 + far_b * far_b + far_l * far_b)
         extra += share * (of_platform + of_platform * (c + of_base) + b * of_base)  # (14.5)

@@ -14,8 +14,8 @@ from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.stewart.platform.kernels import leg_types, legs
 
-WORK = 108  # numbers in a workspace: J, its inverse, and a J nearby
-STEP = 1e-5  # of differences, rad and m
+RATES_WORK = 108  # numbers in a workspace: J, its inverse, and a J nearby
+RATES_DIFFERENCE = 1e-5  # of differences, rad and m
 
 
 @kernel
@@ -66,7 +66,7 @@ def rates_change(joints, r, p, twist, change, jacobian):
         for i in range(6):
             change[6 * i + k] = 0.0
         for side in (-1.0, 1.0):
-            step = side * STEP
+            step = side * RATES_DIFFERENCE
             w = (step * (k == 0), step * (k == 1), step * (k == 2))
             v = (step * (k == 3), step * (k == 4), step * (k == 5))
             moved_r, moved_p = se3.compose(r, p, *se3.exp(w, v))

@@ -20,7 +20,7 @@ from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 
 SQUARINGS = 20  # a gap of 1e-5 between the two smallest values is then resolved
 RANK_ONE = 1e-15  # of |M|^2 / trace(M)^2 below 1 where only one direction is left
-WORK = 78  # two symmetric matrices and a vector
+SINGULAR_VALUE_WORK = 78  # two symmetric matrices and a vector
 
 
 @kernel

@@ -17,11 +17,12 @@ det J: smooth through a singularity, where it changes sign.
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, motion, se3, vec3
 from liedyn_ros.stewart.platform.kernels import leg_types, legs, singular_value
+from liedyn_ros.stewart.platform.kernels.singular_value import SINGULAR_VALUE_WORK
 
 # Where the parts of a state begin: J, J^-1, null twist, leg errors it makes, value, slope.
 INVERSE, NULL, LEFT, VALUE, SLOPE, COUNT = 36, 72, 78, 84, 85, 86
-WORK = 36 + singular_value.WORK + 48  # numbers in a workspace: of J, J^-1, vectors nearby
-STEP = 1e-6  # of a difference, rad and characteristic lengths
+STATE_WORK = 36 + SINGULAR_VALUE_WORK + 48  # numbers in a workspace: J, J^-1, vectors nearby
+SLOPE_DIFFERENCE = 1e-6  # of a difference, rad and characteristic lengths
 
 
 @kernel
@@ -45,13 +46,14 @@ def write_platform_state(joints, r, p, state, work):
 def finish_moving_ends(joints, r, p, state, work):
     """Write the slope by a difference; scale J and J^-1 from rods to drive coordinates (14.34)."""
     moved_r, moved_p = se3.compose(r, p, *se3.exp(
-        vec3.scale(STEP, vec3.load(state, NULL)), vec3.scale(STEP, vec3.load(state, NULL + 3))))
-    jacobian, spare = work[0:36], work[36 + singular_value.WORK:WORK]
+        vec3.scale(SLOPE_DIFFERENCE, vec3.load(state, NULL)),
+        vec3.scale(SLOPE_DIFFERENCE, vec3.load(state, NULL + 3))))
+    jacobian, spare = work[0:36], work[36 + SINGULAR_VALUE_WORK:STATE_WORK]
     leg_types.write_leg_ends(joints, moved_r, moved_p)
     legs.length_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
     value = singular_value.signed_smallest(
-        jacobian, spare[0:36], spare[36:42], spare[42:48], work[36:36 + singular_value.WORK])
-    state[SLOPE] = (value - state[VALUE]) / STEP
+        jacobian, spare[0:36], spare[36:42], spare[42:48], work[36:36 + SINGULAR_VALUE_WORK])
+    state[SLOPE] = (value - state[VALUE]) / SLOPE_DIFFERENCE
     leg_types.write_leg_ends(joints, r, p)
     for i in range(6):
         ratio = leg_types.ratio(joints, i)

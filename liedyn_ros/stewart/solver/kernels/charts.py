@@ -25,7 +25,7 @@ SPATIAL = legs.SPATIAL  # T <- exp(s) T
 ANGLES = 2  # six numbers
 QUATERNION = 3  # seven numbers, and one equation more to fix the norm
 
-STATE = 12  # numbers in the longest state
+CHART_STATE = 12  # numbers in the longest state
 
 # The indices of the unknowns. A tuple's type includes its length. So loops over it are compiled
 # once for six unknowns and once for seven, unrolled in both.

@@ -29,8 +29,9 @@ INVALID = 4  # a length or a guess that is no number, or a length that is not po
 SQUARED_LENGTHS = 0
 LENGTHS = 1
 
-STATE = 3 * 49 + 4 * 7 + charts.STATE  # where the state begins, behind the parts of solver_views
-WORK = STATE + charts.STATE + 6  # numbers in a workspace
+# Where the state begins, behind the parts of solver_views.
+PROBLEM_STATE = 3 * 49 + 4 * 7 + charts.CHART_STATE
+PROBLEM_WORK = PROBLEM_STATE + charts.CHART_STATE + 6  # numbers in a workspace
 
 
 class Equations(NamedTuple):
@@ -50,13 +51,14 @@ def solver_views(work, unknowns):
     r = 3 * n * n
     return (work[0:n * n], work[n * n:2 * n * n], work[2 * n * n:r], work[r:r + n],
             work[r + n:r + 2 * n], work[r + 2 * n:r + 3 * n], work[r + 3 * n:r + 4 * n],
-            work[r + 4 * n:r + 4 * n + charts.STATE])
+            work[r + 4 * n:r + 4 * n + charts.CHART_STATE])
 
 
 @kernel
 def state(work):
     """Return the parts that hold the state and the squared lengths."""
-    return work[STATE:STATE + charts.STATE], work[STATE + charts.STATE:WORK]
+    end = PROBLEM_STATE + charts.CHART_STATE
+    return work[PROBLEM_STATE:end], work[end:PROBLEM_WORK]
 
 
 @kernel

@@ -18,7 +18,7 @@ from liedyn_ros.stewart.solver.kernels import charts, problem
 from liedyn_ros.stewart.solver.kernels.gauss_newton import gauss_newton
 from liedyn_ros.stewart.solver.kernels.levenberg_marquardt import levenberg_marquardt
 
-WORK = problem.WORK + platform.WORK  # numbers in a workspace
+SOLVER_WORK = problem.PROBLEM_WORK + platform.STATE_WORK  # numbers in a workspace
 
 LEVENBERG_MARQUARDT = 0
 GAUSS_NEWTON = 1
@@ -76,7 +76,7 @@ def solve_pose(joints, scale, lengths, guess, settings, pose, state, work, unkno
             equations, x, work, parameter, limit, tolerance, step_tolerance)
     r, p = charts.state_pose(chart, x)
     residual, transmission = length_error(joints, squared, r, p, work)
-    platform.write_platform_state(joints, r, p, state, work[problem.WORK:])
+    platform.write_platform_state(joints, r, p, state, work[problem.PROBLEM_WORK:])
     smallest = min(abs(state[platform.VALUE]), transmission)
     if not smallest > singular:
         status = problem.SINGULAR

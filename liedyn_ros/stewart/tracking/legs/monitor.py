@@ -153,13 +153,13 @@ def _empty_buffer(geometry: StewartGeometry) -> Array:
     scales = geometry.drive_scales
     return leg_monitor.LEG_MONITOR.pack(
         faults=tables.FAULTS.pack(
-            history=np.zeros((tables.POINTS, 7)), legs=np.zeros((6, tables.LEG)),
+            history=np.zeros((tables.HISTORY_SAMPLES, 7)), legs=np.zeros((6, tables.LEG)),
             since=np.zeros((2, 6, 6)), numbers=np.zeros(tables.NUMBERS),
             tally=np.zeros(tables.TALLY), settings=np.zeros(tables.SETTINGS)),
         noise=noises.NOISE.pack(
-            window=np.zeros((noises.POINTS, 7)), squares=np.zeros((noises.ORDERS, 6)),
+            window=np.zeros((noises.WINDOW_SAMPLES, 7)), squares=np.zeros((noises.ORDERS, 6)),
             legs=np.zeros((6, noises.LEG)), numbers=np.zeros(noises.NUMBERS),
-            work=np.zeros(noises.WORK)),
+            work=np.zeros(noises.NOISE_WORK)),
         motion=motion_bank.FILTER.pack(
             bank=np.zeros((motion_bank.SPECTRA, motion_bank.ROW)), scales=scales,
             ends=np.zeros(6), mixture=np.zeros(motion_bank.MIXTURE),

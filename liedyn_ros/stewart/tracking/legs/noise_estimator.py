@@ -21,7 +21,7 @@ ASSUMED_ACCELERATION = 25.0  # m/s^2, least bound of a leg where none is given
 CAUTION = 3.0  # times the measured noise, until ENOUGH samples are measured
 EARLY_NOISE = 2e-4  # m, least noise of a threshold until then
 ENOUGH = 200.0  # samples
-ROUNDING = 12.0 ** -0.5  # deviation of a rounding error, in steps
+QUANTIZATION_DEVIATION = 12.0 ** -0.5  # deviation of a rounding error, in steps
 WRONG_BY = 1.1  # ratio of measured to given noise, besides the error of the former
 TOO_LARGE = 1.7  # ratio of given to measured noise: 2 is surely too large
 EARLY_FACTOR = 7.0  # deviations of a threshold, until the period is known
@@ -167,7 +167,7 @@ class NoiseEstimator:
             return
         self.known = self.identified
         self.deviation = self._sigma if enough else max(self._sigma, ASSUMED_NOISE / self._metres)
-        self.total = math.hypot(self.deviation, self._step() * ROUNDING)
+        self.total = math.hypot(self.deviation, self._step() * QUANTIZATION_DEVIATION)
         self.threshold = (0.0, 1.0, self._resolution) if enough else (
             EARLY_NOISE / self._metres, CAUTION, self._resolution)
 

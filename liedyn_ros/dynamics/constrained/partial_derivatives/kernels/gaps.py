@@ -39,11 +39,11 @@ def gap_gradient(words, product, extra, free, q, v, rest, no_wrenches, by_positi
     is overwritten.
     """
     tables = workspace_of(words)
-    machine, motion, room = tables.machine, tables.motion, tables.by_row
+    machine, motion, scratch = tables.machine, tables.motion, tables.by_row
     table, frames = product_of(product).variations, 2 * len(machine.closure_kind)
     nothing = rest[0]
     order.begin_state(machine, motion, False, free, frames, q, v, rest, rest)
-    order.advance_order(machine, motion, room, no_wrenches, frames, False, 0, room.x)
+    order.advance_order(machine, motion, scratch, no_wrenches, frames, False, 0, scratch.x)
     reverse.clear(machine, table, extra)
     reverse.pull_rows(machine, motion, table, extra, v, by_rate)
     for c in range(len(machine.closure_kind)):

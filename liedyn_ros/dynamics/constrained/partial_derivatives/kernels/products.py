@@ -53,12 +53,13 @@ def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau
     """
     if not (finite(xq) and finite(xv) and finite(xa) and finite(xtau)):
         return False
-    tables, sought = workspace_of(words), task_of(task)
+    tables, task_table = workspace_of(words), task_of(task)
     machine, motion, freedom = tables.machine, tables.motion, tables.space
-    kind, free, chosen, weight = sought.kind[0], sought.free, sought.chosen, sought.weight
+    kind, free = task_table.kind[0], task_table.free
+    chosen, weight = task_table.chosen, task_table.weight
     table, work = product_of(product).variations, product_of(product).work
-    room = tables.by_column if kind == LEAST_FORCE else tables.by_row
-    rank, size = int(room.report[RANK]), len(xq)
+    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    rank, size = int(scratch.report[RANK]), len(xq)
     a, tau, multipliers = found[:size], found[size:2 * size], found[2 * size:]
     count = len(multipliers)
     begin_products(machine, motion, freedom, work, kind, free, chosen, size - rank)
@@ -66,9 +67,10 @@ def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau
         if not all_finite(extra.vector):
             return False
         loop_parameters.write_parameter_changes(machine, motion, extra)
-    vary_equations(machine, motion, table, extra, xq, xv, xa, room.gamma, tau)
+    vary_equations(machine, motion, table, extra, xq, xv, xa, scratch.gamma, tau)
     if functions is not None:
-        function_rows.add_change(motion, functions, count - len(functions.push), room.gamma, tau)
+        function_rows.add_change(motion, functions, count - len(functions.push), scratch.gamma,
+                                 tau)
     first, last = mu_in_use(kind, rank < count)
     for k in range(first, last):
         vary_rows(machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
@@ -76,18 +78,18 @@ def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau
             function_rows.add_rows(functions, count - len(functions.push), work[MU + k, :size],
                                    work[VARIED + k, :count])
     if kind == HYBRID:
-        vary_hybrid(machine, motion, room, free, rank, xa, xtau, tau, a)
+        vary_hybrid(machine, motion, scratch, free, rank, xa, xtau, tau, a)
     elif kind == LEAST_FORCE:
-        vary_least_force(motion, room, work[VARIED, :count], chosen, weight, xa, xtau, tau, a)
+        vary_least_force(motion, scratch, work[VARIED, :count], chosen, weight, xa, xtau, tau, a)
     else:
-        vary_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, xa,
+        vary_least_torque(machine, motion, scratch, freedom, work, free, chosen, weight, rank, xa,
                           xtau, tau, a)
     change = work[VARIED, :count]
     for r in range(count):
         multipliers[r] = motion.multiplier[r, 1]
         change[r] = multipliers[r] - work[LEFT, r]
     if last == 2:
-        solution.project_multipliers(room, rank, change)
+        solution.project_multipliers(scratch, rank, change)
         for r in range(count):
             multipliers[r] = work[LEFT, r] + change[r]
     if kind == LEAST_FORCE or (kind == HYBRID and not forward.all_set(free)):
@@ -142,67 +144,68 @@ def subtract_closure_changes(machine, motion):
 
 
 @kernel
-def vary_hybrid(machine, motion, room, free, rank, xa, xtau, need, a):
+def vary_hybrid(machine, motion, scratch, free, rank, xa, xtau, need, a):
     """Write how accelerations and multipliers vary (13.19)."""
-    x = room.x
+    x = scratch.x
     for j in range(len(x)):
         x[j] = xtau[j] - need[j] if free[j] else 0.0
-    solution.solve_constraints(machine, room, free, rank, x, room.gamma, motion.multiplier[:, 1])
+    solution.solve_constraints(machine, scratch, free, rank, x, scratch.gamma,
+                               motion.multiplier[:, 1])
     for j in range(len(x)):
         a[j] = x[j] if free[j] else xa[j]
 
 
 @kernel
-def vary_least_force(motion, room, varied, passive, weight, xa, xtau, need, a):
+def vary_least_force(motion, scratch, varied, passive, weight, xa, xtau, need, a):
     """Write how multipliers vary: A_p^T lam' = need - xtau, W lam = A_p mu (12.18)."""
-    size, count, x, z = len(weight), len(passive), room.x, room.z
+    size, count, x, z = len(weight), len(passive), scratch.x, scratch.z
     for j in range(len(xa)):
         a[j] = xa[j]
     for r in range(size):
         x[r] = weight[r] * varied[r]
-    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, count, size, x)
     for s in range(count):
-        j = passive[room.order[s]]
-        z[s] = room.scale[room.order[s]] * (need[j] - xtau[j])
-    orthogonal.solve_r_transposed(room.rows, count, z)
+        j = passive[scratch.order[s]]
+        z[s] = scratch.scale[scratch.order[s]] * (need[j] - xtau[j])
+    orthogonal.solve_r_transposed(scratch.rows, count, z)
     for s in range(count):
         x[s] = z[s]
-    orthogonal.apply_q(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, count, size, x)
     for r in range(size):
         motion.multiplier[r, 1] = weight[r] * x[r]
 
 
 @kernel
-def vary_least_torque(machine, motion, room, space, work, free, active, weight, rank, xa, xtau,
+def vary_least_torque(machine, motion, scratch, space, work, free, active, weight, rank, xa, xtau,
                       tau, a):
     """Write how forces and multipliers vary: tau_a = mu / Q, A mu = 0 (12.20)."""
-    size, count = len(free), len(room.rows)
+    size, count = len(free), len(scratch.rows)
     side = work[SIDE, :size]
     for r in range(count):
         work[VARIED, r] = -work[VARIED, r]
     for j in range(size):
         a[j], side[j] = xa[j], tau[j] - xtau[j]
-    complete_rates(machine, room, space, free, active, weight, rank, work[VARIED, :count], side,
+    complete_rates(machine, scratch, space, free, active, weight, rank, work[VARIED, :count], side,
                    work[WEIGHT, :size])
     for j in range(size):
         tau[j] = xtau[j]
     for j in active:
         tau[j] = weight[j] * work[WEIGHT, j]
         side[j] -= tau[j]
-    write_independent_multipliers(machine, motion, room, free, rank, side)
+    write_independent_multipliers(machine, motion, scratch, free, rank, side)
 
 
 @kernel
-def complete_rates(machine, room, space, free, active, weight, rank, rows, side, x):
+def complete_rates(machine, scratch, space, free, active, weight, rank, rows, side, x):
     """Write the rates x with A x = rows, and N^T (side - x_a / Q) = 0 along the free motions N."""
-    size, z, s = len(free), room.z, space.s
+    size, z, s = len(free), scratch.z, space.s
     for t in range(len(z)):
-        z[t] = room.scale[room.order[t]] * rows[room.order[t]]
-    orthogonal.solve_r_transposed(room.rows, rank, z)
+        z[t] = scratch.scale[scratch.order[t]] * rows[scratch.order[t]]
+    orthogonal.solve_r_transposed(scratch.rows, rank, z)
     for j in range(size):
         x[j] = z[j] if j < rank else 0.0
-    orthogonal.apply_q(room.rows, room.head, room.beta, rank, size, x)
-    inertia.solve_factor(machine, free, room, x)
+    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
+    inertia.solve_factor(machine, free, scratch, x)
     freedom = size - rank
     for n in range(freedom):
         i, total = space.order[n], 0.0
@@ -220,17 +223,17 @@ def complete_rates(machine, room, space, free, active, weight, rank, rows, side,
 
 
 @kernel
-def write_independent_multipliers(machine, motion, room, free, rank, side):
+def write_independent_multipliers(machine, motion, scratch, free, rank, side):
     """Write multipliers of the independent rows with A^T lam = side."""
-    size, x = len(free), room.x
+    size, x = len(free), scratch.x
     for j in range(size):
         x[j] = side[j]
-    inertia.solve_factor_transposed(machine, free, room, x)
-    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, rank, size, x)
-    orthogonal.solve_r(room.rows, rank, x)
-    for t in range(len(room.rows)):
-        r = room.order[t]
-        motion.multiplier[r, 1] = room.scale[r] * x[t] if t < rank else 0.0
+    inertia.solve_factor_transposed(machine, free, scratch, x)
+    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, rank, size, x)
+    orthogonal.solve_r(scratch.rows, rank, x)
+    for t in range(len(scratch.rows)):
+        r = scratch.order[t]
+        motion.multiplier[r, 1] = scratch.scale[r] * x[t] if t < rank else 0.0
 
 
 @kernel
@@ -245,13 +248,14 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     """
     if not (finite(y) and finite(z)):
         return False
-    tables, sought = workspace_of(words), task_of(task)
+    tables, task_table = workspace_of(words), task_of(task)
     machine, motion, freedom = tables.machine, tables.motion, tables.space
-    kind, free, chosen, weight = sought.kind[0], sought.free, sought.chosen, sought.weight
+    kind, free = task_table.kind[0], task_table.free
+    chosen, weight = task_table.chosen, task_table.weight
     table, work = product_of(product).variations, product_of(product).work
-    room = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
     by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
-    rank, size, count = int(room.report[RANK]), len(y), len(z)
+    rank, size, count = int(scratch.report[RANK]), len(y), len(z)
     varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if kind == HYBRID else 1.0
     begin_products(machine, motion, freedom, work, kind, free, chosen, size - rank)
     reverse.clear(machine, table, extra)
@@ -261,13 +265,13 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     if kind == HYBRID:
         weigh_known(motion, free, y, weights, varied)
     if last == 2:
-        project_weights(room, rank, sign, varied, left)
+        project_weights(scratch, rank, sign, varied, left)
     if kind == HYBRID:
-        weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights)
+        weigh_hybrid(machine, motion, scratch, table, work, free, rank, y, weights)
     elif kind == LEAST_FORCE:
-        weigh_least_force(motion, room, varied, chosen, weight, y, weights)
+        weigh_least_force(motion, scratch, varied, chosen, weight, y, weights)
     else:
-        weigh_least_torque(machine, motion, room, freedom, work, free, chosen, weight, rank, y,
+        weigh_least_torque(machine, motion, scratch, freedom, work, free, chosen, weight, rank, y,
                            weights)
     pull_reactions(machine, motion, table, extra, functions, work, first, last, size, count)
     if kind != HYBRID:
@@ -305,11 +309,11 @@ def pull_reactions(machine, motion, table, extra, functions, work, first, last, 
 
 
 @kernel
-def project_weights(room, rank, sign, varied, left):
+def project_weights(scratch, rank, sign, varied, left):
     """Project weights of multipliers on the range of A; write sign times the rest to left."""
     for r in range(len(varied)):
         left[r] = sign * varied[r]
-    solution.project_multipliers(room, rank, varied)
+    solution.project_multipliers(scratch, rank, varied)
     for r in range(len(varied)):
         left[r] -= sign * varied[r]
 
@@ -333,18 +337,19 @@ def weigh_known(motion, free, y, weights, varied):
 
 
 @kernel
-def weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights):
+def weigh_hybrid(machine, motion, scratch, table, work, free, rank, y, weights):
     """Write the weights of given forces, and of constraints (13.19)."""
-    size, count, x, side = len(y), len(room.rows), room.x, work[SIDE, :len(y)]
+    size, count, x, side = len(y), len(scratch.rows), scratch.x, work[SIDE, :len(y)]
     varied = work[VARIED, :count]
     for r in range(count):
-        room.gamma[r], varied[r] = varied[r], 0.0
+        scratch.gamma[r], varied[r] = varied[r], 0.0
     for j in range(size):
         side[j] = 0.0
     add_force_response(machine, motion, table, weights, varied, side)
     for j in range(size):
         x[j] = y[j] - side[j] if free[j] else 0.0
-    solution.solve_constraints(machine, room, free, rank, x, room.gamma, motion.multiplier[:, 1])
+    solution.solve_constraints(machine, scratch, free, rank, x, scratch.gamma,
+                               motion.multiplier[:, 1])
     for j in range(size):
         if free[j]:
             weights[j] = x[j]
@@ -353,9 +358,9 @@ def weigh_hybrid(machine, motion, room, table, work, free, rank, y, weights):
 
 
 @kernel
-def weigh_least_force(motion, room, varied, passive, weight, y, weights):
+def weigh_least_force(motion, scratch, varied, passive, weight, y, weights):
     """Write the weights of forces, y where these are unknown, and of W lam = A_p mu (12.18)."""
-    size, count, x = len(weight), len(passive), room.x
+    size, count, x = len(weight), len(passive), scratch.x
     for j in range(len(y)):
         weights[j] = y[j]
     for j in passive:
@@ -365,30 +370,30 @@ def weigh_least_force(motion, room, varied, passive, weight, y, weights):
         for j in range(len(y)):
             total -= motion.jacobian[START, r, j] * weights[j]
         x[r] = weight[r] * total
-    orthogonal.apply_q_transposed(room.rows, room.head, room.beta, count, size, x)
+    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, count, size, x)
     for s in range(count):
-        room.z[s], x[s] = x[s], 0.0
-    orthogonal.apply_q(room.rows, room.head, room.beta, count, size, x)
-    orthogonal.solve_r(room.rows, count, room.z)
+        scratch.z[s], x[s] = x[s], 0.0
+    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, count, size, x)
+    orthogonal.solve_r(scratch.rows, count, scratch.z)
     for s in range(count):
-        weights[passive[room.order[s]]] = room.scale[room.order[s]] * room.z[s]
+        weights[passive[scratch.order[s]]] = scratch.scale[scratch.order[s]] * scratch.z[s]
     for r in range(size):
         varied[r] = weight[r] * x[r]
 
 
 @kernel
-def weigh_least_torque(machine, motion, room, space, work, free, active, weight, rank, y,
+def weigh_least_torque(machine, motion, scratch, space, work, free, active, weight, rank, y,
                        weights):
     """Write the weights of forces, and of A mu = 0 (12.20)."""
-    size, count, side = len(y), len(room.rows), work[SIDE, :len(y)]
+    size, count, side = len(y), len(scratch.rows), work[SIDE, :len(y)]
     for j in range(size):
         side[j] = 0.0
     for j in active:
         side[j] = weight[j] * y[j]
-    complete_rates(machine, room, space, free, active, weight, rank, work[VARIED, :count], side,
+    complete_rates(machine, scratch, space, free, active, weight, rank, work[VARIED, :count], side,
                    weights)
     for j in active:
         side[j] = weight[j] * weights[j] - side[j]
-    write_independent_multipliers(machine, motion, room, free, rank, side)
+    write_independent_multipliers(machine, motion, scratch, free, rank, side)
     for r in range(count):
         work[VARIED, r] = motion.multiplier[r, 1]

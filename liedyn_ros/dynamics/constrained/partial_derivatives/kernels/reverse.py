@@ -94,16 +94,16 @@ def pull_equations(machine, motion, table, extra, weights, by_rows):
         a, b = links_of(machine, c)
         V = relative_motion(motion.twist, a, b, START)
         A = relative_motion(motion.twist, a, b, START + 1)
-        field, pressed, wrench, rate = between(table, a, b, FIELD), NOTHING, NOTHING, NOTHING
+        field, force, wrench, rate = between(table, a, b, FIELD), NOTHING, NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             row = row_wrench(machine, motion, c, r, START)
-            pressed = axpy6(motion.multiplier[r, START], row, pressed)
+            force = axpy6(motion.multiplier[r, START], row, force)
             wrench = axpy6(by_rows[r], row, wrench)
             rate = axpy6(by_rows[r], row_wrench(machine, motion, c, r, START + 1), rate)
             by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[r, START], field, NOTHING))
             pull_row(machine, motion, table, extra, c, r, by_row, axpy6(by_rows[r], V, NOTHING))
         for i, sign in ((a, -1.0), (b, 1.0)):
-            add_scaled_columns(table, i, BY_MOVED, sign, dual(load_pair(table, i, FIELD), pressed))
+            add_scaled_columns(table, i, BY_MOVED, sign, dual(load_pair(table, i, FIELD), force))
             add_scaled_columns(table, i, BY_TWIST, sign, rate)
             add_scaled_columns(table, i, BY_ACCELERATION, sign, wrench)
 

@@ -15,7 +15,7 @@ A variation in the frame of a link is the spatial one less the bracket with the 
 
 from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    axpy6, dot6, get3, get6, HEAVY, ROUND, START)
+    axpy6, dot6, FIRST_MOMENT, get3, get6, ROTATIONAL_INERTIA, START)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     D_ACCELERATION, D_FIELD, D_TWIST, D_WRENCH, FIELD, MOVED, row_jet)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import (
@@ -191,8 +191,9 @@ def own_motion(motion, i, parent):
 def body_of(machine, motion, i):
     """Return the inertia of link i in the inertial frame."""
     at = machine.heavy[i]
-    h, a = get3(motion.moments, at, START, HEAVY), get3(motion.moments, at, START, ROUND)
-    b = get3(motion.moments, at, START, ROUND + 3)
+    h = get3(motion.moments, at, START, FIRST_MOMENT)
+    a = get3(motion.moments, at, START, ROTATIONAL_INERTIA)
+    b = get3(motion.moments, at, START, ROTATIONAL_INERTIA + 3)
     return machine.inertia[i, 0], h, (a[0], a[1], a[2], b[0], b[1], b[2])
 
 

@@ -37,13 +37,13 @@ ITERATIONS = 50
 DIFFERENCE = 1e-6  # s, of the rate of the quality
 REDUNDANT = 1e-6  # part of a closure that measured joints alone move, rows of length one
 
-FIRST, NEXT, LOOK, RESUME = range(4)  # what follow is told to do
+FIRST, NEXT, LOOK, RESUME = range(4)  # requests to complete_sample
 DONE, EVALUATE, BLOCKED, DISAGREEING, UNDECIDED = range(5)  # how it ends
 ARRIVED, LOST, AGAIN = range(3)
 QUALITY, EXCESS, TIME, WAY_DONE, WORST, ERROR, REPORT_WIDTH = range(7)  # columns of a report
 COMMAND, WAY, STEP, LAST, COUNT, PROGRESS_WIDTH = range(6)  # columns of progress
 
-# What stays, and room, for n measured coordinates and m constraints.
+# State of a tracker, and scratch buffers, for n measured coordinates and m constraints.
 TRACKER = Bundle(
     'Tracker',
     scale=VECTOR,  # (m,) that makes rows of length one

@@ -21,7 +21,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.branch.kernels import passage
 
 PREDICTION_LIMIT = 0.5  # s; over a longer gap nothing is predicted
-MEMORY = 0.5  # s, for which the sharpness of the motion is judged
+SHARPNESS_TIME = 0.5  # s, for which the sharpness of the motion is judged
 SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
 LOOK_EVERY = 4  # bins
 FAR = 0.3  # signed value, six times that of a warning; below it the filters are better
@@ -120,7 +120,7 @@ def correct_value(monitor, stamp_ns, value, before, near, seen, dt, variance, sq
     """Correct the predicted filters with a pose; start them again where they have lost it."""
     numbers = monitor.numbers
     rate, reach = (abs(value) - seen) / dt, MAX_INCREASE * numbers[FASTEST] * dt
-    numbers[FASTEST] = max(abs(rate), numbers[FASTEST] * math.exp(-dt / MEMORY))
+    numbers[FASTEST] = max(abs(rate), numbers[FASTEST] * math.exp(-dt / SHARPNESS_TIME))
     far = stays_far(numbers, seen, abs(value), reach)
     lost = far and (near or numbers[VALUE] * before < 0.0)
     if not lost:
@@ -184,7 +184,8 @@ def predict_filters(monitor, stamp_ns):
     dt = 1e-9 * (stamp_ns - monitor.stamps[NOW])
     monitor.stamps[NOW] = stamp_ns
     monitor.numbers[VALUE], near = passage.predict_bank(
-        monitor.bank, monitor.jerks, dt, math.exp(-dt / MEMORY), int(monitor.numbers[BEST]))
+        monitor.bank, monitor.jerks, dt, math.exp(-dt / SHARPNESS_TIME),
+        int(monitor.numbers[BEST]))
     return near
 
 
@@ -223,7 +224,7 @@ def weigh_branches(monitor, count):
     inside = 1e-9 * (stamps[LEFT_AT] - stamps[ENTRY_AT])
     outside = 1e-9 * (stamps[NOW] - stamps[LEFT_AT])
     sure = abs(odds) > SURE
-    if sure or outside > 2.0 * inside + MEMORY:
+    if sure or outside > 2.0 * inside + SHARPNESS_TIME:
         if not sure:
             numbers[DOUBT] = 1.0
         mirror_filters(monitor, expected_sign(monitor))

@@ -14,7 +14,7 @@ m stands for the unit in which all legs are judged (StewartGeometry.reading_unit
 
 from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
 
-POINTS = 12  # readings kept, newest first; a row is time (s) and six readings (m)
+HISTORY_SAMPLES = 12  # readings kept, newest first; a row is time (s) and six readings (m)
 
 # Platform. SAME_SAMPLES: samples in turn in which all six readings repeat. SPREAD: s^2, variance
 # of the stamps.
@@ -43,5 +43,6 @@ JUMPED, STALE, DOUBTED, LEARNT, DUE = 18, 19, 20, 21, 22
 FAULTY = ~(1 << STALE | 1 << LEARNT | 1 << DUE)  # bits of faults
 
 FAULTS = Bundle(
-    'LegFaults', history=MATRIX, legs=MATRIX, since=CUBE,  # (POINTS, 7), (6, LEG), (2, 6, 6)
+    'LegFaults',
+    history=MATRIX, legs=MATRIX, since=CUBE,  # (HISTORY_SAMPLES, 7), (6, LEG), (2, 6, 6)
     numbers=VECTOR, tally=VECTOR, settings=VECTOR)

@@ -17,12 +17,12 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    AMPLITUDE, ANCHOR, BEFORE, COUNT, ERROR, FIRST, LAST_ACCELERATION, LEG, OUTLYING, POINTS, RATE,
-    RAW, SIGMA, SMALLEST, SPREAD, STEP, STEPPED, THRESHOLD)
+    AMPLITUDE, ANCHOR, BEFORE, COUNT, ERROR, FIRST, HISTORY_SAMPLES, LAST_ACCELERATION, LEG,
+    OUTLYING, RATE, RAW, SIGMA, SMALLEST, SPREAD, STEP, STEPPED, THRESHOLD)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
 
-GAP = 0.5  # s; over a longer gap nothing is predicted
-TIMEOUT = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
+PREDICTION_GAP = 0.5  # s; over a longer gap nothing is predicted
+MAX_OUTLIER_TIME = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
 MAX_OUTLIERS = 2  # legs; more at once are a jump of all
 GROWTH = 2.2  # by which an error grows, sample by sample, where the leg accelerates
 SHIFT = 2.0  # times the threshold for stamps, for an error of stamps common to all legs
@@ -56,7 +56,7 @@ def detect_leg_faults(time, lengths, history, legs, since, numbers, settings, pl
     """
     factor, bound, frozen_settings = settings
     dt = time - history[0, 0]
-    if numbers[COUNT] > 0.0 and not 0.0 < dt <= GAP:
+    if numbers[COUNT] > 0.0 and not 0.0 < dt <= PREDICTION_GAP:
         forget_leg_motion(history, legs, numbers, 0.0)
     for i in range(6):
         plausible[i] = lengths[i]
@@ -68,13 +68,13 @@ def detect_leg_faults(time, lengths, history, legs, since, numbers, settings, pl
             time, lengths, history, legs, numbers, factor, bound, plausible)
     for i in range(6):
         legs[i, RAW] = lengths[i]
-    for k in range(POINTS - 1, 0, -1):
+    for k in range(HISTORY_SAMPLES - 1, 0, -1):
         for j in range(7):
             history[k, j] = history[k - 1, j]
     history[0, 0] = time
     for i in range(6):
         history[0, i + 1] = plausible[i]
-    numbers[COUNT] = min(numbers[COUNT] + 1.0, float(POINTS))
+    numbers[COUNT] = min(numbers[COUNT] + 1.0, float(HISTORY_SAMPLES))
     stepped = 0
     for i in range(6):
         stepped |= (legs[i, STEPPED] != 0.0) << i
@@ -204,7 +204,7 @@ def classify_outliers(history, legs, numbers, time, lengths, plausible, bound, b
                     and abs(error) > 1.2 * abs(leg[BEFORE])):
                 grown = max(grown, abs(error) / (bend + 0.5 * leg[OUTLYING] ** 2))
         leg[BEFORE] = error
-        if leg[OUTLYING] <= max(TIMEOUT, 1.01 * dt):
+        if leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * dt):
             outliers |= 1 << i
             plausible[i] -= error
         else:
@@ -241,7 +241,7 @@ def correct_previous_outlier(history, legs, numbers, time, lengths, i):
 @kernel
 def accept_offset(history, leg, i, error):
     """Go on from where an outlier has stayed; it is a step if it kept to one place."""
-    for k in range(POINTS):
+    for k in range(HISTORY_SAMPLES):
         history[k, i + 1] += error
     leg[OUTLYING] = 0.0
     if abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):

@@ -24,7 +24,7 @@ from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import ALL_LEGS
 from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import detect_leg_faults
 from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import FILTER, filter_motion
 
-MEMORY = 300  # samples over which the share of outliers is taken
+OUTLIER_SAMPLES = 300  # samples over which the share of outliers is taken
 TOO_MANY, FEW = 0.05, 0.02  # share that makes the premise wrong, and right again
 
 LEG_MONITOR = Bundle(
@@ -93,7 +93,7 @@ def count_outliers(tally, outliers, jumped, grown):
     """Count a sample with or without a new outlier; return whether outliers are too many."""
     new = (outliers & ~int(tally[BITS])) != 0 or jumped or grown > 0.0
     tally[BITS], tally[GROWN] = outliers, grown
-    tally[OUTLIERS] += (new - tally[OUTLIERS]) / MEMORY
+    tally[OUTLIERS] += (new - tally[OUTLIERS]) / OUTLIER_SAMPLES
     wrong = tally[OUTLIERS] > (FEW if tally[WRONG] > 0.0 else TOO_MANY)
     tally[WRONG] = wrong
     return wrong

@@ -23,13 +23,13 @@ from liedyn_ros.jit.decorators import kernel
 LEGS, COVARIANCE, EVIDENCE, MISFIT, ROW = 0, 24, 40, 41, 42
 SPECTRA = 11  # members: spectra of the fourth derivative, each RATIO times the one before
 FIRST, RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
-MEMORY, MEMORY_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
+EVIDENCE_TIME, EVIDENCE_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
 UNKNOWN = (1e2, 1e4, 1e6)  # variances of rate, acceleration and jerk before the first sample
 FIT = 4.0  # deviations of a mean misfit, beyond which a member does not fit
 MIN_WEIGHT = 1e-6  # of a member that counts in a mixture
 MIN_LOG_WEIGHT = -700.0  # whose exponential is still a normal number
 LEG, RATE, LENGTHS, RATES, MIXTURE = 0, 6, 12, 13, 15  # of a mixture: values; p11, p12, p22
-GAP = 0.5  # s without a sample, after which the motion is unknown
+MOTION_GAP = 0.5  # s without a sample, after which the motion is unknown
 MIN_NOISE = 1e-12  # m, of a drive's end: rounding
 
 FILTER = Bundle(
@@ -54,7 +54,7 @@ def filter_motion(motion, stamp_ns, readings, noise, jitter, moved):
     dt, now[STAMP] = 1e-9 * (stamp_ns - now[STAMP]), stamp_ns
     for i in range(6):
         ends[i] = readings[i] * motion.scales[i]
-    if now[COUNT] == 0 or not 0.0 < dt <= GAP:
+    if now[COUNT] == 0 or not 0.0 < dt <= MOTION_GAP:
         start_bank(bank, ends, variance)
         now[COUNT] = 1
         return 0.0
@@ -86,7 +86,7 @@ def start_bank(bank, lengths, variance):
 @kernel
 def evidence_time(dt):
     """Return the memory of the evidence, s, of samples that come every dt (s) (14.25)."""
-    return max(MEMORY, MEMORY_SAMPLES * dt)
+    return max(EVIDENCE_TIME, EVIDENCE_SAMPLES * dt)
 
 
 @kernel

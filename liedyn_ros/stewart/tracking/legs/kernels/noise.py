@@ -19,12 +19,12 @@ import math
 from liedyn_ros.jit.bundle import Bundle, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 
-POINTS = 11  # samples in the window, newest first; a row is time (s) and six readings (m)
+WINDOW_SAMPLES = 11  # samples in the window, newest first; a row is time (s) and six readings (m)
 ORDERS = 9  # of differences: 2 to 10
-GAP = 0.5  # s without a sample, after which the window starts again
-START = 40  # samples after which a square is limited
-MEMORY, MIN_SAMPLES, MAX_SAMPLES = 5.0, 200.0, 4000.0  # s, and samples, of a mean
-LIMIT = 16.0  # times its mean, to which a square is limited: an outlier counts little
+WINDOW_GAP = 0.5  # s without a sample, after which the window starts again
+LIMIT_SAMPLES = 40  # samples after which a square is limited
+MEAN_TIME, MIN_MEAN_SAMPLES, MAX_MEAN_SAMPLES = 5.0, 200.0, 4000.0  # s, and samples, of a mean
+SQUARE_LIMIT = 16.0  # times its mean, to which a square is limited: an outlier counts little
 FLOOR = 1e-12  # m^2, to which a square may always rise
 FADE = 60.0  # s in which a measured acceleration is forgotten
 CLEAR = 6.0  # deviations of noise that do not count as acceleration
@@ -48,9 +48,10 @@ SETTLE_EVERY = 8  # samples: the estimates change slowly
 (SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, LEG) = range(9)
 
 NOISE = Bundle(
-    'LegNoise', window=MATRIX, squares=MATRIX, legs=MATRIX,  # (POINTS, 7), (ORDERS, 6), (6, LEG)
-    numbers=VECTOR, work=VECTOR)  # (NUMBERS,), (WORK,)
-WORK = 26
+    'LegNoise',
+    window=MATRIX, squares=MATRIX, legs=MATRIX,  # (WINDOW_SAMPLES, 7), (ORDERS, 6), (6, LEG)
+    numbers=VECTOR, work=VECTOR)  # (NUMBERS,), (NOISE_WORK,)
+NOISE_WORK = 26
 
 
 @kernel
@@ -58,21 +59,21 @@ def estimate_noise(noise, time, lengths):
     """Update all estimates with six readings (6,), m, of a time (s)."""
     window, squares, legs, numbers, work = (
         noise.window, noise.squares, noise.legs, noise.numbers, noise.work)
-    if numbers[COUNT] > 0.0 and not 0.0 < time - window[0, 0] <= GAP:
+    if numbers[COUNT] > 0.0 and not 0.0 < time - window[0, 0] <= WINDOW_GAP:
         numbers[COUNT] = 0.0
-    for k in range(POINTS - 1, 0, -1):
+    for k in range(WINDOW_SAMPLES - 1, 0, -1):
         for j in range(7):
             window[k, j] = window[k - 1, j]
     window[0, 0] = time
     for i in range(6):
         window[0, i + 1] = lengths[i]
         estimate_step(legs[i], lengths[i], numbers[COUNT] > 0.0)
-    numbers[COUNT] = min(numbers[COUNT] + 1.0, float(POINTS))
+    numbers[COUNT] = min(numbers[COUNT] + 1.0, float(WINDOW_SAMPLES))
     numbers[QUIET] += 1.0
-    if numbers[COUNT] < POINTS:
+    if numbers[COUNT] < WINDOW_SAMPLES:
         return
     estimate_period(window, numbers, work)
-    if numbers[RARE] > 0.0 and numbers[QUIET] <= POINTS:
+    if numbers[RARE] > 0.0 and numbers[QUIET] <= WINDOW_SAMPLES:
         return
     certainty = fit_rates(window, legs)
     share = max(1.0 / averaged_samples(numbers[PERIOD]), 1.0 / (numbers[TAKEN] + 1.0))
@@ -97,7 +98,7 @@ def note_outlier(numbers):
 @kernel
 def averaged_samples(period):
     """Return the number N of samples in a mean square (14.13)."""
-    return min(max(MEMORY / period, MIN_SAMPLES), MAX_SAMPLES)
+    return min(max(MEAN_TIME / period, MIN_MEAN_SAMPLES), MAX_MEAN_SAMPLES)
 
 
 @kernel
@@ -108,13 +109,13 @@ def estimate_period(window, numbers, work):
     The spread is about multiples of the period. If the stamps follow no period, it is the spread
     of the gaps times DISORDER, since stamps out of order are refused.
     """
-    for k in range(POINTS - 1):
+    for k in range(WINDOW_SAMPLES - 1):
         gap, j = window[k, 0] - window[k + 1, 0], k
         while j > 0 and work[j - 1] > gap:
             work[j] = work[j - 1]
             j -= 1
         work[j] = gap
-    median = work[(POINTS - 1) // 2]
+    median = work[(WINDOW_SAMPLES - 1) // 2]
     if numbers[TAKEN] == 0.0:
         numbers[PERIOD] = median
     numbers[PERIOD] += 0.02 * (median - numbers[PERIOD])
@@ -133,13 +134,13 @@ def estimate_period(window, numbers, work):
 def fit_rates(window, legs):
     """Fit a line to the window; write the rate of each leg, m/s, and return 1 / its variance."""
     mean, square = 0.0, 0.0
-    for k in range(POINTS):
-        mean += window[k, 0] / POINTS
-    for k in range(POINTS):
+    for k in range(WINDOW_SAMPLES):
+        mean += window[k, 0] / WINDOW_SAMPLES
+    for k in range(WINDOW_SAMPLES):
         square += (window[k, 0] - mean) ** 2
     for i in range(6):
         total = 0.0
-        for k in range(POINTS):
+        for k in range(WINDOW_SAMPLES):
             total += (window[k, 0] - mean) * window[k, i + 1]
         legs[i, RATE] = total / square
     return square
@@ -148,10 +149,10 @@ def fit_rates(window, legs):
 @kernel
 def update_differences(window, squares, legs, numbers, work, share, certainty):
     """Update the mean squares of all orders (14.13), and the jitter at the best order (14.23)."""
-    weights, found = work[0:POINTS], work[POINTS:POINTS + 6]
+    weights, found = work[0:WINDOW_SAMPLES], work[WINDOW_SAMPLES:WINDOW_SAMPLES + 6]
     period, best = numbers[PERIOD], best_order(squares)
     weights[0] = 1.0
-    for m in range(1, POINTS):
+    for m in range(1, WINDOW_SAMPLES):
         weights[m] = 1.0
         for j in range(m):
             apart = (window[j, 0] - window[m, 0]) / period
@@ -169,10 +170,10 @@ def update_differences(window, squares, legs, numbers, work, share, certainty):
                 total += weights[j] * window[j, i + 1]
             found[i] = scale * total
             square, mean = found[i] * found[i], squares[m - 2, i]
-            if numbers[TAKEN] >= START:
-                square = min(square, max(LIMIT * mean, FLOOR))
+            if numbers[TAKEN] >= LIMIT_SAMPLES:
+                square = min(square, max(SQUARE_LIMIT * mean, FLOOR))
             squares[m - 2, i] = mean + share * (square - mean)
-        if m - 2 == best and numbers[TAKEN] >= START:
+        if m - 2 == best and numbers[TAKEN] >= LIMIT_SAMPLES:
             estimate_jitter(found, legs, numbers, share, certainty)
 
 
@@ -188,12 +189,12 @@ def estimate_jitter(found, legs, numbers, share, certainty):
         return
     parallel = along * along / speed
     across = max(total - parallel, 0.0) / 5.0
-    limit = LIMIT * numbers[ACROSS] if numbers[ACROSS] > 0.0 else math.inf
+    limit = SQUARE_LIMIT * numbers[ACROSS] if numbers[ACROSS] > 0.0 else math.inf
     numbers[ACROSS] += share * (min(across, max(limit, FLOOR)) - numbers[ACROSS])
     variance = max(numbers[ACROSS], 1e-24)
     weight = (variance + speed * numbers[JITTER] ** 2) ** -2.0
-    parallel = min(parallel, LIMIT * (variance + speed * max(numbers[JITTER] ** 2,
-                                                             numbers[SPREAD])))
+    parallel = min(parallel, SQUARE_LIMIT * (variance + speed * max(numbers[JITTER] ** 2,
+                                                                    numbers[SPREAD])))
     numbers[JITTER_SUM] += weight * (parallel - variance) * speed
     numbers[JITTER_WEIGHT] += weight * speed * speed
     numbers[EVIDENCE] += speed * speed / (variance * variance)
@@ -250,7 +251,7 @@ def estimate_acceleration(window, legs, numbers):
     The smaller one of two successive triples counts, so no single reading can cause it.
     """
     numbers[ACCELERATION] *= math.exp(-numbers[PERIOD] / FADE)
-    if numbers[QUIET] <= POINTS or numbers[TAKEN] < START:
+    if numbers[QUIET] <= WINDOW_SAMPLES or numbers[TAKEN] < LIMIT_SAMPLES:
         return
     for stride, later in ((1, 1), (4, 2)):
         for i in range(6):
