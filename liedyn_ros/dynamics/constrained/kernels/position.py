@@ -94,7 +94,7 @@ def is_open(machine, motion, gamma, q, v, limit):
     """
     Return whether a position or, beside its size, a velocity breaks the constraints.
 
-    It uses what begin_state has written of both frames of each closure; scratch: gamma (m,).
+    It uses the frames of closures from order.begin_state, and gamma (m,) as a scratch buffer.
     Positions of a user's functions are not known here.
     """
     for c in range(len(machine.closure_kind)):

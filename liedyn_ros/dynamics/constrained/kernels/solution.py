@@ -78,10 +78,10 @@ def write_response(machine, motion, scratch, free):
 @kernel
 def write_scales(machine, motion, scratch):
     """
-    Write for each row what makes it a number without unit of at most one.
+    Write the scale of each row that makes it dimensionless and at most one.
 
     A row is measured against the motion that its coordinates give the closure, inertia for
-    inertia: so a row of rounding errors stays one, whatever the units and masses (12.23).
+    inertia. So a row of rounding errors stays one, whatever the units and masses (12.23).
     """
     weight, screws = motion.step, motion.screw[0]  # a row of it: inverses of the inertias
     for j in range(len(scratch.y)):

@@ -105,7 +105,7 @@ class LoopTracker:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Return which coordinates (nv,) are given: those measured, and those of the base."""
+        """Return the mask (nv,) of the known coordinates: measured, or of the base."""
         return self._known.copy()
 
     def reset(self) -> None:
@@ -120,9 +120,9 @@ class LoopTracker:
         ahead: whether to look ahead for a singularity; if not, the time to it is infinite, and
         `time_to_singularity` gives it later.
         A sample that is refused changes nothing: the next one is reached from the last good one.
-        Raises ShapeError, NotFiniteError; ConvergenceError where no motion that the loops allow
-        leads there; SingularError where the measured joints do not decide the others; and
-        LiedynError for accelerations without velocities.
+        Raises ShapeError, NotFiniteError, and LiedynError for accelerations without velocities.
+        Raises ConvergenceError where no motion that the loops allow leads there, and SingularError
+        where the measured joints do not determine the others.
         """
         positions = self._checked('positions', positions)
         rates = None if velocities is None else self._checked('velocities', velocities)
@@ -245,8 +245,8 @@ class LoopTracker:
                 f'an inverse condition number of {report[QUALITY]:.2g}')
         raise ConvergenceError(
             f'expected positions of {listed(self.measured)} that the loops allow, got ones that '
-            'no motion reaches from the last, with an inverse condition number of '
-            f'{report[QUALITY]:.2g}: '
+            'no motion reaches from the last; inverse condition number '
+            f'{report[QUALITY]:.2g}, '
             f'{100.0 * report[WAY_DONE]:.0f} % of the way is free')
 
 
