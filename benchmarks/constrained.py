@@ -202,7 +202,7 @@ def kernel(machine: Machine, order: int) -> Call:
     found = rows * (2 * nv + data.m + 6 * len(machine.model.closures)) + REPORT_WIDTH
     task = hybrid_task(np.ones(nv, dtype=np.bool_))
     return Call(solver.solve_constrained, (
-        data.words, task.words, math.inf, np.zeros((0, rows, 6)), machine.q, machine.v, given,
+        data.workspace, task.table, math.inf, np.zeros((0, rows, 6)), machine.q, machine.v, given,
         given, np.zeros(found)))
 
 

@@ -45,7 +45,7 @@ def two_four_bars() -> Model:
 
 def spans_of(dynamics: ConstrainedDynamics) -> Array:
     """Return first and last constraint (m, 2) that the factor considers beside each."""
-    machine = WORKSPACE.array(dynamics.data.words, 'machine')
+    machine = WORKSPACE.array(dynamics.data.workspace, 'machine')
     return np.array(MACHINE.array(machine, 'span')).reshape(-1, 2)
 
 

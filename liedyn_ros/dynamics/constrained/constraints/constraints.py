@@ -49,14 +49,14 @@ class Constraints:
             model, dissipation, sum(function.rows for function in self.functions))
         self.m = self.data.m
         self._nearest = np.full(len(model.closures), math.nan)
-        self._residual = BoundKernel(closure_residuals, self.data.words)
+        self._residual = BoundKernel(closure_residuals, self.data.workspace)
 
     def reserve(self, order: int) -> bool:
         """Allocate tables for series to an order; return whether they are new."""
         if order <= self.data.order:
             return False
         self.data.reserve(order)
-        self._residual = BoundKernel(closure_residuals, self.data.words)
+        self._residual = BoundKernel(closure_residuals, self.data.workspace)
         return True
 
     def write_functions(self, q: Array, v: Array) -> Array:

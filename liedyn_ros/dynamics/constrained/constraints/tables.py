@@ -82,7 +82,7 @@ class ConstrainedData:
     """
     Constants of a model and scratch buffers, as kernels.tables lays them out; for one thread.
 
-    words is the array of WORKSPACE, which kernels take. A higher order replaces it.
+    workspace is the array of WORKSPACE, which kernels take. A higher order replaces it.
     """
 
     def __init__(self, model: Model, dissipation: bool = True, functions: int = 0) -> None:
@@ -99,14 +99,14 @@ class ConstrainedData:
 
     def write_functions(self, jacobian: Array, bias: Array) -> None:
         """Write the rows (k, nv) of a user's functions at a state, and their bias (k,)."""
-        first, words = self.m - self._rows - len(bias), WORKSPACE.array(self.words, 'machine')
-        MACHINE.array(words, 'coupling')[first:] = jacobian
-        MACHINE.array(words, 'coupling_bias')[first:] = bias
+        first, flat = self.m - self._rows - len(bias), WORKSPACE.array(self.workspace, 'machine')
+        MACHINE.array(flat, 'coupling')[first:] = jacobian
+        MACHINE.array(flat, 'coupling_bias')[first:] = bias
 
     def write_function_series(self, jacobian: Array) -> None:
         """Write Taylor coefficients (orders, k, nv) of these rows, to the tables' order."""
-        (orders, count, nv), words = jacobian.shape, WORKSPACE.array(self.words, 'motion')
-        rows = MOTION.array(words, 'jacobian')[1:orders, self.m - count:, :nv]
+        (orders, count, nv), flat = jacobian.shape, WORKSPACE.array(self.workspace, 'motion')
+        rows = MOTION.array(flat, 'jacobian')[1:orders, self.m - count:, :nv]
         rows[:] = jacobian[1:]
 
     def reserve(self, order: int) -> None:
@@ -114,7 +114,7 @@ class ConstrainedData:
         if order <= self.order:
             return
         self.order, nv, m = order, self._nv, self.m
-        self.words = WORKSPACE.pack(
+        self.workspace = WORKSPACE.pack(
             machine=self._machine, motion=self._motion(order + 2),
             by_row=_scratch(nv, m, m, nv, self._depth),
             by_column=_scratch(nv, m, nv, m, self._depth),

@@ -14,13 +14,13 @@ from liedyn_ros.jit.decorators import long_kernel
 
 
 @long_kernel
-def solve_states(words, task, closed, external, q, v, a, tau, multipliers, wrenches, report):
+def solve_states(workspace, task, closed, external, q, v, a, tau, multipliers, wrenches, report):
     """
     Run solve_state on each state, in place; external may have no bodies.
 
     Returns the first state that was refused, their number if none, and the code.
     """
-    tables, task_table = workspace_of(words), task_of(task)
+    tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
         code = solve_state(tables, task_table, closed, external[s], q[s], v[s], a[s], tau[s], a[s],
                            tau[s], multipliers[s], wrenches[s], report[s])

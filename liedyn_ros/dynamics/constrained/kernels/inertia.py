@@ -9,9 +9,9 @@
 """
 The mass matrix in the inertial frame, and its factor along the tree (Featherstone, 6.5).
 
-Row k of a table is of coordinate k: its entries with those before it on the way to the ground, in
-their order from there, then its own. So the ancestors of an ancestor come first in a row too, and
-rows are added to each other eight entries at a time.
+Row k of a table has the entries of coordinate k with its ancestors, from the ground on, then its
+own. So the ancestors of an ancestor come first in a row too, and rows are added to each other
+eight entries at a time.
 """
 
 import math

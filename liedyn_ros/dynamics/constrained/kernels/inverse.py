@@ -17,7 +17,7 @@ pseudo-inverse order by order is wrong from order one on.
 import math
 
 from liedyn_ros.dynamics.constrained.kernels import closures, order
-from liedyn_ros.dynamics.constrained.kernels.tables import QUALITY, RANK
+from liedyn_ros.dynamics.constrained.kernels.tables import INVERSE_CONDITION, RANK
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal
@@ -40,10 +40,10 @@ def factor_passive_columns(motion, scratch, passive, weight):
         scratch.scale[s] = 1.0 / math.sqrt(total) if total > 0.0 else 0.0
         for r in range(size):
             scratch.rows[s, r] *= scratch.scale[s]
-    rank, quality = orthogonal.factor_qr(
+    rank, condition = orthogonal.factor_qr(
         scratch.rows, scratch.order, scratch.head, scratch.beta, scratch.norm, count, size,
         RANK_TOLERANCE)
-    scratch.report[RANK], scratch.report[QUALITY] = rank, quality
+    scratch.report[RANK], scratch.report[INVERSE_CONDITION] = rank, condition
     return rank == count
 
 

@@ -35,19 +35,19 @@ def write_null_space(machine, scratch, space, all_free, rank):
 
 
 @kernel
-def factor_actuators(space, active, weight, freedom):
+def factor_actuators(space, active, weight, mobility):
     """
     Factor Q^-1/2 N_a; return whether the actuators move all that can move.
 
     active lists the actuated coordinates; weight (nv,) is 1 / Q.
     """
-    for i in range(freedom):
+    for i in range(mobility):
         for s in range(len(active)):
             space.rows[i, s] = math.sqrt(weight[active[s]]) * space.basis[0, i, active[s]]
     rank, _ = orthogonal.factor_qr(
-        space.rows, space.order, space.head, space.beta, space.norm, freedom, len(active),
+        space.rows, space.order, space.head, space.beta, space.norm, mobility, len(active),
         RANK_TOLERANCE)
-    return rank == freedom
+    return rank == mobility
 
 
 @kernel
@@ -58,12 +58,12 @@ def solve_least_torque(machine, motion, scratch, space, all_free, active, weight
     space.need[k] holds the forces that the motion needs without closures.
     """
     size, need = len(all_free), space.need
-    freedom = size - rank
+    mobility = size - rank
     if k > 0:
         closures.write_jacobian(machine, motion, k)
         move_basis(machine, motion, scratch, space, all_free, rank, k)
     s = space.s
-    for n in range(freedom):
+    for n in range(mobility):
         i, total = space.order[n], 0.0
         for h in range(k + 1):
             for j in range(size):  # known forces: passive ones, and active ones of lower order
@@ -71,14 +71,14 @@ def solve_least_torque(machine, motion, scratch, space, all_free, active, weight
         s[n] = total
     for j in active:  # what lower orders of s give
         for h in range(1, k + 1):
-            for i in range(freedom):
+            for i in range(mobility):
                 motion.effort[j, k] += weight[j] * space.basis[h, i, j] * space.size[i, k - h]
-    for n in range(freedom):
+    for n in range(mobility):
         for j in active:
             s[n] -= space.basis[0, space.order[n], j] * motion.effort[j, k]
-    orthogonal.solve_r_transposed(space.rows, freedom, s)
-    orthogonal.solve_r(space.rows, freedom, s)
-    for n in range(freedom):
+    orthogonal.solve_r_transposed(space.rows, mobility, s)
+    orthogonal.solve_r(space.rows, mobility, s)
+    for n in range(mobility):
         i = space.order[n]
         space.size[i, k] = s[n]
         for j in active:

@@ -25,13 +25,13 @@ SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have
 
 
 @kernel
-def closure_residuals(words, q, turns, f, jacobian):
+def closure_residuals(workspace, q, turns, f, jacobian):
     """
     Write f (m,) and df (m, nv) by velocities; return whether the configuration is acceptable.
 
     turns (C,) counts the whole turns of helical closures; NaN chooses the nearest.
     """
-    tables = workspace_of(words)
+    tables = workspace_of(workspace)
     machine, motion = tables.machine, tables.motion
     if not series.is_configuration(machine, q):
         return False

@@ -19,7 +19,7 @@ import math
 
 from liedyn_ros.dynamics.constrained.kernels import inertia
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    CHOLESKY, DEFECT, get3, many3, ORIGIN, QUALITY, RANK, START)
+    CHOLESKY, DEFECT, get3, INVERSE_CONDITION, many3, ORIGIN, RANK, START)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
@@ -48,18 +48,18 @@ def factor_constraints(machine, motion, scratch, free, orthogonally):
     write_response(machine, motion, scratch, free)
     scratch.report[CHOLESKY] = 0.0
     if not orthogonally:
-        quality = gram_cholesky.factor_gram(machine, scratch)
-        if quality > 0.0:
-            scratch.report[RANK], scratch.report[QUALITY] = count, quality
+        condition = gram_cholesky.factor_gram(machine, scratch)
+        if condition > 0.0:
+            scratch.report[RANK], scratch.report[INVERSE_CONDITION] = count, condition
             scratch.report[CHOLESKY] = 1.0
             return 0
     for r in range(count):
         for j in range(len(free)):
             scratch.rows[r, j] = get(scratch.response, j, r)
-    rank, quality = orthogonal.factor_qr(
+    rank, condition = orthogonal.factor_qr(
         scratch.rows, scratch.order, scratch.head, scratch.beta, scratch.norm, count, len(free),
         RANK_TOLERANCE)
-    scratch.report[RANK], scratch.report[QUALITY] = rank, quality
+    scratch.report[RANK], scratch.report[INVERSE_CONDITION] = rank, condition
     if rank < count:
         write_basis(scratch, rank)
     return 0

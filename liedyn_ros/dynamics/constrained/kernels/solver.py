@@ -31,14 +31,14 @@ OPEN = -3  # the state is not on the constraints
 
 
 @kernel
-def solve_constrained(words, task, closed, external, q, v, a, tau, found):
+def solve_constrained(workspace, task, closed, external, q, v, a, tau, found):
     """
     Run solve_state for a caller from Python, to whom each argument costs time.
 
-    words and task are the arrays of a WORKSPACE and a TASK. a and tau are flat; `parts` splits
-    `found`. Returns as solve_state does, and REFUSED where sizes do not fit.
+    workspace and task are flat arrays of a WORKSPACE and a TASK. a and tau are flat; `parts`
+    splits `found`. Returns as solve_state does, and REFUSED where sizes do not fit.
     """
-    tables = workspace_of(words)
+    tables = workspace_of(workspace)
     nv = len(tables.machine.link)
     rows = count_orders(tables, found)
     if not (len(q) == tables.machine.nq[0] and len(v) == nv and len(a) == rows * nv
@@ -79,12 +79,12 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
 
     closed is the largest residual of a constraint accepted; infinity skips the check. HYBRID reads
     accelerations of prescribed and forces of free coordinates; other tasks read both. Wrenches
-    (order + 1, C, 6) act on bodies b, in frames b. Returns DONE, REFUSED for numbers that are not
-    finite or too large, OPEN for a state off the constraints, or UNMOVED for actuators that do not
+    (order + 1, C, 6) act on bodies b, in frames b. Returns DONE; REFUSED for numbers that are not
+    finite or too large. OPEN: the state is off the constraints. UNMOVED: the actuators do not
     determine the motion. Else returns k + 1 for a coordinate k that moves no inertia by itself.
     """
     kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
-    machine, motion, freedom = tables.machine, tables.motion, tables.space
+    machine, motion, space = tables.machine, tables.motion, tables.space
     scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
     if not (is_configuration(machine, q) and finite(v) and finite(external.reshape(-1))
             and readable(kind == HYBRID, free, given_a, given_tau)):
@@ -95,7 +95,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
                       given_tau)
     if closed < math.inf and is_open(machine, motion, scratch.gamma, q, v, closed):
         return OPEN
-    code = factor_task(machine, motion, scratch, freedom, kind, free, chosen, weight)
+    code = factor_task(machine, motion, scratch, space, kind, free, chosen, weight)
     if code != DONE:
         return code
     rank, scale = int(scratch.report[RANK]), 1.0
@@ -108,7 +108,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
     for k in range(len(a)):
         need = scratch.x if kind == HYBRID else scratch.y
         if kind == LEAST_TORQUE:
-            need = freedom.need[k]
+            need = space.need[k]
         order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE, k,
                             need)
         if kind != HYBRID:
@@ -118,7 +118,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
         elif kind == LEAST_FORCE:
             inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k)
         else:
-            least_torque.solve_least_torque(machine, motion, scratch, freedom, free, chosen,
+            least_torque.solve_least_torque(machine, motion, scratch, space, free, chosen,
                                             weight, rank, k)
         scale *= max(k, 1)
         if kind == LEAST_TORQUE:
@@ -144,7 +144,7 @@ def readable(hybrid, free, a, tau):
 
 
 @kernel
-def factor_task(machine, motion, scratch, freedom, task, free, chosen, weight):
+def factor_task(machine, motion, scratch, space, task, free, chosen, weight):
     """Compute the factors common to all orders; return as solve_state does."""
     scratch.report[DEFECT] = 0.0
     if task == LEAST_FORCE:
@@ -153,6 +153,6 @@ def factor_task(machine, motion, scratch, freedom, task, free, chosen, weight):
     if code != DONE or task == HYBRID:
         return code
     rank = int(scratch.report[RANK])
-    least_torque.write_null_space(machine, scratch, freedom, free, rank)
-    moved = least_torque.factor_actuators(freedom, chosen, weight, len(free) - rank)
+    least_torque.write_null_space(machine, scratch, space, free, rank)
+    moved = least_torque.factor_actuators(space, chosen, weight, len(free) - rank)
     return DONE if moved else UNMOVED

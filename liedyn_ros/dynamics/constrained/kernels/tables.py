@@ -26,12 +26,12 @@ ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then 
 FIRST_MOMENT, ROTATIONAL_INERTIA = ORIGIN, AXES  # columns of moments: m c, then J about the origin
 START = np.int64(0)  # order zero; typed, as numba compiles a kernel apart for a literal 0
 # Columns of a report; CHOLESKY is 1 where that has factored the constraints, 0 for QR.
-RANK, QUALITY, DEFECT, CHOLESKY, REPORT_WIDTH = range(5)
+RANK, INVERSE_CONDITION, DEFECT, CHOLESKY, REPORT_WIDTH = range(5)
 
 # Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
-# Frames are those on bodies b of the closures, those on bodies a, then those of the bodies. Rows
-# are the constraints of closures. The couplings follow as dense rows, then the functions of a
-# user, whose rows and bias are written at each state, and what follows into MOTION's jacobian.
+# Frames: on bodies b of the closures, on bodies a, then the frames of the bodies. Rows are the
+# constraints of closures. The couplings follow as dense rows, then the functions of a user, whose
+# rows and bias are written at each state. Their Taylor coefficients are in MOTION's jacobian.
 MACHINE = Bundle(
     'Machine',
     kind=INTEGERS, parent=INTEGERS, qi=INTEGERS, vi=INTEGERS,  # (N,)

@@ -49,12 +49,12 @@ class ConstraintRates:
                 constraints.model, functions=sum(each.rows for each in constraints.functions))
         finalize(self, idle.append, data)
         data.reserve(len(motion) - 2)
-        self._constraints, self._words = constraints, data.words
+        self._constraints, self._workspace = constraints, data.workspace
         self._first = constraints.m - sum(each.rows for each in constraints.functions)
         self._factorial = np.array([float(factorial(k)) for k in range(len(motion))])
         rate, n = self._coefficients(motion), constraints.model.nv
         self._rows = np.zeros((len(motion), constraints.m, n))
-        constraint_series(self._words, q, rate, self._rows)
+        constraint_series(self._workspace, q, rate, self._rows)
         self._slopes: Array = np.zeros((len(motion), n, 0, n))
         if constraints.functions:
             self._rows[:, self._first:], self._slopes = self._functions(q, rate)
@@ -65,7 +65,7 @@ class ConstraintRates:
         y, count = self._coefficients(rates), len(rates)
         field = np.zeros((count, self._constraints.model.link_table.N + 1, 6))
         result = np.zeros((count, *self.rows.shape[1:]))
-        vary_row_series(self._words, field, np.zeros((count, SCRATCH_WIDTH)), y, result)
+        vary_row_series(self._workspace, field, np.zeros((count, SCRATCH_WIDTH)), y, result)
         if self._constraints.functions:
             result[:, self._first:] += convolve(
                 self._slopes[:count], y, lambda slope, z: (slope @ z).T)
@@ -76,7 +76,7 @@ class ConstraintRates:
         lam, count = self._coefficients(multipliers), len(multipliers)
         n = self.rows.shape[2]
         result = np.zeros((count, n, n))
-        vary_constraint_forces(self._words, np.zeros((count, SCRATCH_WIDTH)), lam, result)
+        vary_constraint_forces(self._workspace, np.zeros((count, SCRATCH_WIDTH)), lam, result)
         if self._constraints.functions:
             result += convolve(self._slopes[:count], lam[:, self._first:],
                                lambda slope, x: np.einsum('ekj,k->je', slope, x))

@@ -68,7 +68,7 @@ def kinematic_gaps(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> Kine
     free, out = np.zeros(model.nv, dtype=bool), np.empty((3, model.nv))
 
     def pull(y: Array, z: Array, by: Parameters) -> None:
-        gap_gradient(constraints.data.words, scratch, tables.of(q, None, by), free, q,
+        gap_gradient(constraints.data.workspace, scratch, tables.of(q, None, by), free, q,
                      v, np.zeros((1, model.nv)), np.zeros((0, 1, 6)), y, z, out)
 
     return KinematicGaps(*gradients(constraints, (m, m), pull))

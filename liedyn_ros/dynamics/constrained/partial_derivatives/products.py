@@ -75,8 +75,8 @@ class LoopProducts:
             rows, v, a = self._functions(motion)
             functions = rows.change(v, a, *(as_array(name, given[name], (n,))
                                             for name in ('dq', 'dv')))
-        if not constrained_product(self._constraints.data.words, task.words, self._buffers, extra,
-                                   functions, *direction, out):
+        if not constrained_product(self._constraints.data.workspace, task.table, self._buffers,
+                                   extra, functions, *direction, out):
             for name, x in zip(given, direction):
                 as_array(name, x, (n,))
             _require_finite('parameters', extra)
@@ -102,8 +102,8 @@ class LoopProducts:
         y = borrowed('y', y, (n,))
         z = np.zeros(m) if z is None else borrowed('z', z, (m,))
         by = np.empty((4, n))
-        if not constrained_gradient(self._constraints.data.words, task.words, self._buffers, extra,
-                                    functions, y, z, by):
+        if not constrained_gradient(self._constraints.data.workspace, task.table, self._buffers,
+                                    extra, functions, y, z, by):
             as_array('y', y, (n,))
             as_array('z', z, (m,))
             as_array('gradient', by, by.shape)

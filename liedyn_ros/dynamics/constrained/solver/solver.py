@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    DEFECT, QUALITY, RANK, REPORT_WIDTH)
+    DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
 from liedyn_ros.dynamics.constrained.solver.refusals import (
@@ -59,7 +59,7 @@ class BatchTables:
         """Return the first state that was refused, their number if none, and the code."""
         data, orders = self._data, arrays[3].shape[1]  # of a
         data.reserve(orders - 1)
-        return batch.solve_states(data.words, task.words, CLOSED_STATE, *arrays)
+        return batch.solve_states(data.workspace, task.table, CLOSED_STATE, *arrays)
 
 
 class Solver:
@@ -78,7 +78,7 @@ class Solver:
 
     def _bind(self) -> None:
         """Bind the kernel to the tables, which are new if they had to grow."""
-        self._kernel = BoundKernel(solver.solve_constrained, self.constraints.data.words)
+        self._kernel = BoundKernel(solver.solve_constrained, self.constraints.data.workspace)
 
     @cached_property
     def mobility(self) -> Mobility:
@@ -159,7 +159,7 @@ class Solver:
         found = np.empty(rows * self._ends[-1] + REPORT_WIDTH)
         limit = CLOSED_STATE if closed else math.inf
         code = self._kernel.attempt(
-            task.words, limit, wrenches, q, v, motion, forces, found)
+            task.table, limit, wrenches, q, v, motion, forces, found)
         if code != solver.DONE:
             return None
         return self._solution_of(task, found, rows if known.ndim == 2 else None)
@@ -210,7 +210,7 @@ class Solver:
         """Run the kernel to an order below rows, and return its code and results."""
         found = np.zeros(rows * self._ends[-1] + REPORT_WIDTH)
         code = int(self._kernel(
-            task.words, limit, state.external, state.q, state.v, state.a[:rows].ravel(),
+            task.table, limit, state.external, state.q, state.v, state.a[:rows].ravel(),
             state.tau[:rows].ravel(), found))
         return code, found
 
@@ -224,7 +224,7 @@ class Solver:
     def _solution_of(self, task: Task, found: Array, rows: int | None) -> ConstrainedSolution:
         """Return the results of the kernel, with an axis of orders unless rows is None."""
         rank, inverse_condition_number, defect = (
-            int(found.item(RANK - REPORT_WIDTH)), found.item(QUALITY - REPORT_WIDTH),
+            int(found.item(RANK - REPORT_WIDTH)), found.item(INVERSE_CONDITION - REPORT_WIDTH),
             found.item(DEFECT - REPORT_WIDTH))
         status = self._status(task, rank, inverse_condition_number, defect, '')
         if rows is None:
@@ -239,8 +239,9 @@ class Solver:
         """Return the results of K states, without the axis of orders if they are single."""
         at = slice(None), 0 if single else slice(None)
         arrays = results.a[at], results.tau[at], results.multipliers[at], results.wrenches[at]
-        rank, conditions = results.report[:, RANK].astype(np.int64), results.report[:, QUALITY]
-        return ConstrainedSolutions(*arrays, rank, conditions.copy(), tuple(
+        rank = results.report[:, RANK].astype(np.int64)
+        conditions = results.report[:, INVERSE_CONDITION].copy()
+        return ConstrainedSolutions(*arrays, rank, conditions, tuple(
             self._status(task, *each, f'[{s}]') for s, each in enumerate(zip(
                 rank.tolist(), conditions.tolist(), results.report[:, DEFECT].tolist()))))
 

@@ -32,7 +32,7 @@ class Task(NamedTuple):
     """
 
     kind: int
-    words: Array
+    table: Array
     reads_a: Mask
     reads_tau: Mask
     driven: Mask
@@ -41,7 +41,7 @@ class Task(NamedTuple):
     @property
     def weight(self) -> Array:
         """Return 1 / sqrt(W) (m,) of LEAST_FORCE, or 1 / Q (nv,) of LEAST_TORQUE."""
-        return TASK.array(self.words, 'weight')
+        return TASK.array(self.table, 'weight')
 
 
 def hybrid_task(free: Mask) -> Task:
@@ -53,8 +53,8 @@ def hybrid_task(free: Mask) -> Task:
 def _hybrid(free: bytes) -> Task:
     """Return it, given the bytes of the mask."""
     mask = np.frombuffer(free, dtype=np.bool_)
-    words = TASK.pack(kind=[kernels.HYBRID], free=mask, chosen=[], weight=[])
-    return Task(kernels.HYBRID, words, ~mask, mask, mask, bool(mask.all()))
+    table = TASK.pack(kind=[kernels.HYBRID], free=mask, chosen=[], weight=[])
+    return Task(kernels.HYBRID, table, ~mask, mask, mask, bool(mask.all()))
 
 
 def inverse_task(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None
@@ -87,8 +87,8 @@ def _weighted(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None
     else:
         kind, free, chosen = kernels.LEAST_TORQUE, everywhere, np.flatnonzero(actuated)
         weight = 1.0 / _weights(weights, len(actuated))
-    words = TASK.pack(kind=[kind], free=free, chosen=chosen, weight=weight)
-    return Task(kind, words, everywhere, everywhere, actuated.copy(), False)
+    table = TASK.pack(kind=[kind], free=free, chosen=chosen, weight=weight)
+    return Task(kind, table, everywhere, everywhere, actuated.copy(), False)
 
 
 def _weights(weights: ArrayLike | None, size: int) -> Array:

@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
-    ERROR, EXCESS, POINT, QUALITY, REDUNDANT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE,
+    ERROR, EXCESS, INVERSE_CONDITION, POINT, REDUNDANT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE,
     WORST)
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -136,7 +136,7 @@ class LoopTracker:
         if code != tracking.DONE:
             self._refuse(code)
         self._begun = True
-        condition, redundant = float(self._report[QUALITY]), bool(self._report[EXCESS])
+        condition, redundant = float(self._report[INVERSE_CONDITION]), bool(self._report[EXCESS])
         if rates is None:
             return LoopState(q, None, None, condition, math.inf, redundant)
         a = None
@@ -183,7 +183,7 @@ class LoopTracker:
         self._good, _, self._trial = points
         self._report, self._scratch = np.zeros(REPORT_WIDTH), np.zeros(model.nv)
         self._kernel = BoundKernel(
-            tracking.complete_sample, data.words, self._tables, *points)
+            tracking.complete_sample, data.workspace, self._tables, *points)
 
     def _run(self, command: int, positions: Array, rates: Array, q: Array, v: Array) -> int:
         """Run the kernel; functions are Python's and are evaluated where it stops for them."""
@@ -242,11 +242,11 @@ class LoopTracker:
         if code == tracking.UNDECIDED:
             raise SingularError(
                 f'expected measured joints {listed(self.measured)} that determine the others, got '
-                f'an inverse condition number of {report[QUALITY]:.2g}')
+                f'an inverse condition number of {report[INVERSE_CONDITION]:.2g}')
         raise ConvergenceError(
             f'expected positions of {listed(self.measured)} that the loops allow, got ones that '
             'no motion reaches from the last; inverse condition number '
-            f'{report[QUALITY]:.2g}, '
+            f'{report[INVERSE_CONDITION]:.2g}, '
             f'{100.0 * report[WAY_DONE]:.0f} % of the way is free')
 
 

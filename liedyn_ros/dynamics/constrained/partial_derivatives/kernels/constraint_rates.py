@@ -34,13 +34,13 @@ CHANGE, MOVED, VARIED, PRESSED, LOAD, SEEN, SCRATCH_WIDTH = 0, 6, 9, 15, 21, 27,
 
 
 @kernel
-def constraint_series(words, q, rate, out):
+def constraint_series(workspace, q, rate, out):
     """
     Write A (K, m, nv) along a motion with velocities rate (K, nv), all being coefficients.
 
     The tables then hold the series of screws and frames. Rows of functions are not written.
     """
-    tables = workspace_of(words)
+    tables = workspace_of(workspace)
     machine, motion = tables.machine, tables.motion
     frames = 2 * len(machine.closure_kind)
     series.write_configuration(machine, motion, q, frames)
@@ -62,13 +62,13 @@ def constraint_series(words, q, rate, out):
 
 
 @kernel
-def vary_row_series(words, field, scratch, rates, out):
+def vary_row_series(workspace, field, scratch, rates, out):
     """
     Add the series of D_q(A y) (K, m, nv), y being rates (K, nv), after constraint_series.
 
     field (K, N + 1, 6) and scratch (K, SCRATCH_WIDTH) are buffers.
     """
-    tables = workspace_of(words)
+    tables = workspace_of(workspace)
     machine, motion = tables.machine, tables.motion
     for k in range(len(rates)):
         write_field(machine, motion, field, rates, k)
@@ -87,13 +87,13 @@ def vary_row_series(words, field, scratch, rates, out):
 
 
 @kernel
-def vary_constraint_forces(words, scratch, multipliers, out):
+def vary_constraint_forces(workspace, scratch, multipliers, out):
     """
     Add the series of D_q(A^T lam) (K, nv, nv), lam being multipliers (K, m).
 
     It comes after constraint_series. scratch is as for vary_rows.
     """
-    tables = workspace_of(words)
+    tables = workspace_of(workspace)
     machine, motion = tables.machine, tables.motion
     for c in range(len(machine.closure_kind)):
         write_closure_wrench(machine, motion, scratch, multipliers, c)

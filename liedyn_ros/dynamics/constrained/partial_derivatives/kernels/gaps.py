@@ -31,14 +31,15 @@ from liedyn_ros.model.kernels.closure_kinds import ALONG_ROD, SCREW
 
 
 @kernel
-def gap_gradient(words, product, extra, free, q, v, rest, no_wrenches, by_position, by_rate, out):
+def gap_gradient(workspace, product, extra, free, q, v, rest, no_wrenches, by_position, by_rate,
+                 out):
     """
     Write the gradient of by_position . f + by_rate . A v by all parameters into extra.
 
     The state is closed. free (nv,) is False, rest (1, nv) zero, no_wrenches (0, 1, 6). out (3, nv)
     is overwritten.
     """
-    tables = workspace_of(words)
+    tables = workspace_of(workspace)
     machine, motion, scratch = tables.machine, tables.motion, tables.by_row
     table, frames = product_of(product).variations, 2 * len(machine.closure_kind)
     nothing = rest[0]

@@ -42,18 +42,18 @@ product_of = PRODUCT.view
 
 
 @kernel
-def constrained_product(words, task, product, extra, functions, xq, xv, xa, xtau, found):
+def constrained_product(workspace, task, product, extra, functions, xq, xv, xa, xtau, found):
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 
     The three follow each other in `found`. xa is zero where accelerations are unknown; xtau is
-    read where forces are given. words, task and product are those of a WORKSPACE, a TASK and a
+    read where forces are given. workspace, task and product are those of a WORKSPACE, a TASK and a
     PRODUCT. extra is an Extra of changes of parameters, or None; functions is a
     FunctionChange, or None. Returns whether all that is given, and found, is finite.
     """
     if not (finite(xq) and finite(xv) and finite(xa) and finite(xtau)):
         return False
-    tables, task_table = workspace_of(words), task_of(task)
+    tables, task_table = workspace_of(workspace), task_of(task)
     machine, motion, freedom = tables.machine, tables.motion, tables.space
     kind, free = task_table.kind[0], task_table.free
     chosen, weight = task_table.chosen, task_table.weight
@@ -237,7 +237,7 @@ def write_independent_multipliers(machine, motion, scratch, free, rank, side):
 
 
 @kernel
-def constrained_gradient(words, task, product, extra, functions, y, z, found):
+def constrained_gradient(workspace, task, product, extra, functions, y, z, found):
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
 
@@ -248,7 +248,7 @@ def constrained_gradient(words, task, product, extra, functions, y, z, found):
     """
     if not (finite(y) and finite(z)):
         return False
-    tables, task_table = workspace_of(words), task_of(task)
+    tables, task_table = workspace_of(workspace), task_of(task)
     machine, motion, freedom = tables.machine, tables.motion, tables.space
     kind, free = task_table.kind[0], task_table.free
     chosen, weight = task_table.chosen, task_table.weight

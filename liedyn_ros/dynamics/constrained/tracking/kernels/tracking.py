@@ -28,19 +28,20 @@ from liedyn_ros.linear_algebra.kernels.singular_values import (
     orthogonalize_columns, orthonormalize_rows, write_identity)
 from liedyn_ros.model.kernels import configuration
 
-MIN_QUALITY = 1e-6  # of a configuration whose other joints are decided at all
+MIN_INVERSE_CONDITION = 1e-6  # of a configuration whose other joints are decided at all
 MAX_STEP = 0.5  # rad or m that an unmeasured joint may move in one step
 MAX_CORRECTION = 0.3  # of that motion
 MIN_STEP = 1.0 / 1024  # of the motion between two samples
 NEGLIGIBLE = 1e-6  # correction that leads to no other branch, rad or m
 ITERATIONS = 50
-DIFFERENCE = 1e-6  # s, of the rate of the quality
+DIFFERENCE = 1e-6  # s, for the rate of the inverse condition number
 REDUNDANT = 1e-6  # part of a closure that measured joints alone move, rows of length one
 
 FIRST, NEXT, LOOK, RESUME = range(4)  # requests to complete_sample
 DONE, EVALUATE, BLOCKED, DISAGREEING, UNDECIDED = range(5)  # how it ends
 ARRIVED, LOST, AGAIN = range(3)
-QUALITY, EXCESS, TIME, WAY_DONE, WORST, ERROR, REPORT_WIDTH = range(7)  # columns of a report
+# Columns of a report
+INVERSE_CONDITION, EXCESS, TIME, WAY_DONE, WORST, ERROR, REPORT_WIDTH = range(7)
 COMMAND, WAY, STEP, LAST, COUNT, PROGRESS_WIDTH = range(6)  # columns of progress
 
 # State of a tracker, and scratch buffers, for n measured coordinates and m constraints.
@@ -57,9 +58,9 @@ TRACKER = Bundle(
     f=VECTOR, left=VECTOR,  # (m,)
     step=VECTOR, q=VECTOR)  # (nv,), (nq,)
 
-# A point. Rows of slope are the columns of the Jacobian of the others, mixed by the rows of mix
-# so that they are orthogonal, of the lengths size. Those of excess are what no motion of the
-# others closes of the columns of measured joints, where more are measured than needed.
+# A point. Rows of slope are the columns of the Jacobian of the others, made orthogonal by the
+# rows of mix; size has their lengths. Rows of excess are the columns of measured joints less the
+# part that the others can close, where more joints are measured than needed.
 POINT = Bundle(
     'Point',
     q=VECTOR, rows=MATRIX,  # (nq,), (m, nv) scaled
@@ -71,17 +72,18 @@ tracker_of, point_of = TRACKER.view, POINT.view
 
 
 @kernel
-def complete_sample(words, tables, good, near, trial, command, positions, rates, q, v, report):
+def complete_sample(workspace, tables, good, near, trial, command, positions, rates, q, v, report):
     """
     Complete a sample: write q and, where rates (n,) are given, v, and `report`.
 
     FIRST takes a closed configuration q as it is, but where joints are redundant. NEXT moves from
     the point `good` to the positions (n,). Both replace `good` if they are DONE. BLOCKED: no
     motion leads there. DISAGREEING: redundant measurements are off. UNDECIDED: the measured joints
-    do not decide the others. LOOK writes the time until the quality is zero. EVALUATE: the caller
-    adds residuals and rows of functions to `tables` and `trial`, and calls RESUME.
+    do not decide the others. LOOK writes the time until the inverse condition number is
+    zero. EVALUATE: the caller adds residuals and rows of functions to `tables` and `trial`, and
+    calls RESUME.
     """
-    machine, t = workspace_of(words).machine, tracker_of(tables)
+    machine, t = workspace_of(workspace).machine, tracker_of(tables)
     here, there, progress = point_of(near), point_of(trial), t.progress
     if command == RESUME:
         command = int(progress[COMMAND])
@@ -96,7 +98,7 @@ def complete_sample(words, tables, good, near, trial, command, positions, rates,
                 look_ahead(machine, t, here, there, v)
             elif not set_out(machine, t, here, there, positions):
                 return blocked(t, near, report)
-        if not evaluate_loops(words, machine, t, there):
+        if not evaluate_loops(workspace, machine, t, there):
             return EVALUATE
     while True:
         if command == LOOK:
@@ -115,23 +117,23 @@ def complete_sample(words, tables, good, near, trial, command, positions, rates,
             return blocked(t, near, report)
         if progress[WAY] >= 1.0:
             return finish_sample(t, good, near, positions, rates, q, v, report)
-        if not evaluate_loops(words, machine, t, there):
+        if not evaluate_loops(workspace, machine, t, there):
             return EVALUATE
 
 
 @kernel
 def copy_point(source, target):
-    """Copy all numbers, such as the words of a point."""
+    """Copy all numbers, such as the flat array of a point."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
 @kernel
-def evaluate_loops(words, machine, t, there):
+def evaluate_loops(workspace, machine, t, there):
     """Write residuals and their derivative; return whether they are all, without functions."""
     for c in range(len(t.nearest)):
         t.nearest[c] = math.nan
-    if not position.closure_residuals(words, there.q, t.nearest, t.f, there.rows):
+    if not position.closure_residuals(workspace, there.q, t.nearest, t.f, there.rows):
         t.f[:] = math.nan
     return machine.functions[0] == 0
 
@@ -278,9 +280,9 @@ def linearize(t, point):
     for size in point.size:
         smallest = min(smallest, size)
         rank += 1 if size > RANK_TOLERANCE * largest else 0
-    report[QUALITY] = 1.0 if len(others) == 0 else 0.0
+    report[INVERSE_CONDITION] = 1.0 if len(others) == 0 else 0.0
     if 0 < len(others) <= len(t.scale) and largest > 0.0:
-        report[QUALITY] = smallest / largest
+        report[INVERSE_CONDITION] = smallest / largest
     report[EXCESS] = 0.0
     if rank < len(t.scale):
         write_excess(t, point, largest)
@@ -321,7 +323,7 @@ def finish_sample(t, good, near, positions, rates, q, v, report):
         report[k] = here.report[k]
     if not report[ERROR] <= t.agreement[0]:
         return DISAGREEING
-    if not report[QUALITY] >= MIN_QUALITY:
+    if not report[INVERSE_CONDITION] >= MIN_INVERSE_CONDITION:
         return UNDECIDED
     copy_point(here.q, q)
     if len(rates) > 0:
@@ -332,8 +334,9 @@ def finish_sample(t, good, near, positions, rates, q, v, report):
 
 @kernel
 def blocked(t, near, report):
-    """Tell how much of the way was free, and the quality there."""
-    report[QUALITY], report[WAY_DONE] = point_of(near).report[QUALITY], t.progress[WAY]
+    """Tell how much of the way was free, and the inverse condition number there."""
+    report[INVERSE_CONDITION] = point_of(near).report[INVERSE_CONDITION]
+    report[WAY_DONE] = t.progress[WAY]
     return BLOCKED
 
 
