@@ -71,7 +71,7 @@ def test_a_transition_that_the_state_does_not_have_is_refused_and_the_node_lives
         assert not change(bench, transition, 'plain')
         assert state(bench, 'plain') == State.PRIMARY_STATE_ACTIVE
     assert node.trigger_configure() is TransitionCallbackReturn.ERROR
-    assert any('transition' in line for line in bench.logged(node))
+    bench.until_logged(node, 'transition', LoggingSeverity.ERROR)
     assert change(bench, Transition.TRANSITION_DEACTIVATE, 'plain')
 
 
