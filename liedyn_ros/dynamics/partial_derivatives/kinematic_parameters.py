@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Partial derivatives by kinematic parameters: placements, axes and pitches of joints (13.5)."""
+"""Partial derivatives by kinematic parameters: placements, axes and pitches of joints (13.26)."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -6,7 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The first stage of tracking accepts or refuses a sample: a stale stamp is refused here."""
+"""
+The first stage of tracking: a sample must have lengths in range and a stamp after the last.
+
+Its age is judged before, by the input gate of the node (ros/streams/input_gate.py).
+"""
 
 from typing import Any, NamedTuple
 

@@ -5,8 +5,9 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
+
 """
-Partial derivatives of machines with closed loops by their kinematic parameters (13.5), (13.20).
+Partial derivatives of machines with closed loops by their kinematic parameters (13.26), (13.20).
 
 A parameter displaces the bodies behind it, as a locked joint there would, and with them the frames
 of closures. Each row of a Jacobian is a gradient by all parameters. Constraint functions are of
