@@ -41,6 +41,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (SHARE, ['package.xml']),
         (f'{SHARE}/config', files('config')),
+        (f'{SHARE}/config/policies', files('config/policies')),
         (f'{SHARE}/launch', files('launch')),
     ],
     python_requires='>=3.10',
@@ -62,10 +63,13 @@ setup(
             'aerial_manipulator_simulator = '
             'liedyn_ros.nodes.aerial.simulator:main',
             'assembly_modes = liedyn_ros.commands.stewart.assembly_modes:main',
+            'doctor = liedyn_ros.commands.operation.doctor:main',
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',
             'reproduce_stewart = liedyn_ros.studies.stewart_pose.study:main',
+            'security_policy = '
+            'liedyn_ros.commands.operation.security_policy:main',
             'stewart_check = liedyn_ros.commands.stewart.check:main',
             'stewart_controller = liedyn_ros.nodes.stewart.controller:main',
             'stewart_dynamics_simulator = '
@@ -74,6 +78,7 @@ setup(
             'stewart_pose = liedyn_ros.nodes.stewart.pose.node:main',
             'stewart_simulator = liedyn_ros.nodes.stewart.simulator:main',
             'stewart_workspace = liedyn_ros.commands.stewart.workspace:main',
+            'warm_up = liedyn_ros.warm_up:main',
         ],
     },
 )

@@ -102,9 +102,9 @@ def _dynamics(data: dict[str, Any]) -> list[str]:
              f'{row["ratio"]:.2f}', _bound(row['target']), f'{row["call"]:.2f}',
              f'{row["call_ratio"]:.2f}', '' if row['batch'] is None else f'{row["batch"]:.2f}')
             for row in data['rows']]
-    return [DYNAMICS.format(**data), _table((
+    return [DYNAMICS.format(**data), table((
         'machine', 'algorithm', 'Pinocchio', 'kernel', 'ratio', 'wanted', 'call', 'ratio',
-        'batch, a state'), rows), _origin(data)]
+        'batch, a state'), rows), origin_line(data)]
 
 
 def _higher(data: dict[str, Any]) -> list[str]:
@@ -116,13 +116,13 @@ def _higher(data: dict[str, Any]) -> list[str]:
     growth = [(row['algorithm'], f'{row["in_bodies"]:.2f}', f'{row["in_order"]:.2f}',
                '{:.1f} + {:.1f} (r+1) + {:.2f} (r+1)^2'.format(*row['quadratic_us']),
                f'{100.0 * row["quadratic_error"]:.0f} %') for row in data['growth']]
-    return [HIGHER.format(**data), _table((
+    return [HIGHER.format(**data), table((
         'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'batch'),
-        rows), CASADI, _table((
+        rows), CASADI, table((
             'machine', 'algorithm', 'order', 'CasADi, us', 'times this package'), casadi),
-        GROWTH, _table((
+        GROWTH, table((
             'algorithm', 'exponent in bodies', 'in r + 1, from 8', 'us', 'error of the fit'),
-            growth), _origin(data)]
+            growth), origin_line(data)]
 
 
 def _partial(data: dict[str, Any]) -> list[str]:
@@ -131,9 +131,9 @@ def _partial(data: dict[str, Any]) -> list[str]:
              f'{row["call"]:.2f}', f'{row["call_ratio"]:.2f}',
              *('' if row[name] is None else f'{row[name]:.{digits}f}' for name, digits in (
                  ('new_ratio', 2), ('casadi', 0), ('casadi_ratio', 1)))) for row in data['rows']]
-    return [PARTIAL.format(**data), _table((
+    return [PARTIAL.format(**data), table((
         'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'new arrays',
-        'CasADi', 'ratio'), rows), _origin(data)]
+        'CasADi', 'ratio'), rows), origin_line(data)]
 
 
 def _constrained(data: dict[str, Any]) -> list[str]:
@@ -146,11 +146,11 @@ def _constrained(data: dict[str, Any]) -> list[str]:
     platform = [(row['algorithm'], f'{row["call"]:.1f}',
                  _bound(wanted['inverse'] if row['algorithm'] == 'inverse' else None),
                  f'{row["order_5"]:.1f}') for row in data['platform']]
-    return [CONSTRAINED.format(**data), _table((
+    return [CONSTRAINED.format(**data), table((
         'machine', 'coordinates', 'constraints', 'constraintDynamics', 'lcaba', 'kernel', 'ratio',
-        'wanted', 'call', f'order {data["order"]}', 'ratio', 'wanted'), rows), _table((
+        'wanted', 'call', f'order {data["order"]}', 'ratio', 'wanted'), rows), table((
             'platform, closed form', 'call', 'wanted', f'order {data["order"]}'), platform),
-        _origin(data)]
+        origin_line(data)]
 
 
 def _services(data: dict[str, Any]) -> list[str]:
@@ -158,16 +158,16 @@ def _services(data: dict[str, Any]) -> list[str]:
              *(('', '', '') if row['share'] is None else (
                  f'{row["handler_median"]:.1f}', f'{row["handler_p99"]:.1f}',
                  f'{100.0 * row["share"]:.0f} %'))) for row in data['rows']]
-    return [SERVICES.format(**data), _table((
+    return [SERVICES.format(**data), table((
         'service', 'median', '99th percentile', 'handler, median', '99th percentile',
-        'share of the handler'), rows), _origin(data)]
+        'share of the handler'), rows), origin_line(data)]
 
 
 def _modes(data: dict[str, Any]) -> list[str]:
     kinds = data['figures']
     names = list(next(iter(kinds.values())))
     rows = [(name, *(kinds[kind][name] for kind in kinds)) for name in names]
-    return [MODES, _table(('', *kinds), rows), _origin(data)]
+    return [MODES, table(('', *kinds), rows), origin_line(data)]
 
 
 def _freshness(data: dict[str, Any]) -> list[str]:
@@ -179,10 +179,10 @@ def _freshness(data: dict[str, Any]) -> list[str]:
     lags = [(row['node'], what, f'{value:.2g}') for row in data['rows']
             if 'age median' not in row for what, value in row.items() if 'after' in what]
     raised = all(row['raised priority'] for row in data['rows'] if 'raised priority' in row)
-    return [FRESHNESS.format(**data, priority='raised' if raised else 'usual'), _table((
+    return [FRESHNESS.format(**data, priority='raised' if raised else 'usual'), table((
         'Hz', 'beside', 'node', 'age, median', '99 %', 'greatest', 'gap', 'poses a second',
-        'passed over, %', 'lost, %', 'CPU, %'), rows), DISTURBED, _table((
-            'node', 'what', 'ms'), lags), _origin(data)]
+        'passed over, %', 'lost, %', 'CPU, %'), rows), DISTURBED, table((
+            'node', 'what', 'ms'), lags), origin_line(data)]
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -198,12 +198,13 @@ def _bound(target: float | None) -> str:
     return '' if target is None else f'<= {target:g}'
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a table of Markdown."""
     lines = [header, ['---'] * len(header), *rows]
     return '\n' + ''.join('| ' + ' | '.join(map(str, line)) + ' |\n' for line in lines)
 
 
-def _origin(data: dict[str, Any]) -> str:
+def origin_line(data: dict[str, Any]) -> str:
     """Return the line that says where figures come from."""
     measured = data['measured']
     return (f'\nMeasured {measured["date"][:10]} at {measured["commit"]} on {measured["cores"]} '

@@ -38,6 +38,11 @@ def origin() -> dict[str, Any]:
             'load': os.getloadavg()}
 
 
+def distro() -> str:
+    """Return the release of ROS 2, as tools/env.sh chooses it."""
+    return os.environ.get('ROS_DISTRO') or os.environ.get('DISTRO') or 'kilted'
+
+
 def verdict(value: float, target: float | None) -> str:
     """Return whether a figure keeps to its target, for a table."""
     if target is None:

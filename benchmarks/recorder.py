@@ -40,11 +40,16 @@ STAMP_BYTES = struct.Struct('<iI')
 
 @dataclass
 class Record:
-    """A record: stamps and arrivals of answers, ns; statuses as bytes."""
+    """
+    A record: stamps and arrivals of answers, ns; statuses as bytes.
+
+    gaps: when, ns, and how many of these were missing, by the middleware's count.
+    """
 
     stamps: list[int] = field(default_factory=list)
     arrivals: list[int] = field(default_factory=list)
     statuses: list[bytes] = field(default_factory=list)
+    gaps: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def out_of_order(self) -> int:
@@ -73,24 +78,18 @@ def record_answers(answers: Sequence[tuple[Any, str]], newest: Any, asked: Any, 
     raise_priority()
     rclpy.init()
     node, record = Node('recorder'), Record()
-    subscriptions = [node.create_subscription(each, topic, lambda _: None, ALL, raw=True)
-                     for each, topic in answers]
-    waiting = rclpy_implementation.WaitSet(len(subscriptions), 0, 0, 0, 0, 0, node.context.handle)
+    sources = [_Source(node, each, topic, kind) for kind, (each, topic) in enumerate(answers)]
+    waiting = rclpy_implementation.WaitSet(len(sources), 0, 0, 0, 0, 0, node.context.handle)
     while not stop.value:
         waiting.clear_entities()
-        for subscription in subscriptions:
-            waiting.add_subscription(subscription.handle)
+        for source in sources:
+            waiting.add_subscription(source.handle)
         waiting.wait(WAIT)
-        for kind, subscription in enumerate(subscriptions):
-            while not stop.value and (taken := subscription.handle.take_message(
-                    subscription.msg_type, True)) is not None:
-                if kind == 0:
-                    record.arrivals.append(time.time_ns())
-                    sec, nanosec = STAMP_BYTES.unpack_from(taken[0], 4)
-                    newest.value = sec * 1_000_000_000 + nanosec
-                    record.stamps.append(newest.value)
-                elif kind == 1:
-                    record.statuses.append(taken[0])
+        for source in sources:
+            while not stop.value and source.take(record):
+                pass
+            if source.kind == 0 and record.stamps:
+                newest.value = record.stamps[-1]
         if asked.value:
             asked.value = 0
             with suppress(BrokenPipeError):  # nobody waits for it any more
@@ -98,6 +97,33 @@ def record_answers(answers: Sequence[tuple[Any, str]], newest: Any, asked: Any, 
             record = Record()
     node.destroy_node()
     rclpy.try_shutdown()
+
+
+class _Source:
+    """A subscription of the recorder; kind: its place among the answers."""
+
+    def __init__(self, node: Node, message_type: Any, topic: str, kind: int) -> None:
+        """Subscribe."""
+        self._subscription = node.create_subscription(
+            message_type, topic, lambda _: None, ALL, raw=True)
+        self.handle, self.kind, self._count = self._subscription.handle, kind, 0
+
+    def take(self, record: Record) -> bool:
+        """Take a message down; return whether there was one."""
+        taken = self.handle.take_message(self._subscription.msg_type, True)
+        if taken is None:
+            return False
+        if self.kind == 0:
+            record.arrivals.append(time.time_ns())
+            sec, nanosec = STAMP_BYTES.unpack_from(taken[0], 4)
+            record.stamps.append(sec * 1_000_000_000 + nanosec)
+        elif self.kind == 1:
+            record.statuses.append(taken[0])
+        if self.kind < 2 and (count := taken[1].get('publication_sequence_number')):
+            if self._count and count > self._count + 1:
+                record.gaps.append((time.time_ns(), count - self._count - 1))
+            self._count = count
+        return True
 
 
 class Recorder:

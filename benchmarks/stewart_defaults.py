@@ -16,7 +16,7 @@ the worst pose's error over the bare solver's of the same readings, and the fals
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 import sys
 import time
@@ -51,7 +51,8 @@ class Disturbance:
     A fault of the readings, or of the motion.
 
     noise, step: m. lost: share of samples. jitter: s, of stamps; samples whose stamp is not after
-    the one before are lost. acceleration: m/s^2, of a motion that starts from a stand.
+    the one before are lost. acceleration: m/s^2, of a motion that starts from a stand. rates: of
+    VELOCITIES, how the measured ones are spoilt from the middle on; empty where there are none.
     """
 
     name: str
@@ -61,8 +62,16 @@ class Disturbance:
     lost: float = 0.0
     jitter: float = 0.0
     acceleration: float = 0.0
+    rates: str = ''
 
 
+RIGHT, SPIKE = 'right', 'off by 10 m/s in one sample of one leg'
+VELOCITIES: dict[str, Callable[[Array], Array]] = {
+    RIGHT: np.copy, 'zero': np.zeros_like, 'in mm/s': lambda rates: 1e3 * rates,
+    'scaled by 1.5': lambda rates: 1.5 * rates, 'reversed': lambda rates: -rates,
+    'permuted': lambda rates: np.roll(rates, 1, axis=1),
+    'stale': lambda rates: np.tile(rates[0], (len(rates), 1)),
+    SPIKE: lambda rates: rates + 10.0 * np.eye(len(rates), 6)[0] * np.eye(len(rates), 1)}
 DISTURBANCES = (
     *(Disturbance(f'stands still, noise {1e6 * noise:g} um', 'still', noise)
       for noise in (0.0, 3e-5, 5e-5, 1e-4)),
@@ -74,7 +83,9 @@ DISTURBANCES = (
     Disturbance('moves, noise 50 um, 30 % lost', noise=5e-5, lost=0.3),
     Disturbance('moves, noise 10 um, jitter 2 ms', noise=1e-5, jitter=2e-3),
     *(Disturbance(f'{acceleration:g} m/s^2 from a stand, noise 10 um', 'shaken', 1e-5,
-                  acceleration=acceleration) for acceleration in (7.6, 20.0)))
+                  acceleration=acceleration) for acceleration in (7.6, 20.0)),
+    *(Disturbance(f'velocities {rates}, noise 10 um', noise=1e-5, rates=rates)
+      for rates in VELOCITIES))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,7 +127,8 @@ def defaults(samples: int = SAMPLES) -> list[Figures]:
 
 def bad(figure: Figures) -> bool:
     """Return whether a run is worse than it may be; a false alarm is allowed once an hour."""
-    return bool(figure['ratio'] > MAX_RATIO or figure['alarms'] or figure['latched'])
+    return bool(figure['ratio'] > MAX_RATIO or figure['alarms'] or figure['latched']
+                or figure['untold'])
 
 
 def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: float,
@@ -134,11 +146,14 @@ def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: fl
     before = np.maximum.accumulate(np.concatenate(([0.0], stamps[:-1])))
     kept = np.flatnonzero((rng.random(len(times)) >= disturbance.lost) & (stamps > before))
     bare = PoseSolver(geometry).solve_batch(lengths[kept], poses[kept]).poses
+    rates = rates_of(disturbance, geometry, poses, rate)
     tracker, found, flags = MonitoredTracker(geometry, home), np.empty((len(kept), 4, 4)), []
+    told = not_told = Flag.RATES_CONTRADICT if disturbance.rates not in ('', RIGHT) else Flag(0)
     for j, k in enumerate(kept.tolist()):
-        monitored = tracker.track(int(stamps[k]), lengths[k])
+        monitored = tracker.track(int(stamps[k]), lengths[k], None if rates is None else rates[k])
         found[j] = monitored.pose
-        flags.append(monitored.flags & ~TRUE_FLAGS)
+        flags.append(monitored.flags & ~TRUE_FLAGS & (~told if k >= len(times) // 2 else ~Flag(0)))
+        not_told &= ~monitored.flags
     flagged = np.array([bool(flag) for flag in flags])
     mine, solver = (errors(each, poses[kept], radius) for each in (found, bare))
     return {'disturbance': disturbance.name, 'rate': rate, 'platform': name, 'radius': radius,
@@ -147,8 +162,21 @@ def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: fl
             'alarms': int(np.count_nonzero(np.diff(flagged, prepend=False) & flagged)),
             'flagged': int(np.count_nonzero(flagged)),
             'flags': [flag.name for flag in Flag if any(flag in each for each in flags)],
-            'latched': bool(monitored.flags & LATCHED), 'seconds': float(times[-1]),
+            'untold': bool(not_told), 'latched': bool(monitored.flags & LATCHED),
+            'seconds': float(times[-1]),
             'samples': len(kept), 'noise': tracker.noise.noise}
+
+
+def rates_of(
+        disturbance: Disturbance, geometry: StewartGeometry, poses: Array, rate: int
+) -> Array | None:
+    """Return measured velocities (n, 6), m/s, spoilt from the middle on; None for none."""
+    if not disturbance.rates:
+        return None
+    rates = np.gradient(leg_lengths(geometry, poses), 1.0 / rate, axis=0)
+    middle = len(rates) // 2
+    rates[middle:] = VELOCITIES[disturbance.rates](rates[middle:])
+    return rates
 
 
 def platform(name: str, radius: float, height: float) -> tuple[StewartGeometry, Array]:

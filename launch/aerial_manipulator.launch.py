@@ -10,21 +10,25 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.ros.launch import common_arguments, node, rviz, switch
+from liedyn_ros.ros.launch import description, file, node, rviz, switch
+
+FILES = ['model_file']
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the nodes; topics are relative, so the namespace moves them all."""
-    return LaunchDescription([
-        *common_arguments(
-            'aerial_manipulator_nodes.yaml',
-            about_use_sim_time='let the simulator publish /clock and all others take the time '
-                               'from it'),
-        switch('controller', 'true',
-               'fly the reference; otherwise the machine stands until it is commanded'),
-        switch('rviz', 'false', 'show the machine in RViz'),
-        node('dynamics_server'),
-        node('aerial_manipulator_simulator', clock='publish_clock'),
-        node('aerial_manipulator_controller', when='controller'),
-        rviz('aerial_manipulator.rviz'),
-    ])
+    return description(
+        'aerial_manipulator_nodes.yaml', [
+            file('model_file', 'the model of the machine, with its rotors (YAML)'),
+            switch('controller', 'true',
+                   'fly the reference; otherwise the machine stands until it is commanded'),
+            switch('rviz', 'false', 'show the machine in RViz'),
+        ], [
+            node('dynamics_server', files=FILES),
+            node('aerial_manipulator_simulator', clock='publish_clock', prefixed=True,
+                 files=FILES),
+            node('aerial_manipulator_controller', when='controller', prefixed=True, files=FILES),
+            rviz('aerial_manipulator.rviz'),
+        ],
+        about_use_sim_time='let the simulator publish /clock and all others take the time from '
+                           'it')

@@ -10,16 +10,14 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.ros.launch import common_arguments, node
+from liedyn_ros.ros.launch import description, file, node
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the node; topics are relative, so the namespace moves them all."""
-    return LaunchDescription([
-        *common_arguments(
-            'dynamics_server.yaml',
-            about_params_file='parameters of the node (YAML); without model_file or '
-                              'robot_description the model comes from the topic '
-                              'robot_description'),
-        node('dynamics_server'),
-    ])
+    return description(
+        'dynamics_server.yaml',
+        [file('model_file', 'the model: a .yaml, .urdf or .xacro file')],
+        [node('dynamics_server', files=['model_file'])],
+        about_params_file='parameters of the node (YAML); without model_file or '
+                          'robot_description the model comes from the topic robot_description')

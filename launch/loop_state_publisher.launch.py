@@ -10,16 +10,18 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.ros.launch import common_arguments, node
+from liedyn_ros.ros.launch import description, file, node
+
+FILES = ['model_file', 'loops_file']
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the node; topics are relative, so the namespace moves them all."""
-    return LaunchDescription([
-        *common_arguments(
-            'loop_state_publisher.yaml',
-            about_params_file='parameters of the node (YAML); without model_file or '
-                              'robot_description the model comes from the topic '
-                              'robot_description'),
-        node('loop_state_publisher'),
-    ])
+    return description(
+        'loop_state_publisher.yaml', [
+            file('model_file', 'the model: a .yaml, .urdf or .xacro file'),
+            file('loops_file', 'closures and passive joints of a URDF (YAML)'),
+        ],
+        [node('loop_state_publisher', files=FILES)],
+        about_params_file='parameters of the node (YAML); without model_file or '
+                          'robot_description the model comes from the topic robot_description')

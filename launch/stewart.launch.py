@@ -10,24 +10,28 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.ros.launch import common_arguments, node, rviz, switch
+from liedyn_ros.ros.launch import description, file, node, rviz, switch
+
+FILES = ['geometry_file']
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the nodes; topics are relative, so the namespace moves them all."""
-    return LaunchDescription([
-        *common_arguments(
-            'stewart.yaml',
-            about_use_sim_time='take the time from /clock; with control the simulator publishes '
-                               'it'),
-        switch('simulator', 'false',
-               'play the leg lengths of a moving platform; control:=true replaces it'),
-        switch('control', 'false',
-               'simulate a platform under leg forces, and a controller that moves it by them'),
-        switch('rviz', 'false', 'show the platform in RViz'),
-        node('stewart_pose', prefixed=True),
-        node('stewart_simulator', when='simulator', unless='control', prefixed=True),
-        node('stewart_dynamics_simulator', when='control', clock='publish_clock', prefixed=True),
-        node('stewart_controller', when='control', prefixed=True),
-        rviz('stewart.rviz', fixed_frame='stewart_base'),
-    ])
+    return description(
+        'stewart.yaml', [
+            file('geometry_file', "the platform's geometry (YAML)"),
+            switch('simulator', 'false',
+                   'play the leg lengths of a moving platform; control:=true replaces it'),
+            switch('control', 'false',
+                   'simulate a platform under leg forces, and a controller that moves it by them'),
+            switch('rviz', 'false', 'show the platform in RViz'),
+        ], [
+            node('stewart_pose', prefixed=True, files=FILES),
+            node('stewart_simulator', when='simulator', unless='control', prefixed=True,
+                 files=FILES),
+            node('stewart_dynamics_simulator', when='control', clock='publish_clock',
+                 prefixed=True, files=FILES),
+            node('stewart_controller', when='control', prefixed=True, files=FILES),
+            rviz('stewart.rviz', fixed_frame='stewart_base'),
+        ],
+        about_use_sim_time='take the time from /clock; with control the simulator publishes it')

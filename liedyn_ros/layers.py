@@ -37,13 +37,14 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'ros': ('what all nodes share', ('jit', 'lie', 'model', 'dynamics')),
     'nodes': ('the ROS 2 nodes, one folder a family',
               ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'ros')),
+    'warm_up': ('the command that compiles the kernels of nodes ahead', ('jit', 'ros', 'nodes')),
     'commands': ('commands for users of a robot', ('jit', 'lie', 'stewart')),
     'studies': ("the papers' experiments, repeated",
                 ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'commands')),
     'demo': ('what `make demo` runs',
              ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'ros', 'nodes')),
 }
-WITH_ROS = ('ros', 'nodes', 'demo')  # the only parts that import ROS
+WITH_ROS = ('ros', 'nodes', 'warm_up', 'demo')  # the only parts that import ROS
 
 
 def allowed(part: str) -> frozenset[str]:

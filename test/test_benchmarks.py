@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What benchmarks count as lost, and what they lay on the machine."""
+"""Losses that benchmarks count, and the load that they lay on the machine."""
 
 import numpy as np
 import pytest

@@ -6,10 +6,63 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What pytest does before the first test: it reads, and solves nothing."""
+"""Before the first test pytest solves nothing, and no test passes over one of its cases."""
+
+import ast
+from pathlib import Path
+
+import pytest
 
 # A geometry is checked where it is read, and poses are written as exponentials.
 ALLOWED = ('liedyn_ros.lie.', 'liedyn_ros.stewart.platform.')
+
+
+TESTS = sorted(Path(__file__).parent.rglob('test_*.py'))
+
+
+def cases_of(function):
+    """Return the names that parametrize gives to a test."""
+    found = set()
+    for mark in function.decorator_list:
+        if isinstance(mark, ast.Call) and ast.unparse(mark.func) == 'pytest.mark.parametrize':
+            names = ast.literal_eval(mark.args[0])
+            found |= set(names.replace(' ', '').split(',') if isinstance(names, str) else names)
+    return found
+
+
+def names_in(expression):
+    """Return the variables of an expression."""
+    return {each.id for each in ast.walk(expression) if isinstance(each, ast.Name)}
+
+
+def checks(nodes):
+    """Return whether statements check something, or leave the test or the loop."""
+    kinds = ast.Assert, ast.Return, ast.Continue, ast.Break
+    return any(isinstance(each, kinds) or ast.unparse(each).startswith('pytest.raises')
+               for node in nodes for each in ast.walk(node))
+
+
+def passed_over(source):
+    """Return the lines of `if` on the case alone that check more of it than of others."""
+    tests = [each for each in ast.walk(ast.parse(source))
+             if isinstance(each, ast.FunctionDef) and each.name.startswith('test_')]
+    return [each.lineno for test in tests for each in ast.walk(test)
+            if isinstance(each, ast.If) and checks(each.body) and not checks(each.orelse)
+            and set() < names_in(each.test) <= cases_of(test)]
+
+
+@pytest.mark.parametrize('path', TESTS, ids=[path.stem for path in TESTS])
+def test_no_case_is_passed_over_silently(path):
+    assert passed_over(path.read_text()) == []
+
+
+@pytest.mark.parametrize(('body', 'lines'), [
+    ('if name != "hard": assert x', [3]), ('if name == "hard": return', [3]),
+    ('x = 1 if name == "hard" else 2', []), ('if name == "hard": x = 2', []),
+    ('if x: assert name', [])])
+def test_passing_over_is_seen(body, lines):
+    source = f'@pytest.mark.parametrize("name", NAMES)\ndef test_a(name):\n    {body}\n'
+    assert passed_over(source) == lines
 
 
 def test_no_machine_is_solved_while_tests_are_collected(kernels_of_collection):

@@ -21,7 +21,7 @@ REFUSED = re.compile(
     r'\b(ane[w]|nough[t]|(of|not) our[s]|speaks? (fo[r]|agains[t])|is to be sai[d]'
     r'|there is none o[f])\b'
     r'|\b(MOS[T]|FURTHES[T]|PATIENC[E])(_|\b)')
-FOLDERS = ['.', 'benchmarks', 'config', 'docs', 'examples', 'launch', 'liedyn_interfaces',
+FOLDERS = ['.', 'benchmarks', 'config', 'docs', 'examples', 'fuzz', 'launch', 'liedyn_interfaces',
            'liedyn_ros', 'test', 'tools']
 PARTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst', 'QUALITY_DECLARATION.md',
          *FOLDERS[1:]]

@@ -21,7 +21,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [name for name in (
-    'liedyn_ros', 'test', 'launch', 'benchmarks', 'examples', 'tools', 'setup.py')
+    'liedyn_ros', 'test', 'launch', 'benchmarks', 'examples', 'fuzz', 'tools', 'setup.py')
     if (ROOT / name).exists()]
 HEADER = (ROOT / 'setup.py').read_text().partition('\n\n')[0]
 
@@ -108,4 +108,4 @@ def test_manifests():
 def test_xml_is_well_formed():
     roots = {ElementTree.parse(path).getroot().tag
              for path in files('*.xml', '*.urdf', '*.xacro')}
-    assert roots == {'package', 'robot'}
+    assert roots == {'package', 'policy', 'robot'}

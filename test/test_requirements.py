@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What pip and rosdep install for the package is one set, and the pins are within its ranges."""
+"""Dependencies for pip and for rosdep are one set, and the pins are within its ranges."""
 
 import ast
 import os

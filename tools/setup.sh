@@ -33,6 +33,8 @@ version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   || fail "$python is Python $version; 3.10 to 3.13 are supported: name one with PYTHON=..."
 "$python" -c 'import ensurepip, venv' 2> /dev/null \
   || fail "$python has no venv module; on Debian and Ubuntu: apt install python3-venv"
+"$python" -c 'from sysconfig import get_path; open(get_path("include") + "/Python.h")' 2> /dev/null \
+  || fail "$python has no headers; on Debian and Ubuntu: apt install python3-dev"
 command -v "${CXX:-c++}" > /dev/null \
   || fail "no C++ compiler found; on Debian and Ubuntu: apt install g++"
 

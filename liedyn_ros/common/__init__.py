@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What serves all parts: errors, checks, stamps, files, tables."""
+"""Ground of all parts: errors, checks, stamps, files, tables."""

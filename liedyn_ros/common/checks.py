@@ -35,12 +35,14 @@ def as_numbers(name: str, value: ArrayLike) -> Array:
     """
     Return real numbers as float64 of any shape, contiguous; NaN and infinities pass.
 
-    Raises LiedynError for anything else, such as texts, complex numbers, and True or False.
+    Raises LiedynError for anything else, such as texts, complex numbers, masked arrays, and True
+    or False.
     """
     if type(value) is np.ndarray and value.dtype is _FLOAT64:
         return np.asarray(value, order='C')
     if isinstance(value, bool | np.bool_):
         raise _not_real(name, value)
+    require_no_mask(name, value)
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:  # rows of different lengths
@@ -48,6 +50,15 @@ def as_numbers(name: str, value: ArrayLike) -> Array:
     if array.dtype.kind not in _REAL:
         raise _not_real(name, value)
     return np.asarray(array, dtype=np.float64, order='C')
+
+
+def require_no_mask(name: str, value: Any) -> None:
+    """Raise LiedynError for a masked array, or rows of them: numpy would drop their masks."""
+    if type(value) is np.ndarray:
+        return
+    rows = value if isinstance(value, list | tuple) else (value,)
+    if any(isinstance(row, np.ma.MaskedArray) for row in rows):
+        raise LiedynError(f'{name}: expected an array without a mask, got a masked one')
 
 
 def as_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:

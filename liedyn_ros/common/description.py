@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the readers of files share: bounded reading, numbers as text, errors that name a place."""
+"""Base of the readers of files: bounded reading, numbers as text, errors that name a place."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from liedyn_ros.common.errors import DescriptionError, LiedynError
 
-MAX_BYTES = 64 * 2**20  # of a file
+MAX_BYTES = 16 * 2**20  # of a file; that of a humanoid has some 2**20
 MAX_DIGITS = 400  # characters of a number; every double has an exact form with fewer or is rounded
 
 _NUMBER = re.compile(r'[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?', re.ASCII)
@@ -59,7 +59,7 @@ class Place:
 
 
 class _Context:
-    """What Place.context returns; as a generator it would take a tenth of a reader's time."""
+    """The result of Place.context; as a generator it would take a tenth of a reader's time."""
 
     __slots__ = ('_place',)
 
@@ -79,7 +79,7 @@ def no_garbage_collection() -> Iterator[None]:
     """
     Pause the search for garbage while a file is read.
 
-    What a reader makes is kept, and looking through it over and over takes a fifth of its time.
+    A reader keeps all that it makes; repeated searches through it take a fifth of its time.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -9,8 +9,21 @@
 """The errors of the package: each message names what was expected and what came."""
 
 
+MAX_MESSAGE = 1000  # characters; an input that a message quotes may have any number
+
+
 class LiedynError(ValueError):
-    """Any input the package refuses."""
+    """Any input the package refuses. A message that is too long loses its middle."""
+
+    def __init__(self, message: object = '') -> None:
+        """Take a message: what was expected, and what came."""
+        super().__init__(bounded(str(message)))
+
+
+def bounded(text: str) -> str:
+    """Return a text without its middle where it is too long for a message."""
+    half = MAX_MESSAGE // 2
+    return text if len(text) <= MAX_MESSAGE else f'{text[:half]} ... {text[-half:]}'
 
 
 class ShapeError(LiedynError):
@@ -71,3 +84,7 @@ class SingularError(LiedynError):
 
 class ConvergenceError(LiedynError):
     """An iteration that did not converge."""
+
+
+class BudgetError(LiedynError):
+    """A computation that takes more work than it may, or whose result nobody waits for."""

@@ -8,8 +8,10 @@
 
 """Paths of the package's files, installed or in the source tree, with or without ROS."""
 
+import os
 from pathlib import Path
 
+from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import LiedynError
 
 
@@ -24,7 +26,7 @@ def config_file(name: str) -> Path:
     places = [package.parent / 'config' / name]
     places += [above / 'share' / 'liedyn_ros' / 'config' / name for above in package.parents]
     for place in places:
-        if place.is_file():
+        if os.path.isfile(place):  # False for a name too long, where Path.is_file raises
             return place
-    raise LiedynError(f'configuration file {name!r}: not found as any of '
-                      f'{[str(place) for place in places]}')
+    raise LiedynError(f'configuration file {short(name)}: not found in any of '
+                      f'{[str(place.parent) for place in places]}')

@@ -13,6 +13,22 @@ import numpy as np
 from liedyn_ros.common.errors import StampError
 
 LATE_NS = 500_000_000  # a stamp older than the last by at most this is a late sample
+LARGEST_NS = 2 ** 62  # 146 years: the difference of two stamps fits into 64 bits
+
+
+class Pace:
+    """Picks samples by their stamps, so many a second at most."""
+
+    def __init__(self, rate: float) -> None:
+        """Pick at a rate, Hz; 0 for every sample."""
+        self._period_ns, self._next_ns = round(1e9 / rate) if rate > 0.0 else 0, 0
+
+    def is_due(self, stamp_ns: int) -> bool:
+        """Return whether a stamp, ns, is a period after the last one picked, or before it."""
+        if self._next_ns - self._period_ns <= stamp_ns < self._next_ns:
+            return False
+        self._next_ns = stamp_ns + self._period_ns
+        return True
 
 
 class Timeline:
@@ -37,10 +53,12 @@ class Timeline:
         """
         Take the next stamp, ns; return False where it shows that the clock was set back.
 
-        Raises StampError where it is not a whole number, or not after the last.
+        Raises StampError where it is not a whole number, beyond LARGEST_NS, or not after the last.
         """
         if not isinstance(stamp_ns, (int, np.integer)):
             raise StampError(f'stamp: expected a whole number of ns, got {stamp_ns!r}')
+        if not -LARGEST_NS < stamp_ns < LARGEST_NS:
+            raise StampError(f'stamp: expected within {LARGEST_NS} ns of 0, got {stamp_ns}')
         last_ns, earlier_ns, self._earlier_ns = self.last_ns, self._earlier_ns, None
         if last_ns is None or stamp_ns > last_ns:
             self.last_ns = stamp_ns

@@ -17,6 +17,7 @@ from liedyn_ros.common.description import (
     is_name, MAX_BYTES, parse_number, Place, read_file, short)
 from liedyn_ros.common.errors import DescriptionError
 
+MAX_NODES = 500_000  # elements and attributes of a document; a large humanoid has some 20 000
 BYTE_ORDER_MARK = '\ufeff'  # which may stand before any text
 
 
@@ -74,6 +75,22 @@ class Element(Place):
         return cast(tuple[float, ...], values)
 
 
+class _Builder(ElementTree.TreeBuilder):
+    """Builds the tree; refuses too many elements and attributes before they take memory."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name, self._count = name, 0
+
+    def start(self, tag: str, attributes: dict[str, str], /) -> ElementTree.Element:
+        """Begin an element."""
+        self._count += 1 + len(attributes)
+        if self._count > MAX_NODES:
+            raise DescriptionError(f'{self._name}: expected at most {MAX_NODES} elements and '
+                                   'attributes, got more')
+        return super().start(tag, attributes)
+
+
 def read(source: str | os.PathLike[str], kind: str) -> Element:
     """
     Return the root of an XML file, or of a text that starts with '<'; paths begin with its name.
@@ -83,7 +100,9 @@ def read(source: str | os.PathLike[str], kind: str) -> Element:
     """
     name, content = _content(source, kind)
     try:
-        root = ElementTree.fromstring(content)
+        root = ElementTree.XML(content, ElementTree.XMLParser(target=_Builder(name)))
+    except DescriptionError:
+        raise
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # or of its encoding
         hint = '; it has xacro elements: expand them' if 'unbound prefix' in str(error) else ''
         raise DescriptionError(f'{name}: expected well-formed XML, got {error}{hint}') from error

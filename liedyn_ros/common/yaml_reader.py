@@ -20,7 +20,7 @@ from liedyn_ros.common.description import is_name, parse_number, Place, read_fil
 from liedyn_ros.common.errors import DescriptionError
 
 MAX_DEPTH = 50  # of nested lists and mappings
-MAX_VALUES = 10_000_000  # of a document, those that an alias repeats counted each time
+MAX_VALUES = 1_000_000  # keys and values, those that an alias repeats counted each time
 
 _NEEDED = object()
 _INTEGER = re.compile(r'[+-]?(?:0|[1-9]\d{0,17})', re.ASCII)
@@ -243,13 +243,13 @@ class _Composer:
             event = get_event()
             if type(event) is not scalar:
                 if type(event) is yaml.MappingEndEvent:
-                    self._add(len(result), event)
                     return result
                 _refuse(event, 'each key once and a text', 'a list, a mapping or an alias')
             simple = event.implicit[0] and event.anchor is None
             key = plain[event.value] if simple else self._scalar(event)
             if type(key) is not str or key == '<<' or key in result:
                 _refuse(event, 'each key once and a text', short(key))
+            self._add(2, event)
             event = get_event()
             if type(event) is scalar and event.implicit[0] and event.anchor is None:
                 result[key] = plain[event.value]
@@ -261,11 +261,11 @@ class _Composer:
         result: list[Any] = []
         while True:
             event = get_event()
+            if type(event) is yaml.SequenceEndEvent:
+                return result
+            self._add(1, event)
             if type(event) is scalar and event.implicit[0] and event.anchor is None:
                 result.append(plain[event.value])
-            elif type(event) is yaml.SequenceEndEvent:
-                self._add(len(result), event)
-                return result
             else:
                 result.append(self._value(event))
 
@@ -287,14 +287,14 @@ class _Composer:
         return value
 
     def _add(self, count: int, event: Any) -> None:
-        """Count values of the document."""
+        """Count keys and values of the document before they are kept."""
         self._count += count
         if self._count > MAX_VALUES:
-            _refuse(event, f'at most {MAX_VALUES} values', 'more')
+            _refuse(event, f'at most {MAX_VALUES} keys and values', 'more')
 
 
 class _Plain(dict[str, Any]):
-    """What texts without quotes stand for, each resolved once."""
+    """The values of texts without quotes, each resolved once."""
 
     def __missing__(self, text: str) -> Any:
         """Resolve a text."""

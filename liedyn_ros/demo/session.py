@@ -21,7 +21,7 @@ from rclpy.signals import uninstall_signal_handlers
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.recorder import Recorder
 
-START_LIMIT = 120.0  # s for the nodes to start; the first time compiles the kernels
+START_LIMIT = 600.0  # s for the nodes to start; the first time compiles, on any machine
 
 
 class Session:

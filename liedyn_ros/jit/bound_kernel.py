@@ -10,13 +10,9 @@
 
 from collections.abc import Callable
 import functools
-from threading import Lock
 from typing import Any, NoReturn, Protocol
 
-from numba.core.errors import NumbaError
-
-_FIRST_CALL = Lock()
-_OTHER_TYPES = TypeError, ValueError, NumbaError  # raised by numba for other types of arguments
+from liedyn_ros.jit.first_call import keep_types, names_no_type, OtherTypesError
 
 
 class BoundKernel:
@@ -25,7 +21,8 @@ class BoundKernel:
 
     Numba checks the types of all arguments at every call; a check before takes as long as a small
     kernel. So `attempt` runs the kernel on arguments as they come. It returns None if one has
-    another type, or if no call has compiled the kernel yet.
+    another type, or if no call has compiled the kernel yet. Any other exception is the caller's,
+    such as that of a signal handler.
     """
 
     __slots__ = ('_compiled', '_run', '_tables', 'attempt')
@@ -44,9 +41,8 @@ class BoundKernel:
         """Run on arguments of the right types; the first call compiles for them alone."""
         if self.attempt is not _not_compiled:
             return self._run(*arguments)
-        with _FIRST_CALL:  # else one thread would end compilation while another waits for it
-            result = self._run(*arguments)
-            self._compiled.disable_compile()
+        result = self._run(*arguments)
+        keep_types(self._compiled)
         self.attempt = _attempt(self._run)
         return result
 
@@ -70,8 +66,8 @@ class CheckedKernel:
     A bound kernel that checks its arguments only if it fails on them as they come.
 
     It fails on arguments of another type, on numbers that the kernel refuses, and before the
-    kernel is compiled. Then it runs again on the prepared arguments. The first failure may be a
-    TypeError or ValueError of any cause. If the cause is not the types, the second call raises it.
+    kernel is compiled. Then it runs on the prepared arguments. No exception but that of other
+    types is caught: all others are the caller's, such as those of a signal handler.
     """
 
     __slots__ = ('_attempt', '_bound', '_check', '_done')
@@ -91,8 +87,11 @@ class CheckedKernel:
         try:
             if self._attempt(*given) == self._done:
                 return given
-        except _OTHER_TYPES:
+        except OtherTypesError:
             pass
+        except ValueError as error:
+            if not names_no_type(error, given):
+                raise
         arguments = self._check.prepare(*given)
         code = self._bound(*arguments)
         if code != self._done:
@@ -109,7 +108,11 @@ def _attempt(run: Callable[..., Any]) -> Callable[..., Any]:
     def attempt(*arguments: Any) -> Any:
         try:
             return run(*arguments)
-        except _OTHER_TYPES:
+        except OtherTypesError:
             return None
+        except ValueError as error:
+            if names_no_type(error, arguments):
+                return None
+            raise
 
     return attempt

@@ -9,13 +9,12 @@
 """The one way kernels are compiled: numba, cached on disk, no Python objects."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import config
 
-from liedyn_ros.jit.cache import cache_root, digest
+from liedyn_ros.jit.cache import KernelCache
+from liedyn_ros.jit.first_call import compile_apart
 from liedyn_ros.jit.index_checks import CHECKED
 
 
@@ -44,11 +43,9 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(function: Callable[..., Any], nogil: bool) -> Callable[..., Any]:
-    outer = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_root() / digest(Path(function.__code__.co_filename)))
-    try:
-        return numba.njit(
-            function, cache=True, nogil=nogil, error_model='numpy', fastmath={'contract'},
-            boundscheck=CHECKED, _nrt=False)
-    finally:
-        config.CACHE_DIR = outer
+    compiled: Any = numba.njit(
+        function, nogil=nogil, error_model='numpy', fastmath={'contract'}, boundscheck=CHECKED,
+        _nrt=False)
+    compiled._cache = KernelCache(function)
+    compile_apart(compiled)
+    return compiled

@@ -16,12 +16,12 @@ from typing import Generic, Protocol, TypeVar
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import Trigger
 
-from liedyn_ros.common.errors import LiedynError, LimitError, StampError
+from liedyn_ros.common.errors import LiedynError, StampError
 from liedyn_ros.ros.node.lifecycle import LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.node.parameters import Parameter
 from liedyn_ros.ros.simulated_time import SimulatedTime
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.streams.input_gate import ClockMonitor, InputGate
+from liedyn_ros.ros.streams.input_gate import AgeGate, ClockMonitor
 from liedyn_ros.ros.streams.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
@@ -41,10 +41,10 @@ TIME = (
               'the silence is reported; the last commands stay in force; 0 for never', 's',
               least=0.0, most=3600.0, run_time=True),
     Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
-    Parameter('max_command_age', 0.0, 'age of the state that a command answers, by their stamps, '
-              'beyond which simulated time waits for a newer command. 0 waits for none; else it '
-              'is at least the time between two states. Only with publish_clock', 's', least=0.0,
-              most=10.0),
+    Parameter('max_command_age', 0.02, 'age of the state that a command answers, by their '
+              'stamps, beyond which simulated time waits for a newer command. The time between '
+              'two states counts where it is longer; 0 waits for none. Only with publish_clock',
+              's', least=0.0, most=10.0),
     Parameter('time_factor', 1.0, 'speed of the simulation over real time; other than 1 only '
               'with publish_clock', least=0.01, most=10.0),
 )
@@ -108,24 +108,19 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         if with_clock and self.get_parameter('use_sim_time').value:
             raise LiedynError('publish_clock: expected use_sim_time false, as the time of the '
                               'simulation cannot drive itself, got true')
-        for name, usual in (('time_factor', 1.0), ('max_command_age', 0.0)):
-            if self.parameters[name] != usual and not with_clock:
-                raise LiedynError(
-                    f'{name}: expected {usual:g} without publish_clock, which tells others the '
-                    f'time, got {self.parameters[name]}')
-        max_age = self.parameters['max_command_age']
-        if 0.0 < max_age < 1.0 / rate:
-            raise LimitError(
-                f'max_command_age: expected 0, or at least the time between two states, '
-                f'{1.0 / rate:g} s, got {max_age:g}: time would stand still')
         self._factor = self.parameters['time_factor']
+        if self._factor != 1.0 and not with_clock:
+            raise LiedynError(f'time_factor: expected 1 without publish_clock, which tells others '
+                              f'the time, got {self._factor}')
+        max_age = self.parameters['max_command_age'] if with_clock else 0.0
+        self._max_command_age = max(max_age, 1.0 / rate) if max_age else 0.0
 
     def open_simulation(self, stream: Stream, rate: float) -> None:
         """Begin the simulation, published at a rate (Hz), and start the stream."""
         self._rate = rate
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP)
         self._begin(self.now_ns())
-        self._gate = InputGate(lambda: self._stamp_ns)  # by the time of the simulation
+        self._gate = AgeGate(lambda: self._stamp_ns)  # by the time of the simulation
         stream.open_service(Trigger, '~/reset', self._reset)
         self._ticks = stream.open_timer(0.0, self._tick)
         self.parameters_changed()
@@ -178,7 +173,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         self.simulation = self.new_simulation()
         self._begin_ns = self._published_ns = begin_ns
         self._time = SimulatedTime(
-            self._factor, self.parameters['max_command_age'], self.now_ns(), self._rate)
+            self._factor, self._max_command_age, self.now_ns(), self._rate)
         self._states = 0
 
     def _tick(self) -> None:

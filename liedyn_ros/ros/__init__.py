@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What all nodes share: lifecycle, parameters, messages, launch files."""
+"""Base of all nodes: lifecycle, parameters, messages, launch files."""
 
 from importlib.util import find_spec
 

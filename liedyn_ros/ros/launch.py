@@ -6,39 +6,50 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the launch files share: their common arguments, and nodes that take them."""
+"""Base of the launch files: their common arguments, and nodes that take them."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+import math
 from pathlib import Path
+import sys
+import tempfile
 
 from ament_index_python.packages import get_package_share_path, get_packages_with_prefixes
-from launch import LaunchContext
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
-from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, PythonExpression
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 CONFIG = get_package_share_path('liedyn_ros') / 'config'
-NAMESPACE = LaunchConfiguration('namespace')
-PREFIX = PythonExpression(['("', NAMESPACE, '".strip("/") + "/").lstrip("/")'])  # of frames
+SWITCHES = {'true': 'true', '1': 'true', 'false': 'false', '0': 'false'}  # in any case
+OF_ROS2_LAUNCH = 'launch-prefix', 'launch-prefix-filter'
 
 
 def switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
-    """Return an argument that is true or false."""
+    """Return an argument that is true or false, or True, FALSE, 1, ..."""
     return DeclareLaunchArgument(
-        name, default_value=default, choices=('true', 'false'), description=description)
+        name, default_value=default, description=f'{description} (true or false)')
 
 
-def common_arguments(
-        params_file: str, *, about_params_file: str = 'parameters of the nodes (YAML)',
-        about_use_sim_time: str = 'take the time from /clock'
-) -> list[DeclareLaunchArgument | OpaqueFunction]:
+def file(name: str, description: str) -> DeclareLaunchArgument:
+    """Return an argument that sets the parameter of its name, where it is given, to a path."""
+    return DeclareLaunchArgument(
+        name, default_value='', description=f'{description}; empty: that of params_file')
+
+
+def description(
+        params_file: str, arguments: Sequence[DeclareLaunchArgument],
+        entities: Sequence[LaunchDescriptionEntity], *,
+        about_params_file: str = 'parameters of the nodes (YAML)',
+        about_use_sim_time: str = 'take the time from /clock') -> LaunchDescription:
     """
-    Return the arguments of every launch file, and a check that params_file exists.
+    Return a launch file's arguments, those of every launch file first, and then its entities.
 
-    params_file: the default, one of the config folder.
+    params_file: the default, one of the config folder. What is given is checked in between.
     """
-    return [
+    declared = [
         DeclareLaunchArgument(
             'namespace', default_value='', description='namespace of all nodes and topics'),
         DeclareLaunchArgument(
@@ -47,59 +58,132 @@ def common_arguments(
         switch('use_sim_time', 'false', about_use_sim_time),
         switch('autostart', 'true',
                'configure and activate the nodes; otherwise a lifecycle manager does'),
-        OpaqueFunction(function=_require_params_file),
-    ]
+        switch('respawn', 'false',
+               'start a node again that ends by itself; with autostart it is active again'),
+        DeclareLaunchArgument(
+            'respawn_delay', default_value='2.0', description='time before that, s'),
+        *arguments]
+    names = [argument.name for argument in declared]
+    switches = [argument.name for argument in declared
+                if argument.default_value and argument.default_value[0].text in SWITCHES]
+    return LaunchDescription([
+        *declared, OpaqueFunction(function=_check, args=[names, switches]), *entities])
 
 
 def node(executable: str, *, when: str = '', unless: str = '', clock: str = 'use_sim_time',
-         prefixed: bool = False) -> Node:
+         prefixed: bool = False, files: Sequence[str] = ()) -> OpaqueFunction:
     """
     Return a node of this package with the parameters and the namespace of the arguments.
 
     when: the switch without which it is not started. unless: one that outweighs it. clock: the
     parameter that the argument use_sim_time sets. prefixed: whether its frames get the namespace
-    as a prefix. The node is named, as its entries in params_file would otherwise override the
-    arguments.
+    as a prefix. files: arguments made by `file`. The node is named, as its entries in params_file
+    would otherwise override the arguments.
     """
-    return Node(
-        package='liedyn_ros', executable=executable, name=executable, output='screen',
-        namespace=NAMESPACE, condition=_condition(when, unless),
-        parameters=[LaunchConfiguration('params_file'),
-                    {clock: _value('use_sim_time'), 'autostart': _value('autostart')},
-                    *([{'frame_prefix': ParameterValue(PREFIX, value_type=str)}] * prefixed)])
+    def start(context: LaunchContext) -> list[Node]:
+        if (when and not _is_on(context, when)) or (unless and _is_on(context, unless)):
+            return []
+        values = {clock: _is_on(context, 'use_sim_time'),
+                  'autostart': _is_on(context, 'autostart'),
+                  **({'frame_prefix': _text(_prefix(context))} if prefixed else {}),
+                  **{name: _text(_path(given)) for name in files
+                     if (given := _given(context, name))}}
+        return [Node(package='liedyn_ros', executable=executable, name=executable,
+                     output='screen', namespace=_given(context, 'namespace'),
+                     respawn=_is_on(context, 'respawn'),
+                     respawn_delay=float(_given(context, 'respawn_delay')),
+                     parameters=[_given(context, 'params_file'), values])]
+
+    return OpaqueFunction(function=start)
 
 
-def rviz(config: str, fixed_frame: str = '') -> Node | LogInfo:
+def rviz(config: str, fixed_frame: str = '') -> OpaqueFunction:
     """
     Return RViz with a file of the config folder, in the namespace, if its switch is on.
 
     fixed_frame: one that gets the namespace as a prefix, instead of that of the file. Where RViz
     is not installed a message is logged instead, and the other nodes run.
     """
-    if 'rviz2' not in get_packages_with_prefixes():
-        return LogInfo(condition=_condition('rviz'), msg='rviz: expected the package rviz2, found '
-                       'none; the other nodes start without it')
-    return Node(
-        package='rviz2', executable='rviz2',
-        arguments=['-d', str(CONFIG / config), *(
-            ['-f', [PREFIX, fixed_frame]] if fixed_frame else [])],
-        namespace=NAMESPACE, condition=_condition('rviz'),
-        parameters=[{'use_sim_time': _value('use_sim_time')}])
+    def start(context: LaunchContext) -> list[Node | LogInfo]:
+        if not _is_on(context, 'rviz'):
+            return []
+        if 'rviz2' not in get_packages_with_prefixes():
+            return [LogInfo(msg='rviz: expected the package rviz2, found none; the other nodes '
+                                'start without it')]
+        prefix = _prefix(context)
+        return [Node(
+            package='rviz2', executable='rviz2', namespace=_given(context, 'namespace'),
+            arguments=['-d', str(with_tf_prefix(CONFIG / config, prefix.rstrip('/'))), *(
+                ['-f', prefix + fixed_frame] if fixed_frame else [])],
+            parameters=[{'use_sim_time': _is_on(context, 'use_sim_time')}])]
+
+    return OpaqueFunction(function=start)
 
 
-def _require_params_file(context: LaunchContext) -> None:
-    """Refuse a file that is not there: launch would start the nodes with their defaults."""
-    path = LaunchConfiguration('params_file').perform(context)
-    if not Path(path).is_file():
+def with_tf_prefix(path: Path, prefix: str) -> Path:
+    """Return an RViz file whose robot models have a prefix of TF, which no option of RViz sets."""
+    before, entry, after = path.read_text(encoding='utf-8').partition('TF Prefix: ""')
+    if not (prefix and entry):
+        return path
+    with tempfile.NamedTemporaryFile(
+            'w', suffix='.rviz', delete=False, encoding='utf-8') as written:
+        written.write(f'{before}TF Prefix: {prefix}{after}')
+    return Path(written.name)
+
+
+def _check(context: LaunchContext, names: Sequence[str], switches: Sequence[str]) -> None:
+    """Refuse what launch would pass over, and write switches as launch reads them everywhere."""
+    _require_known(context, names)
+    for name in switches:
+        given = _given(context, name)
+        if given.strip().lower() not in SWITCHES:
+            raise ValueError(f'{name}: expected true or false, got {given!r}')
+        context.launch_configurations[name] = SWITCHES[given.strip().lower()]
+    delay = _given(context, 'respawn_delay')
+    if not _is_time(delay):
+        raise ValueError(f'respawn_delay: expected a number of s, 0 or more, got {delay!r}')
+    path = _given(context, 'params_file')
+    if not Path(path).is_file():  # launch would start the nodes with their defaults
         raise FileNotFoundError(f'params_file: expected a file, got {path!r}')
 
 
-def _value(name: str) -> ParameterValue:
-    return ParameterValue(LaunchConfiguration(name), value_type=bool)
+def _is_time(given: str) -> bool:
+    try:
+        return 0.0 <= float(given) < math.inf
+    except ValueError:
+        return False
 
 
-def _condition(name: str, unless: str = '') -> IfCondition | None:
-    if not name:
-        return None
-    return IfCondition(LaunchConfiguration(name) if not unless else PythonExpression(
-        ['"', LaunchConfiguration(name), '" == "true" != "', LaunchConfiguration(unless), '"']))
+def _require_known(context: LaunchContext, names: Sequence[str]) -> None:
+    """Refuse unknown arguments, unless another launch file includes this one: they may be its."""
+    this = Path(context.locals.current_launch_file_path).name
+    if this not in [Path(argument).name for argument in sys.argv]:
+        return
+    for argument in context.argv:
+        name = argument.partition(':=')[0]
+        if name not in names and name not in OF_ROS2_LAUNCH:
+            near = get_close_matches(name, names, 1)
+            raise ValueError(f'{this}: expected some of the arguments {names}, got {name!r}'
+                             + (f'; the nearest is {near[0]}' if near else ''))
+
+
+def _given(context: LaunchContext, name: str) -> str:
+    return LaunchConfiguration(name).perform(context)
+
+
+def _is_on(context: LaunchContext, name: str) -> bool:
+    return _given(context, name) == 'true'
+
+
+def _prefix(context: LaunchContext) -> str:
+    """Return the prefix of frames: the namespace and a slash."""
+    return f'{_given(context, "namespace").strip("/")}/'.lstrip('/')
+
+
+def _path(given: str) -> str:
+    """Return an absolute path of a file that is there: a bare name is the package's."""
+    return str(Path(given).resolve()) if Path(given).is_file() else given
+
+
+def _text(value: str) -> ParameterValue:
+    return ParameterValue(value, value_type=str)

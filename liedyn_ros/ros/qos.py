@@ -11,6 +11,7 @@
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 DEPTH = 10  # messages that a topic keeps; parameters qos_overrides change it
+SERVICES = QoSProfile(depth=1000)  # requests that wait; ROS 2 keeps 10 and drops the others
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 

@@ -17,6 +17,7 @@ from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, Assem
 from liedyn_ros.stewart.certificate.path import PathProof, PathProver
 from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
 from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
+from liedyn_ros.stewart.description import PlatformTree
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
@@ -28,11 +29,13 @@ from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.geometry_file import geometry_of, load_geometry
 from liedyn_ros.stewart.platform.kinematics import (
     leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
-from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, Strut
+from liedyn_ros.stewart.platform.leg_types import (
+    Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.limits import Margins
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart, PlatformMasses
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+from liedyn_ros.stewart.platform.tool_frame import with_tool
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
 from liedyn_ros.stewart.simulation.platform_simulation import PlatformSimulation
 from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
@@ -60,11 +63,11 @@ __all__ = [
     'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
     'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
     'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',
-    'PlatformMeter', 'PlatformSimulation', 'PlatformState', 'PoseCertifier', 'PoseSolver',
-    'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit',
-    'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Start', 'Status',
-    'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
-    'Trivialization', 'geometry_of', 'in_fixed_axes', 'joint_covariance', 'leg_ends',
+    'PlatformMeter', 'PlatformSimulation', 'PlatformState', 'PlatformTree', 'PoseCertifier',
+    'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor',
+    'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Stage', 'Start',
+    'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
+    'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'joint_covariance', 'leg_ends',
     'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'load_geometry', 'model_state',
-    'platform_model', 'time_until', 'transmissions',
+    'platform_model', 'time_until', 'transmissions', 'with_tool',
 ]

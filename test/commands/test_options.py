@@ -11,6 +11,7 @@
 import pytest
 
 from liedyn_ros.commands import outputs
+from liedyn_ros.commands.operation import doctor, security_policy
 from liedyn_ros.commands.stewart import assembly_modes, check, path, workspace
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.stewart_pose import study as stewart
@@ -20,7 +21,8 @@ WRITERS = {
     'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
     'stewart_workspace': workspace}
-COMMANDS = {**WRITERS, 'stewart_check': check, 'stewart_path': path}
+COMMANDS = {**WRITERS, 'doctor': doctor, 'security_policy': security_policy,
+            'stewart_check': check, 'stewart_path': path}
 
 BLOCKED = {
     'file': 'expected a folder, got', 'file/folder': 'expected a folder, got',
@@ -29,7 +31,7 @@ BLOCKED = {
 
 def required(command):
     """Return arguments that a command cannot do without."""
-    return ['file.txt'] if command in (check, path) else []
+    return ['file.txt'] if command in (check, path, security_policy) else []
 
 
 @pytest.mark.parametrize(('name', 'command'), COMMANDS.items(), ids=COMMANDS)

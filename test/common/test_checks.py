@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What passes for numbers, and how what does not is refused."""
+"""Values that pass for numbers, and refusals of all others."""
 
 from fractions import Fraction
 
@@ -37,6 +37,14 @@ def test_real_numbers_of_any_kind_become_float64(value):
 def test_values_that_are_no_real_numbers_are_refused(check, value):
     with pytest.raises(LiedynError, match=r'^x: expected an array of real numbers, got '):
         check('x', value)
+
+
+@pytest.mark.parametrize('value', [
+    np.ma.array([1.0, 2.0]), np.ma.array([1.0, 2.0], mask=[True, False]), np.ma.array([1, 2]),
+    [np.ma.array([1.0], mask=[True]), np.ma.array([2.0])]], ids=['no mask', 'mask', 'int', 'rows'])
+def test_masked_arrays_are_refused(value):
+    with pytest.raises(LiedynError, match=r'^x: expected an array without a mask, got a masked'):
+        as_numbers('x', value)
 
 
 @pytest.mark.parametrize('value', [True, False, np.True_])

@@ -112,7 +112,7 @@ def test_documents_that_are_refused(tmp_path: Path, text: str, message: str) -> 
 @pytest.mark.parametrize('place', ['last: *a25', '*a25 : last', '? [*a25]\n: last'])
 def test_an_alias_bomb_is_counted(tmp_path: Path, place: str) -> None:
     lines = ['a0: &a0 [x, x]', *(f'a{i}: &a{i} [*a{i - 1}, *a{i - 1}]' for i in range(1, 26))]
-    with pytest.raises(DescriptionError, match='at most 10000000 values, got more at line 22'):
+    with pytest.raises(DescriptionError, match='at most 1000000 keys and values, got more'):
         read_yaml(tmp_path, '\n'.join([*lines, place]))
     with pytest.raises(DescriptionError, match='each key once and a text, got a list, a mapping'):
         read_yaml(tmp_path, 'a: &a [x]\n*a : 1')

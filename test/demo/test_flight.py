@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the demo of the aerial manipulator judges: its errors, and not how busy the machine was."""
+"""The demo of the aerial manipulator judges its errors, and not how busy the machine was."""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What joints transmit, beside the joint forces, the recursions, and the balance of a machine."""
+"""Wrenches of joints, beside the joint forces, the recursions, and the balance of a machine."""
 
 import numpy as np
 from support.machines.dynamics_cases import Case

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What Dynamics refuses, how it says so, and that a refusal leaves nothing behind."""
+"""Refusals of Dynamics and their errors; they leave nothing behind."""
 
 from operator import attrgetter
 
@@ -120,7 +120,7 @@ ARGUMENTS = {'inverse': 'qva', 'forward': 'qva', 'mass_matrix': 'q',
 @pytest.mark.parametrize('change', [-1, 1])
 def test_kernels_that_are_compiled_take_no_other_size(
         tree: Case, name: str, axis: int, change: int) -> None:
-    """What is too short must not be read beyond its end, even by kernels that run unasked."""
+    """A short array must not be read beyond its end, even by kernels that run unasked."""
     rows = np.tile(tree.a, (4, 1))
     good = [{'q': tree.q, 'v': tree.v, 'a': tree.a, 'r': rows}[letter]
             for letter in ARGUMENTS[name]]
@@ -139,7 +139,7 @@ def test_kernels_that_are_compiled_take_no_other_size(
     np.ma.array([1.0, 2.0]), np.zeros(3, 'M8[s]'), np.zeros(3, 'V8'), np.zeros(3, '>f8'),
 ], ids=lambda odd: type(odd).__name__)
 def test_kernels_that_are_compiled_meet_no_other_type(tree: Case, odd: object) -> None:
-    """What numba says of an argument that it does not know reaches nobody."""
+    """Messages of numba about an argument of an unknown type reach nobody."""
     d, rows = tree.dynamics, np.tile(tree.a, (4, 1))
     calls = [lambda v: d.inverse(tree.q, v, tree.a), lambda v: d.forward(tree.q, v, tree.a),
              lambda v: d.inverse.time_derivatives(tree.q, v, rows), lambda q: d.mass_matrix(q),

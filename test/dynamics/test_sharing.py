@@ -22,7 +22,8 @@ import pytest
 from support.machines.dynamics_cases import Case, make_case
 
 from liedyn_ros.common.errors import LiedynError, ModelError, ShapeError
-from liedyn_ros.dynamics import Data, Names
+from liedyn_ros.dynamics import Data, Dynamics, Names
+from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 ORDER = 3
 
@@ -82,9 +83,10 @@ def test_threads_share_an_object(tree: Case) -> None:
 
 
 class Interrupt(Exception):
-    """What a handler of signals raises, as KeyboardInterrupt."""
+    """The exception of a handler of signals, as KeyboardInterrupt."""
 
 
+@pytest.mark.interrupts
 @pytest.mark.skipif(not hasattr(signal, 'setitimer'), reason='needs interval timers')
 def test_an_interrupt_leaves_nothing_behind(tree: Case) -> None:
     """A timer interrupts calls with masks and wrenches at moments of all kinds."""
@@ -203,6 +205,21 @@ def test_wrenches_of_joints_do_the_work_of_joint_forces(tree: Case) -> None:
     d = make_case(1, True).dynamics
     tau = d.inverse(tree.q, tree.v, tree.a, tree.external)
     np.testing.assert_allclose(d.data.wrench('base'), tau[:6], atol=1e-11 * abs(tau).max())
+
+
+@pytest.mark.parametrize(('name', 'call'), [
+    ('wrench', 'inverse'), ('inertia', 'inverse'), ('articulated_inertia', 'forward'),
+    ('composite_inertia', 'mass_matrix')])
+def test_bodies_fixed_to_the_ground_have_neither_wrench_nor_inertia(name: str, call: str) -> None:
+    builder = ModelBuilder('bench')
+    builder.add_body('base', SpatialInertia(5.0, np.zeros(3), np.eye(3)))
+    builder.add_joint('bolt', 'fixed', None, 'base')
+    builder.add_body('arm', SpatialInertia(1.0, np.zeros(3), np.eye(3)))
+    builder.add_joint('hinge', 'revolute', 'base', 'arm', axis=[1.0, 0.0, 0.0])
+    d = Dynamics(builder.build())
+    getattr(d, call)(*[[0.0]] * (1 if call == 'mass_matrix' else 3))
+    with pytest.raises(LiedynError, match=r'^base: expected a body that a joint moves, got one'):
+        getattr(d.data, name)('base')
 
 
 def test_articulated_inertia_is_what_a_wrench_feels(tree: Case) -> None:

@@ -11,9 +11,11 @@
 from pathlib import Path
 import re
 
+from liedyn_interfaces.action import Linearize as LinearizeAction
 from liedyn_interfaces.msg import (
-    DynamicsAnswer, DynamicsQuery, JointMotion, LoopStatus, StewartStatus)
-from liedyn_interfaces.srv import AssemblyModes, SolveStewartPose, StewartInverseKinematics
+    BodyWrench, DynamicsAnswer, DynamicsQuery, JointMotion, LoopStatus, StewartStatus)
+from liedyn_interfaces.srv import (
+    AssemblyModes, Linearize, SolveStewartPose, StewartInverseKinematics)
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
@@ -26,7 +28,8 @@ from liedyn_ros.nodes.loops.outputs import FAULTS
 from liedyn_ros.stewart import Flag, Start, Status
 
 pytestmark = pytest.mark.smoke
-INTERFACES = Path(__file__).parents[2] / 'liedyn_interfaces' / 'msg'
+PACKAGE = Path(__file__).parents[2] / 'liedyn_interfaces'
+INTERFACES = PACKAGE / 'msg'
 LEGS = [f'leg_{number}' for number in range(1, 7)]
 
 
@@ -102,8 +105,28 @@ def test_a_joint_motion_is_a_joint_state_with_accelerations():
     assert back_and_forth(motion) == motion
 
 
+def test_lists_of_messages_in_a_query_are_bounded():
+    """Reading them holds Python's lock: 300 000 wrenches held all clients for a minute."""
+    query = DynamicsQuery(external=[BodyWrench(body='base')] * 10_000)
+    assert back_and_forth(query) == query
+    query.external.append(BodyWrench(body='base'))
+    with pytest.raises(Exception, match='Failed to serialize'):
+        serialize_message(query)
+    for message_type in (DynamicsQuery, Linearize.Request, LinearizeAction.Goal):
+        kinds = message_type.get_fields_and_field_types().values()
+        assert not [kind for kind in kinds if '/' in kind and kind.endswith('>')
+                    and not kind.endswith(', 10000>')]
+
+
 def test_constants_of_the_answer_are_the_statuses_of_constraints():
     assert constants(DynamicsAnswer) == {
         'UNCONSTRAINED' if status is None else status.name: value
         for status, value in CONSTRAINTS.items()}
     assert set(CONSTRAINTS) == {None, *constrained.ConstraintStatus}
+
+
+@pytest.mark.parametrize('path', [*PACKAGE.glob('srv/*'), *PACKAGE.glob('action/*')],
+                         ids=lambda path: path.name)
+def test_the_bounds_of_a_request_are_told_first(path):
+    assert re.search(r'^# Bounds? of one (request|goal): ', path.read_text().partition('\n\n')[0],
+                     re.MULTILINE)

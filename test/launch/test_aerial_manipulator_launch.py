@@ -20,6 +20,7 @@ import yaml
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.aerial.controller import BEGUN
+from liedyn_ros.ros.launch import with_tf_prefix
 
 pytestmark = pytest.mark.ros
 FILE = 'aerial_manipulator.launch.py'
@@ -56,13 +57,32 @@ def assert_flies(bench, namespace=''):
 
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
-        'namespace', 'params_file', 'use_sim_time', 'autostart', 'controller', 'rviz']
+        'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
+        'model_file', 'controller', 'rviz']
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/arm'])
 def test_it_follows_the_reference(bench, params_file, namespace):
     with launched(FILE, params_file, f'namespace:={namespace}'):
         assert_flies(bench, f'/{namespace}' if namespace else '')
+
+
+def test_rviz_gets_the_prefix_of_the_robot_model():
+    path = with_tf_prefix(config_file('aerial_manipulator.rviz'), 'left')
+    model = next(display for display in yaml.safe_load(path.read_text())[
+        'Visualization Manager']['Displays'] if display['Class'].endswith('/RobotModel'))
+    assert model['TF Prefix'] == 'left'
+    path.unlink()
+
+
+def test_frames_in_a_namespace_have_its_prefix(bench, params_file):
+    odometry = bench.collect(Odometry, '/left/odometry')
+    references = bench.collect(Odometry, '/left/reference')
+    with launched(FILE, params_file, 'namespace:=left'):
+        bench.until(lambda: odometry and references, 'states and a reference')
+    frames = [(each.header.frame_id, each.child_frame_id)
+              for each in (odometry[-1], references[-1])]
+    assert frames == [('world', 'left/base'), ('world', 'left/reference')]
 
 
 def test_sim_time(bench, params_file):

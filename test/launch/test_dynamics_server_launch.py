@@ -8,11 +8,15 @@
 
 """The launch file of the dynamics server: every source of a model, in every namespace."""
 
+import os
+import signal
+
 from liedyn_interfaces.srv import DescribeModel
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-from support.bench.launch_bench import assert_unconfigured, described_arguments, launched
+from support.bench.launch_bench import (
+    assert_unconfigured, described_arguments, launched, process_in, refusal)
 import yaml
 
 pytestmark = pytest.mark.ros
@@ -35,7 +39,16 @@ def assert_served(bench, namespace, name):
 
 
 def test_every_argument_is_described():
-    assert described_arguments(FILE) == ['namespace', 'params_file', 'use_sim_time', 'autostart']
+    assert described_arguments(FILE) == [
+        'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
+        'model_file']
+
+
+def test_a_model_may_be_an_argument(bench, tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(URDF)
+    with launched(FILE, f'model_file:={path}'):
+        assert_served(bench, '', 'arm')
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/arm'])
@@ -56,6 +69,29 @@ def test_a_model_of_the_topic(bench, namespace):
     bench.publisher(String, f'{prefix}/robot_description', LATCHED).publish(String(data=URDF))
     with launched(FILE, f'namespace:={namespace}', 'use_sim_time:=true'):
         assert_served(bench, prefix, 'arm')
+
+
+def test_a_killed_node_comes_back_and_serves(bench):
+    with launched(FILE, 'respawn:=true', 'respawn_delay:=0.1', 'namespace:=respawned',
+                  'model_file:=aerial_manipulator.yaml', killed=1):
+        assert_served(bench, '/respawned', 'aerial_manipulator')
+        first = process_in('respawned')
+        os.kill(first, signal.SIGKILL)
+        bench.until(lambda: process_in('respawned') not in (first, None), 'another process')
+        assert_served(bench, '/respawned', 'aerial_manipulator')
+
+
+def test_a_killed_node_stays_away_without_respawn(bench):
+    with launched(FILE, 'namespace:=alone', 'model_file:=aerial_manipulator.yaml', killed=1):
+        assert_served(bench, '/alone', 'aerial_manipulator')
+        os.kill(process_in('alone'), signal.SIGKILL)
+        bench.until(lambda: process_in('alone') is None, 'its end')
+
+
+@pytest.mark.parametrize('delay', ['-1', 'nan', 'soon'])
+def test_a_delay_that_is_no_time_is_refused(delay):
+    assert f'respawn_delay: expected a number of s, 0 or more, got {delay!r}' in refusal(
+        FILE, f'respawn_delay:={delay}')
 
 
 def test_without_autostart_the_node_waits_to_be_configured(bench):

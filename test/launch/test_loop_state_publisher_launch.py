@@ -18,13 +18,14 @@ FILE = 'loop_state_publisher.launch.py'
 
 
 def test_every_argument_is_described():
-    assert described_arguments(FILE) == ['namespace', 'params_file', 'use_sim_time', 'autostart']
+    assert described_arguments(FILE) == [
+        'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
+        'model_file', 'loops_file']
 
 
 def test_all_joints_come_out(bench, tmp_path):
     path = tmp_path / 'parameters.yaml'
     path.write_text(yaml.safe_dump({'/**/loop_state_publisher': {'ros__parameters': {
-        'model_file': 'linkage_leg.urdf', 'loops_file': 'linkage_leg_loops.yaml',
         'max_age': 0.0}}}))
     states = bench.collect(JointState, '/left/joint_states')
     encoders = bench.publisher(JointState, '/left/measured_joint_states')
@@ -34,7 +35,8 @@ def test_all_joints_come_out(bench, tmp_path):
         sample.header.stamp = bench.partner.get_clock().now().to_msg()
         encoders.publish(sample)
 
-    with launched(FILE, f'params_file:={path}', 'namespace:=left'):
+    with launched(FILE, f'params_file:={path}', 'namespace:=left',
+                  'model_file:=linkage_leg.urdf', 'loops_file:=linkage_leg_loops.yaml'):
         bench.until(lambda: states, 'joint states', act=send)
     assert set(states[-1].name) == {'hip', 'knee', 'crank_joint', 'rod_joint'}
 

@@ -8,12 +8,14 @@
 
 """The launch file of the Stewart platform."""
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from support.bench.launch_bench import assert_unconfigured, described_arguments, launched
+from support.bench.launch_bench import (
+    assert_unconfigured, described_arguments, launched, refusal)
 from support.bench.pose_bench import matrix, ns, stamp_of
 import yaml
 
@@ -38,12 +40,31 @@ def assert_tracks(bench, namespace, act=lambda: None):
 
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
-        'namespace', 'params_file', 'use_sim_time', 'autostart', 'simulator', 'control', 'rviz']
+        'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
+        'geometry_file', 'simulator', 'control', 'rviz']
+
+
+@pytest.mark.parametrize(('argument', 'reason'), [
+    ('simulater:=true', "got 'simulater'; the nearest is simulator"),
+    ('simulator:=maybe', "simulator: expected true or false, got 'maybe'"),
+    ('params_file:=/nowhere.yaml', "params_file: expected a file, got '/nowhere.yaml'")])
+def test_what_launch_would_pass_over_is_refused(argument, reason):
+    assert reason in refusal(FILE, argument)
+
+
+def test_a_geometry_may_be_an_argument(bench, tmp_path):
+    path = tmp_path / 'platform.yaml'
+    path.write_text(config_file('stewart_geometry.yaml').read_text().replace(
+        'name: ', 'name: my_'))
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    with launched(FILE, f'geometry_file:={path}'):
+        bench.until(lambda: any(status.hardware_id.startswith('my_') for report in reports
+                                for status in report.status), 'a report of this platform')
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/platform'])
 def test_the_pose_of_the_simulated_platform_is_published(bench, namespace):
-    with launched(FILE, 'simulator:=true', f'namespace:={namespace}'):
+    with launched(FILE, 'simulator:=True', f'namespace:={namespace}'):
         assert_tracks(bench, f'/{namespace}' if namespace else '')
 
 
@@ -51,8 +72,7 @@ def test_the_pose_of_the_simulated_platform_is_published(bench, namespace):
 def test_leg_forces_move_the_platform(bench, tmp_path, namespace):
     """In simulated time, which waits for commands; no other simulator is started beside it."""
     parameters = yaml.safe_load(config_file('stewart.yaml').read_text())
-    parameters['/**/stewart_dynamics_simulator']['ros__parameters'] |= {
-        'rate': 100.0, 'max_command_age': 0.02}
+    parameters['/**/stewart_dynamics_simulator']['ros__parameters']['rate'] = 100.0
     path = tmp_path / 'parameters.yaml'
     path.write_text(yaml.safe_dump(parameters))
     prefix = f'/{namespace}' if namespace else ''

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What every Lie group obeys, on elements that hypothesis chooses."""
+"""Axioms of every Lie group, on elements that hypothesis chooses."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

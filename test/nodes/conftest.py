@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What tests of several nodes share: a server of each of some machines, forces of a platform."""
+"""Fixtures of several nodes: a server of each of some machines, forces of a platform."""
 
 from contextlib import closing
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from rclpy.lifecycle import LifecyclePublisher
 from std_msgs.msg import String
+from support.bench.broadcaster import Broadcaster
 from support.bench.pose_bench import GEOMETRY, NEAR
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.aerial import outputs as aerial_outputs
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
@@ -106,25 +106,8 @@ def test_a_query_is_answered_only_where_someone_listens(bench, filled):
     bench.until(lambda: answers, 'an answer', act=lambda: queries.publish(DynamicsQuery()))
 
 
-class Broadcaster:
-    """Keeps what it is given to broadcast, as tf2_ros is not installed everywhere."""
-
-    def __init__(self):
-        """Begin without a listener."""
-        self.pub_tf, self.listeners, self.sent = self, 0, []
-
-    def get_subscription_count(self):
-        """Return how many listen."""
-        return self.listeners
-
-    def sendTransform(self, transforms):
-        """Keep the transforms of one message."""
-        self.sent.append(transforms)
-
-
 def test_transforms_are_computed_only_where_someone_listens(bench, monkeypatch):
-    broadcaster = Broadcaster()
-    monkeypatch.setattr(aerial_outputs, 'open_broadcaster', lambda _: broadcaster)
+    broadcaster = Broadcaster(monkeypatch, listeners=0)
     node = bench.start(AerialManipulatorSimulatorNode)
     with node.lock:
         node.publish_state(node.now_ns())

@@ -20,15 +20,20 @@ import yaml
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
+from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 
 pytestmark = pytest.mark.ros
 TYPES = {'MarkerArray': 'visualization_msgs/msg/MarkerArray', 'Odometry': 'nav_msgs/msg/Odometry',
-         'Pose': 'geometry_msgs/msg/PoseStamped', 'RobotModel': 'std_msgs/msg/String'}
+         'Pose': 'geometry_msgs/msg/PoseStamped', 'RobotModel': 'std_msgs/msg/String',
+         'PoseWithCovariance': 'geometry_msgs/msg/PoseWithCovarianceStamped'}
 NODES = {
-    'stewart.rviz': (StewartPoseNode, StewartSimulatorNode),
-    'aerial_manipulator.rviz': (AerialManipulatorSimulatorNode, AerialManipulatorControllerNode)}
+    'stewart.rviz': (
+        (StewartPoseNode, {'leg_noise': 1e-5}), (StewartSimulatorNode, {}),
+        (StewartControllerNode, {})),
+    'aerial_manipulator.rviz': (
+        (AerialManipulatorSimulatorNode, {}), (AerialManipulatorControllerNode, {}))}
 
 
 def settings_of(file):
@@ -49,14 +54,23 @@ def topics_of(file):
 
 @pytest.mark.parametrize('file', NODES)
 def test_every_display_hears_a_node(bench, namespace, file):
-    for node_class in NODES[file]:
-        bench.start(node_class)
+    for node_class, parameters in NODES[file]:
+        bench.start(node_class, **parameters)
     for message_type, topic, qos in topics_of(file):
         (publisher,) = bench.until(
             lambda name=f'{namespace}/{topic}': bench.partner.get_publishers_info_by_topic(name),
             f'a publisher of {topic}')
         assert publisher.topic_type == message_type
         assert qos_check_compatible(publisher.qos_profile, qos)[0] != QoSCompatibility.ERROR
+
+
+@pytest.mark.parametrize('file', NODES)
+def test_nothing_squeezes_the_view_and_names_can_be_read(file):
+    """Every panel docks on the left, as wide as the widest; names of frames are white."""
+    settings = yaml.safe_load(config_file(file).read_text())
+    assert [panel['Class'] for panel in settings['Panels']] == ['rviz_common/Displays']
+    background = settings['Visualization Manager']['Global Options']['Background Color']
+    assert background == '48; 48; 48'  # RViz's own
 
 
 @pytest.mark.skipif(find_spec('tf2_ros') is None, reason='tf2_ros is not installed here')

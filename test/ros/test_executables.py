@@ -29,7 +29,7 @@ def test_every_node_has_an_executable():
 
 @pytest.mark.parametrize('name', NODES)
 def test_a_node_starts_alone_and_ends_cleanly(bench, namespace, name):
-    """What it waits for is no error; a node without a model is active too."""
+    """Missing input is no error; a node without a model is active too."""
     with subprocess.Popen(
             [sys.executable, '-c', f'from {NODES[name]} import main; main()',
              '--ros-args', '-r', f'__ns:={namespace}'],

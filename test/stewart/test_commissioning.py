@@ -12,11 +12,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.machines.leg_forms import example, poses_about
+from support.machines.leg_types import example, poses_about
+from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.stewart import leg_lengths
-from liedyn_ros.stewart.commissioning import check
+from liedyn_ros.stewart.commissioning.check import check
+from liedyn_ros.stewart.commissioning.leg_faults import COSTS, KINDS, OTHER_LEG_COST
 
 UNKNOWN_BY = 2e-4  # m, of the readings, well within the tolerance
 
@@ -98,7 +100,13 @@ def test_one_pose_does_not_tell_an_offset_from_a_scale(geometry, home, poses, re
     off[:, 3] += 0.012
     found = check(geometry, poses[:1], off[:1], home)
     assert kinds(found) == [('offset_or_scale', (3,))]
-    assert 'a second pose' in found.findings[0].text
+    assert found.next_pose.separation >= 1.0 and found.next_pose.text in found.remarks
+    both = np.stack((poses[0], found.next_pose.pose))
+    right = leg_lengths(geometry, both)
+    for wrong, kind in ((right + 0.012 * (np.arange(6) == 3), 'offset'),
+                        (right * np.where(np.arange(6) == 3, off[0, 3] / readings[0, 3], 1.0),
+                         'scale')):
+        assert kinds(check(geometry, both, wrong, home, 1e-3)) == [(kind, (3,))]
 
 
 def test_a_scale(geometry, home, poses, readings):
@@ -197,3 +205,131 @@ def test_an_invalid_sample_is_refused(geometry, home):
         check(geometry, np.empty((0, 4, 4)), np.empty((0, 6)), home)
     with pytest.raises(LimitError, match='tolerance'):
         check(geometry, [home], np.ones((1, 6)), home, 0.0)
+
+
+def built(geometry, base=np.eye(3), platform=np.eye(3), lift=0.0):
+    """Return a platform whose joints are moved from those of its file."""
+    return dataclasses.replace(
+        geometry, base_joints=geometry.base_joints @ np.transpose(base) + [0.0, 0.0, lift],
+        platform_joints=geometry.platform_joints @ np.transpose(platform))
+
+
+def uneven(geometry):
+    """Return a platform that is not its own mirror image."""
+    rng = np.random.default_rng(3)
+    return dataclasses.replace(geometry, base_joints=geometry.base_joints + rng.normal(
+        0.0, 0.03, (6, 3)), platform_joints=geometry.platform_joints + rng.normal(
+        0.0, 0.01, (6, 3)))
+
+
+FLIP, WIDE = np.diag([1.0, -1.0, 1.0]), np.diag([1.1, 1.1, 1.0])
+TURN = axangle2mat((0.0, 0.0, 1.0), np.radians(30.0))
+
+
+@pytest.mark.parametrize(('kind', 'text', 'moved'), [
+    ('base_turned', 'turned by +30 degrees', {'base': TURN}),
+    ('platform_turned', 'turned by -30 degrees', {'platform': TURN.T}),
+    ('base_radius', '1.1 times', {'base': WIDE}),
+    ('platform_radius', '1.1 times', {'platform': WIDE}),
+    ('base_height', '-0.02 m along z', {'lift': -0.02}),
+    ('base_mirrored', 'the base is mirrored', {'base': FLIP}),
+    ('platform_mirrored', 'the platform is mirrored', {'platform': FLIP}),
+    ('mirrored', 'y axis is mirrored', {'base': FLIP, 'platform': FLIP})])
+def test_a_wrong_geometry_is_no_fault_of_sensors(geometry, home, poses, kind, text, moved):
+    geometry = uneven(geometry)
+    found = check(geometry, poses, leg_lengths(built(geometry, **moved), poses), home)
+    assert kinds(found) == [(kind, tuple(range(6)))] and text in found.findings[0].text
+    assert np.abs(found.remaining).max() < 1e-9
+
+
+def test_exchanged_frames_and_joints_in_another_unit(geometry, home, poses):
+    readings = leg_lengths(geometry, poses)
+    swapped = dataclasses.replace(geometry, base_joints=geometry.platform_joints,
+                                  platform_joints=geometry.base_joints)
+    assert kinds(check(swapped, poses, readings, home)) == [('exchanged', tuple(range(6)))]
+    large = dataclasses.replace(geometry, base_joints=geometry.base_joints / 0.0254,
+                                platform_joints=geometry.platform_joints / 0.0254)
+    found = check(large, poses, readings, home)
+    assert kinds(found) == [('joints_unit', tuple(range(6)))]
+    assert 'inches: divide them by 39.37' in found.findings[0].text
+
+
+@pytest.mark.parametrize('name', ['hexaglide', 'cranks', 'offset'])
+def test_a_turned_base_of_each_leg_type(name):
+    geometry, home = example(name)
+    poses = poses_about(home, 5, 4, 0.1, 0.01)
+    turn = np.eye(4)
+    turn[:3, :3] = axangle2mat((0.0, 0.0, 1.0), np.radians(-4.0))
+    found = check(geometry, poses, leg_lengths(geometry, turn @ poses), home)
+    assert kinds(found) == [('base_turned', tuple(range(6)))]
+    assert 'turned by +4 degrees' in found.findings[0].text
+
+
+def test_a_wrong_geometry_and_a_wrong_leg_together(geometry, home, poses):
+    geometry = uneven(geometry)
+    readings = leg_lengths(built(geometry, base=TURN), poses) + 0.01 * (np.arange(6) == 3)
+    assert kinds(check(geometry, poses, readings, home)) == [
+        ('base_turned', tuple(range(6))), ('offset', (3,))]
+
+
+def test_joints_that_are_all_off_are_no_fault_of_single_legs(geometry, home, poses):
+    rng = np.random.default_rng(8)
+    off = dataclasses.replace(geometry, base_joints=geometry.base_joints + rng.normal(
+        0.0, 0.005, (6, 3)))
+    found = check(geometry, poses, leg_lengths(off, poses), home)
+    assert kinds(found) == [('geometry', tuple(range(6)))]
+    assert np.abs(found.remaining).max() > 1e-3  # and it is printed
+
+
+def test_the_tolerance_is_that_of_the_platform_and_of_its_readings(geometry, home, poses):
+    small = dataclasses.replace(
+        geometry, base_joints=0.02 * geometry.base_joints,
+        platform_joints=0.02 * geometry.platform_joints, length_limits=0.02 * np.array(
+            geometry.length_limits))
+    near = poses.copy()
+    near[:, :3, 3] *= 0.02
+    start = home.copy()
+    start[:3, 3] *= 0.02
+    readings = leg_lengths(small, near)
+    assert check(small, near, readings, start).right
+    assert kinds(check(small, near, readings[:, [1, 0, 2, 3, 4, 5]], start)) == [('order', (0, 1))]
+    off = readings + 5e-4 * (np.arange(6) == 2)
+    assert kinds(check(small, near, off, start)) == [('offset', (2,))]
+    noise = np.random.default_rng(5).normal(0.0, 2e-5, (5, 6))
+    for size, findings in ((0.0, []), (4e-4, [('offset_or_scale', (2,))])):  # tolerance: 1e-3
+        wrong = leg_lengths(geometry, poses) + noise + size * (np.arange(6) == 2)
+        assert kinds(check(geometry, poses, wrong, home)) == findings
+
+
+def test_one_pose_and_a_negative_length(geometry, home, poses):
+    one = leg_lengths(geometry, poses[:1])
+    one[0, 2] *= -1.0
+    found = check(geometry, poses[:1], one, home)
+    assert kinds(found) == [('sense', (2,))] and 'runs backwards' in found.findings[0].text
+    one[0, 2] = -0.1
+    found = check(geometry, poses[:1], one, home)
+    assert kinds(found) == [('offset_or_sense', (2,))]
+    assert 'reads -0.1, which no length is' in found.findings[0].text
+
+
+def test_an_explanation_of_every_leg_is_simpler_than_one_that_leaves_a_leg(geometry, home, poses):
+    # Faults of all legs and of five more, against one leg that nothing explains.
+    costs = dict(zip(KINDS, COSTS))
+    assert costs['unexplained'] > 6.0 * (costs['dead'] + OTHER_LEG_COST)
+    geometry = uneven(geometry)
+    offsets = np.array([0.02, -0.03, 0.05, -0.04, 0.03, -0.02])
+    found = check(
+        geometry, poses, leg_lengths(built(geometry, base=FLIP), poses) + offsets, home)
+    assert kinds(found) == [('base_mirrored', tuple(range(6))), *(
+        ('offset', (k,)) for k in range(6))]
+
+
+def test_every_random_geometry_is_judged(geometry, home, poses):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        off = dataclasses.replace(geometry, base_joints=geometry.base_joints + rng.normal(
+            0.0, 0.01 * (1 + seed % 3), (6, 3)))
+        found = check(geometry, poses, leg_lengths(off, poses), home)
+        assert found.findings and 'unit' not in [finding.kind for finding in found.findings]
+        if 'geometry' in [finding.kind for finding in found.findings]:
+            assert np.abs(found.remaining).max() > found.tolerance.most

@@ -25,17 +25,20 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 import numpy as np
 
 from liedyn_ros.commands import outputs
-from liedyn_ros.commands.stewart.pictures import draw_platform, save, share_scale
+from liedyn_ros.commands.stewart.pictures import draw_platform, legend_of, save, share_scale
 from liedyn_ros.commands.stewart.pose_files import pose_of
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3
 from liedyn_ros.stewart import (
-    AssemblyModes, AssemblyModeSolver, leg_lengths, load_geometry, StewartGeometry)
+    AssemblyMode, AssemblyModes, AssemblyModeSolver, leg_lengths, load_geometry, StewartGeometry)
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 
 PICTURE = 'out/assembly_modes.png'
 MAX_COLUMNS = 4
+MIN_WIDTH, MARGIN = 7.5, 0.8  # inches, of the legend, and of legend and title in height
 PAPER_POSE = (0.0, 0.0, 0.5, 20.0, 0.0, -30.0)  # q_C
 
 
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         geometry = load_geometry(options.geometry)
         lengths = (np.array(options.lengths) if options.lengths
                    else leg_lengths(geometry, pose_of(options.pose)))
-        print('leg lengths in m:', *(f'{length:.6f}' for length in lengths))
+        print(f'{asked(geometry)}:', *(f'{length:.6f}' for length in lengths))
         begin = time.perf_counter()
         solver = AssemblyModeSolver(geometry, options.seed)
         solver.solve(lengths)
@@ -58,9 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LiedynError as error:
         print(error, file=sys.stderr)
         return 2
-    report(modes, seconds)
+    report(geometry, modes, seconds)
     if modes.modes:
-        save(picture(geometry, modes), options.picture)
+        save(picture(geometry, modes, lengths), options.picture)
         print(f'picture in {options.picture}')
     return 0 if modes.complete else 1
 
@@ -74,7 +77,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
                         help='geometry file (default: the platform of the Stewart paper)')
     asked = parser.add_mutually_exclusive_group()
     asked.add_argument('--lengths', type=float, nargs=6, metavar='L',
-                       help="leg lengths in m, in the order of the geometry's legs")
+                       help='leg lengths or positions of carriages in m, angles of cranks in '
+                            "rad, in the order of the geometry's legs")
     asked.add_argument('--pose', type=float, nargs=6, default=PAPER_POSE,
                        metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
                        help='a pose, in m and degrees, whose leg lengths are taken')
@@ -85,7 +89,14 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def report(modes: AssemblyModes, seconds: float) -> None:
+def asked(geometry: StewartGeometry) -> str:
+    """Return what the given numbers are, with their units."""
+    kinds = {Crank: 'crank angles in rad', Rail: 'positions of carriages in m'}
+    names = [kinds.get(type(leg), 'leg lengths in m') for leg in geometry.leg_types]
+    return ', '.join(dict.fromkeys(names))
+
+
+def report(geometry: StewartGeometry, modes: AssemblyModes, seconds: float) -> None:
     """Print the modes, and whether the list is complete."""
     if modes.reason:
         print(f'0 poses; {modes.reason}')
@@ -97,29 +108,52 @@ def report(modes: AssemblyModes, seconds: float) -> None:
                      *(f'{value:.2f}' for value in np.degrees(pose.rotation.rpy)),
                      'above' if mode.above else 'below', f'{mode.determinant_sign:+d}',
                      f'{mode.smallest_singular_value:.4f}', f'{mode.residual:.1e}'])
+        if geometry.driven:
+            rows[-1] += [' '.join('-+'[cosine >= 0.0] for cosine in mode.dead_centres),
+                         'yes' if mode.of_machine else 'no']
     print_table(['', 'x m', 'y m', 'z m', 'roll deg', 'pitch deg', 'yaw deg', 'base',
-                 'det sign', 'singular value', 'residual m'], rows)
+                 'det sign', 'singular value', 'residual m', *(
+                     ['dead centres', "this machine's"] if geometry.driven else [])], rows)
+    if geometry.driven:
+        print(f'dead centres, of {", ".join(geometry.leg_names)}: + is the side of `pushes` in '
+              'the geometry file, - the other')
+    if modes.of_other_machines:
+        print(modes.of_other_machines)
     print(f'{len(modes.modes)} poses; {modes.complex_solutions} complex solutions; of '
           f'{modes.paths} paths {modes.at_infinity} ended at infinity, {modes.singular} at '
           f'singular solutions, {modes.lost} lost; {1e3 * seconds:.0f} ms')
     print('complete' if modes.complete else f'NOT PROVED COMPLETE: {modes.defect}')
 
 
-def picture(geometry: StewartGeometry, modes: AssemblyModes) -> Figure:
-    """Return a picture of all modes, a panel for each."""
+def picture(geometry: StewartGeometry, modes: AssemblyModes, values: Array) -> Figure:
+    """Return a picture of all modes, a panel for each; values (6,), m or rad, of the drives."""
     columns = min(MAX_COLUMNS, len(modes.modes))
     rows = math.ceil(len(modes.modes) / columns)
-    layout = ConstrainedLayoutEngine(rect=(0.0, 0.06, 1.0, 0.94))
-    figure = Figure(figsize=(3.4 * columns, 3.4 * rows + 0.5), layout=layout)
+    size = max(3.4 * columns, MIN_WIDTH), 3.4 * rows + MARGIN
+    below = 0.5 * MARGIN / size[1]
+    layout = ConstrainedLayoutEngine(
+        rect=(0.0, below, 1.0, 1.0 - below), h_pad=0.12)  # between a label and the title below
+    figure = Figure(figsize=size, layout=layout)
     for k, mode in enumerate(modes.modes):
         axes = figure.add_subplot(rows, columns, k + 1, projection='3d')
         draw_platform(axes, geometry, mode.pose,
                       f'{k + 1}: {"above" if mode.above else "below"}, '
                       f'det {mode.determinant_sign:+d}, '
-                      f'singular value {mode.smallest_singular_value:.3f}')
+                      f'singular value {mode.smallest_singular_value:.3f}{behind(geometry, mode)}',
+                      values=values)
     share_scale(figure.axes)
-    figure.suptitle(f'{len(modes.modes)} assembly modes of the same leg lengths')
+    figure.legend(handles=legend_of(geometry), loc='lower center', ncols=6, fontsize=7)
+    figure.suptitle(f'{geometry.name}: {len(modes.modes)} assembly modes of the same '
+                    f'{asked(geometry)}'.rpartition(' in ')[0])
     return figure
+
+
+def behind(geometry: StewartGeometry, mode: AssemblyMode) -> str:
+    """Return a line of a title of the legs behind their dead centres, where there are any."""
+    if not geometry.driven:
+        return ''
+    legs = ', '.join(str(k + 1) for k in mode.behind)
+    return f'\nbehind the dead centre: {legs}' if legs else "\nthis machine's"
 
 
 if __name__ == '__main__':

@@ -29,7 +29,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import load_geometry, StewartGeometry
-from liedyn_ros.stewart.commissioning import check, Commissioning
+from liedyn_ros.stewart.commissioning.check import check, Commissioning
 from liedyn_ros.stewart.platform.architecture import architecture
 
 
@@ -64,8 +64,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--home', type=float, nargs=6, default=(0.0, 0.0, 0.5, 0.0, 0.0, 0.0),
                         metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
                         help='home pose of the node, m and degrees')
-    result.add_argument('--tolerance', type=float, default=1e-3,
-                        help='what poses and geometry are known to, m or rad')
+    result.add_argument('--tolerance', type=float, default=None, help=(
+        'what poses and geometry are known to, m or rad; from the size of the platform and the '
+        'noise of the readings where it is left out'))
     return result
 
 
@@ -77,13 +78,21 @@ def report(geometry: StewartGeometry, found: Commissioning) -> None:
         rows.extend([k + 1, name, f'{want:.6f}', f'{got:.6f}', f'{got - want:+.6f}', unit]
                     for name, want, got, unit in zip(geometry.leg_names, expected, given, units))
     print_table(['pose', 'leg', 'expected', 'read', 'read less expected', ''], rows)
+    print(f'\nright within {found.tolerance.most:.3g}' + (
+        '' if np.isinf(found.tolerance.noise) else
+        f', noise of a reading up to {found.tolerance.noise:.2g}'))
     if found.right:
         print('\nnothing is wrong with these readings')
     for finding in found.findings:
         print(f'\n- {finding.text}')
     for remark in found.remarks:
         print(f'\n({remark})')
-    if not found.right:
+    if found.right:
+        return
+    print('\nthe greatest error that these faults leave:', ', '.join(
+        f'{name} {left:.2g}' for name, left in zip(
+            geometry.leg_names, np.abs(found.remaining).max(axis=0))))
+    if (found.scales != 1.0).any() or found.offsets.any() or found.order != tuple(range(6)):
         print('\nparameters that undo what could be named, where scale was 1 and offset 0:')
         print(f'  actuator_scale: {listed(found.scales)}')
         print(f'  actuator_offset: {listed(found.offsets)}')

@@ -9,46 +9,116 @@
 """Pictures of a Stewart platform in space, for commands and studies."""
 
 from collections.abc import Sequence
+import math
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 import numpy as np
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart import leg_ends, StewartGeometry
+from liedyn_ros.stewart.platform.kinematics import driven_platform
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 
 matplotlib.use('Agg')
 
 NUMBERS_AT = (0.28, 0.42)  # of a leg, from its base joint, where its number stands, in turns
+LEG, BASE, TIPS, NORMAL, DRIVE = 'tab:orange', '0.3', 'tab:blue', 'tab:green', 'tab:purple'
+FRONT, BACK = '#a8cdf0', '#f2b8a8'  # of the platform, seen from its +z and its -z side
+SMALL = 0.1  # m; smaller platforms are labelled in mm
+ZOOM = 0.82  # of axes in space, so that labels at their edges are not cut
 
 
 def draw_platform(
         axes: Any, geometry: StewartGeometry, pose: Array, title: str,
-        numbered: bool = True) -> None:
+        numbered: bool = True, values: ArrayLike | None = None) -> None:
     """
     Draw base, platform and legs into axes in space; pose (4, 4), platform in base, m.
 
-    numbered: whether the legs' numbers stand beside them.
+    numbered: whether the legs' numbers stand beside them. values: (6,), m or rad, at which the
+    drives are; those of inverse kinematics where left out.
     """
     base, tips = leg_ends(geometry, pose)
+    if values is not None and geometry.driven:
+        base = driven_platform(geometry, values)[0].base_joints
+    draw_drives(axes, geometry, base)
     for k, (a, b) in enumerate(zip(base, tips)):
-        axes.plot(*np.stack((a, b)).T, color='tab:orange', linewidth=1.5)
+        axes.plot(*np.stack((a, b)).T, color=LEG, linewidth=1.5)
         if numbered:
             axes.text(*(a + NUMBERS_AT[k % 2] * (b - a)), f'{k + 1}', fontsize=7, ha='center',
                       va='center', bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.8})
-    for joints, color, style in ((base, '0.3', '-'), (tips, 'tab:blue', '--')):
-        axes.plot(*outline(joints).T, color=color, linestyle=style, linewidth=1.5)
-        axes.plot(*joints.T, 'o', color=color, markersize=2.5)
-    normal = np.stack((pose[:3, 3], pose[:3, 3] + 0.3 * reach(base) * pose[:3, 2]))
-    axes.plot(*normal.T, color='tab:green', linewidth=1.5)  # the platform's z axis
+    around = outline(tips)
+    for points, color, style in (
+            (outline(geometry.base_outline), BASE, '-'), (around, TIPS, '--')):
+        axes.plot(*points.T, color=color, linestyle=style, linewidth=1.5)
+        axes.plot(*points.T, 'o', color=color, markersize=2.5)
+    front = pose[:3, 2] @ towards_viewer(axes) > 0.0
+    axes.add_collection3d(Poly3DCollection(
+        [around], facecolors=FRONT if front else BACK, edgecolors='none', alpha=0.4))
+    centre = tips.mean(axis=0)
+    axes.quiver(*centre, *(0.7 * reach(tips) * pose[:3, 2]), color=NORMAL, linewidth=2.0)
     axes.set_title(title, fontsize=9)
-    axes.tick_params(labelsize=6, pad=-2)
-    for name in 'xyz':
-        getattr(axes, f'set_{name}label')(f'{name}, m', fontsize=7, labelpad=-5)
     axes.set_aspect('equal')
+    label_axes(axes, 0.5 * float(np.ptp(np.concatenate((base, tips)), axis=0).max()) < SMALL)
+
+
+def draw_drives(axes: Any, geometry: StewartGeometry, ends: Array) -> None:
+    """Draw the arm of each crank, and of each rail what its carriage may travel."""
+    span = reach(ends)
+    for leg, joint, end, limits in zip(
+            geometry.leg_types, geometry.base_joints, ends, geometry.length_limits):
+        if isinstance(leg, Crank):
+            part = np.stack((joint, end))
+        elif isinstance(leg, Rail):
+            at = (end - joint) @ leg.direction
+            least, most = np.clip(limits, at - span, at + span)
+            part = joint + np.outer((least, most), leg.direction)
+        else:
+            continue
+        axes.plot(*part.T, color=DRIVE, linewidth=2.5, solid_capstyle='round')
+        axes.plot(*end[:, None], 's', color=DRIVE, markersize=4)
+
+
+def towards_viewer(axes: Any) -> Array:
+    """Return the unit vector from what axes in space show to the viewer."""
+    turn, lift = math.radians(axes.azim), math.radians(axes.elev)
+    return np.array([math.cos(lift) * math.cos(turn), math.cos(lift) * math.sin(turn),
+                     math.sin(lift)])
+
+
+def label_axes(axes: Any, small: bool) -> None:
+    """Label axes in space in m, or in mm, with a few numbers."""
+    axes.tick_params(labelsize=6, pad=-2)
+    axes.set_box_aspect(None, zoom=ZOOM)
+    for name in 'xyz':
+        axis = getattr(axes, f'{name}axis')
+        axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        if small:
+            axis.set_major_formatter(lambda value, _: f'{1e3 * value:g}')
+        getattr(axes, f'set_{name}label')(
+            f'{name}, {"mm" if small else "m"}', fontsize=7, labelpad=-5)
+
+
+def legend_of(geometry: StewartGeometry) -> list[Line2D | Patch]:
+    """Return what a legend says of the parts that `draw_platform` draws."""
+    parts: list[Line2D | Patch] = [
+        Line2D([], [], color=BASE, label='base'),
+        Patch(facecolor=FRONT, edgecolor=TIPS, linestyle='--', label='platform from its +z side'),
+        Patch(facecolor=BACK, edgecolor=TIPS, linestyle='--', label='from its -z side'),
+        Line2D([], [], color=NORMAL, marker='>', label="platform's +z"),
+        Line2D([], [], color=LEG, label='rods' if geometry.driven else 'legs')]
+    for kind, name in ((Crank, 'crank arms'), (Rail, 'rails, carriages')):
+        if any(isinstance(leg, kind) for leg in geometry.leg_types):
+            parts.append(Line2D([], [], color=DRIVE, linewidth=2.5, marker='s', label=name))
+    return parts
 
 
 def share_scale(panels: Sequence[Axes]) -> None:
@@ -77,5 +147,5 @@ def reach(joints: Array) -> float:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG."""
-    figure.savefig(path, dpi=120)
+    """Write a figure as its suffix says: PNG, PDF or SVG."""
+    figure.savefig(path, dpi=160)

@@ -22,6 +22,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -37,7 +38,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 
 FOLDER = 'out/stewart_workspace'
@@ -45,8 +46,10 @@ COARSE = 25  # positions along each axis, of the search for the box that is mapp
 LEVELS = 5  # horizontal sections that are drawn
 FINER = 6  # positions of a picture from one of the grid to the next
 CLIP = 1.0  # m or rad; a margin is infinite where there is no limit, or where no rod reaches
-REACHABLE: dict[str, Any] = {'color': '0.2', 'linestyle': '--', 'linewidth': 1.2}
-USABLE: dict[str, Any] = {'color': 'tab:red', 'linestyle': '-', 'linewidth': 1.5}
+REACHABLE: dict[str, Any] = {'color': '0.1', 'linestyle': '--', 'linewidth': 1.2}
+USABLE: dict[str, Any] = {'color': 'tab:red', 'linestyle': '-', 'linewidth': 3.0}
+HOME: dict[str, Any] = {'color': 'white', 'marker': '*', 'markersize': 12,
+                        'markeredgecolor': 'black', 'linestyle': 'none'}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f'  {grid.reachable.size} positions in {time.perf_counter() - begin:.1f} s')
     print_volumes(grid)
     path = options.folder / (f'{options.geometry.stem}_roll_{options.roll:g}'
-                             f'_pitch_{options.pitch:g}_yaw_{options.yaw:g}.png')
+                             f'_pitch_{options.pitch:g}_yaw_{options.yaw:g}.{options.format}')
     save(draw(geometry, rotation, grid, options), path)
     print(f'picture in {path}')
     return 0
@@ -88,6 +91,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--steps', type=int, default=41, help='positions along each axis')
     result.add_argument('--folder', type=outputs.folder, default=FOLDER,
                         help='where to draw the picture')
+    result.add_argument('--format', choices=[suffix[1:] for suffix in outputs.SUFFIXES],
+                        default='png', help='of the picture')
     return result
 
 
@@ -97,8 +102,10 @@ def axes_of(
     """Return a grid over the box of the positions that keep the limits, found on a coarse one."""
     if options.steps < 3:
         raise LiedynError(f'--steps: expected 3 or more, got {options.steps}')
-    far = reach(geometry, options.home)
-    box = [(-far, far), (-far, far), (0.0, far)]
+    far, middle = reach(geometry, options.home), float(geometry.base_outline[:, 2].mean())
+    # A platform stands on its base or hangs from it: home tells.
+    lower, upper = (middle, far) if options.home[2] >= middle else (-far, middle)
+    box = [(-far, far), (-far, far), (lower, upper)]
     x, y, z = (np.linspace(*span, COARSE) for span in box)
     poses = np.tile(np.eye(4), (COARSE ** 3, 1, 1))
     poses[:, :3, :3] = rotation.matrix
@@ -106,8 +113,8 @@ def axes_of(
     kept = poses[PlatformMeter(geometry).margins(poses).kept, :3, 3]
     if len(kept):
         steps = np.array([x[1] - x[0], y[1] - y[0], z[1] - z[0]])
-        box = list(zip(np.maximum(kept.min(axis=0) - steps, (-far, -far, 0.0)),
-                       kept.max(axis=0) + steps))
+        box = list(zip(np.maximum(kept.min(axis=0) - steps, (-far, -far, lower)),
+                       np.minimum(kept.max(axis=0) + steps, (far, far, upper))))
     x, y, z = (np.linspace(low, high, options.steps) for low, high in box)
     return np.asarray(x), np.asarray(y), np.asarray(z)
 
@@ -122,6 +129,8 @@ def reach(geometry: StewartGeometry, home: Sequence[float]) -> float:
             furthest += leg_type.rod
         elif isinstance(leg_type, Crank):
             furthest = leg_type.radius + leg_type.rod
+        elif isinstance(leg_type, Stage):
+            furthest = np.inf  # a guide has no end
         far.append(furthest + float(np.linalg.norm(joint)))
     if not np.isfinite(max(far)):
         return 2.0 * float(np.linalg.norm(home)) + geometry.characteristic_length
@@ -173,21 +182,28 @@ def draw(
     chosen = np.unique(levels[np.linspace(0, len(levels) - 1, LEVELS).round().astype(int)])
     middle = int(np.abs(grid.axes[1] - options.home[1]).argmin())
     cuts = [(2, int(k)) for k in chosen] + [(1, middle)]
-    greatest = float(np.abs(grid.signed_values[grid.reachable]).max())
+    inside = grid.usable if grid.usable.any() else grid.reachable
+    sizes = np.abs(grid.signed_values[inside])
+    colours = Normalize(float(sizes.min()), float(sizes.max()))
+    nearest = chosen[np.abs(grid.axes[2][chosen] - options.home[2]).argmin()]
     for axes, (across, at) in zip(panels, cuts):
-        image = section(axes, geometry, rotation, grid, across, at, greatest, options)
+        image = section(axes, geometry, rotation, grid, across, at, colours, options)
         shown = [k for k in range(3) if k != across]
+        if (across, at) in ((2, nearest), (1, middle)):
+            axes.plot(*([options.home[k]] for k in shown), **HOME)
         axes.set(xlabel=f'{"xyz"[shown[0]]}, m', ylabel=f'{"xyz"[shown[1]]}, m',
                  xlim=extent(grid, shown[0]), ylim=extent(grid, shown[1]), aspect='equal',
                  title=f'{"xyz"[across]} = {grid.axes[across][at].round(3) + 0.0:.3f} m')
     for axes in panels[len(cuts):]:
         axes.remove()
-    figure.colorbar(image, ax=panels[:len(cuts)], label='smallest singular value of dL/d(twist)')
+    figure.colorbar(image, ax=panels[:len(cuts)], extend='both',
+                    label='smallest singular value of dL/d(twist)')
     figure.legend(handles=[Line2D([], [], label=label, **style) for label, style in (
-        ('all limits kept', REACHABLE), ('and joined to home without a singularity', USABLE))],
-        ncols=2, loc='outside lower center')
-    figure.suptitle(
-        f'roll {options.roll:g}, pitch {options.pitch:g}, yaw {options.yaw:g} degrees')
+        ('all limits kept', REACHABLE), ('and joined to home without a singularity', USABLE),
+        ('home, in the vertical section and the nearest horizontal one', HOME))],
+        ncols=3, loc='outside lower center')
+    figure.suptitle(f'{geometry.name}: roll {options.roll:g}, pitch {options.pitch:g}, '
+                    f'yaw {options.yaw:g} degrees')
     return figure
 
 
@@ -202,7 +218,7 @@ def extent(grid: WorkspaceMap, k: int) -> tuple[float, float]:
 
 def section(
         axes: Axes, geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap, across: int,
-        at: int, greatest: float, options: argparse.Namespace) -> QuadMesh:
+        at: int, colours: Normalize, options: argparse.Namespace) -> QuadMesh:
     """Draw one section of the map, of which more positions are taken; return its image."""
     planes = [np.linspace(axis[0], axis[-1], FINER * (len(axis) - 1) + 1) for axis in grid.axes]
     planes[across] = grid.axes[across][at:at + 1]
@@ -211,13 +227,14 @@ def section(
     margins, values = (field.squeeze(axis=across).clip(-CLIP, CLIP)
                        for field in (fine.margins, fine.signed_values))
     shown = [planes[k] for k in range(3) if k != across]
-    image = axes.pcolormesh(*shown, np.where(margins >= 0.0, np.abs(values), np.nan).T, vmin=0.0,
-                            vmax=greatest, shading='nearest')
-    outlines = [(margins, REACHABLE)]
+    image = axes.pcolormesh(*shown, np.where(margins >= 0.0, np.abs(values), np.nan).T,
+                            norm=colours, shading='nearest', rasterized=True)
+    outlines = []
     if grid.usable.any():
         side = np.sign(grid.signed_values[grid.usable][0])
         depths = np.minimum(margins, np.nan_to_num(side * values - options.threshold, nan=-CLIP))
         outlines.append((np.where(joined(grid, across, at), depths, -np.abs(depths)), USABLE))
+    outlines.append((margins, REACHABLE))  # last: thin and dashed on the wide line
     for field, style in outlines:
         if field.min() < 0.0 < field.max():
             axes.contour(*shown, field.T, levels=[0.0], colors=style['color'],

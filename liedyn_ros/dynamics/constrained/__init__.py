@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunct
 from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     taylor_series, TaylorNumber)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import kinematic_gaps
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import kinematic_gaps
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE, LEAST_TORQUE

@@ -18,7 +18,7 @@ from liedyn_ros.dynamics.lagrangian.curvature import Curvature, curvature
 from liedyn_ros.dynamics.lagrangian.geodesics import Geodesic, geodesic
 from liedyn_ros.dynamics.lagrangian.gravity import gravity_terms, GravityTerms
 from liedyn_ros.dynamics.lagrangian.mass_factors import (
-    body_factors, home_adjoints, home_factors, MassFactors)
+    body_factors, home_factors, MassFactors)
 from liedyn_ros.dynamics.lagrangian.product_of_exponentials import (
     Factor, product_of_exponentials, ProductOfExponentials)
 
@@ -26,5 +26,5 @@ __all__ = [
     'adjoint_product', 'adjoint_product_derivative', 'adjoint_product_second_derivative',
     'body_factors', 'christoffel_symbols', 'christoffel_symbols_of_chains', 'closed_form',
     'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Curvature', 'curvature', 'Factor',
-    'Geodesic', 'geodesic', 'gravity_terms', 'GravityTerms', 'home_adjoints', 'home_factors',
+    'Geodesic', 'geodesic', 'gravity_terms', 'GravityTerms', 'home_factors',
     'levi_civita_coriolis', 'MassFactors', 'product_of_exponentials', 'ProductOfExponentials']

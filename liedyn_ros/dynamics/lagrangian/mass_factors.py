@@ -65,11 +65,6 @@ def home_factors(model: Model, q: ArrayLike) -> MassFactors:
     return _factors(tree, tree.poses @ np.linalg.inv(home.poses), screws, home.inertias)
 
 
-def home_adjoints(model: Model) -> Array:
-    """Return Q (6 N, 6 N), the adjoints of the home poses of the links on its diagonal."""
-    return block_diag(*se3.adjoint(ScrewTree(model, model.neutral()).poses))
-
-
 def _factors(tree: ScrewTree, poses: Array, screws: list[Array], inertias: Array) -> MassFactors:
     count = len(poses)
     transports = np.eye(6 * count)

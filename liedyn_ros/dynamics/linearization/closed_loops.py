@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
 from liedyn_ros.dynamics.linearization.trees import along, follow, LinearModel, of_jacobians
@@ -27,7 +28,7 @@ def linearize_constrained(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     A eta = 0, and the motion of the model preserves it. Raises the errors of
     dynamics.forward.partial_derivatives.
     """
-    at = dynamics.forward.partial_derivatives(q, v, tau, external)
+    at = dynamics.forward.partial_derivatives(q, v, tau, external=external)
     return of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
 
 
@@ -45,22 +46,23 @@ def linearize_constrained_along(
 
 def constrained_transition(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
-        external: ArrayLike | None = None, tolerance: float = 1e-10
-        ) -> tuple[Array, Array, LinearModel]:
+        external: ArrayLike | None = None, tolerance: float = 1e-10,
+        budget: Budget | None = None) -> tuple[Array, Array, LinearModel]:
     """
     Return q (nq,) and v (nv,) after dt (s) under held forces, and the discrete model of the step.
 
     As for transition. The step begins on the constraints and ends there, by a projection of what
     the integration has left open. Raises the errors of dynamics.forward.partial_derivatives and
-    project, LimitError, or ConvergenceError where the step becomes too small.
+    project, LimitError, ConvergenceError where the step becomes too small, or BudgetError.
     """
     dynamics.require_closed(q, v)
 
     def at(q: Array, v: Array, tau: Array) -> tuple[Array, LinearModel]:
-        found = dynamics.forward.partial_derivatives(q, v, tau, external, closed=False)
+        found = dynamics.forward.partial_derivatives(
+            q, v, tau, external=external, closed=False)
         return found.a, of_jacobians(dynamics.model, v, found.by_q, found.by_v, found.by_tau)
 
     if external is not None:
         external = as_array('external', external, (len(dynamics.model.bodies), 6))
-    q, v, step = follow(dynamics.model, at, q, v, dt, tau, tolerance)
+    q, v, step = follow(dynamics.model, at, q, v, dt, tau, tolerance, budget)
     return *project(dynamics, q, v), step

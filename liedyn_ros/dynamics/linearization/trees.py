@@ -14,15 +14,18 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import solve_ivp
+from scipy.integrate import DOP853
 from scipy.linalg import expm
 
+from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array, as_positive
-from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.chart import chart_rate
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
 from liedyn_ros.model import Model
+
+MAX_EVALUATIONS = 100_000  # of a motion over one step, unless a caller has another budget
 
 
 class LinearModel(NamedTuple):
@@ -42,18 +45,22 @@ class LinearModel(NamedTuple):
 
         The forces are held too. With ramp they change linearly to those of the next step. B
         (2 nv, 2 nv) then has a second block for these: x' = A x + B (dtau, dtau'). Where the
-        machine moves, A and B change within the step: see transition. Raises LimitError.
+        machine moves, A and B change within the step: see transition. Raises LimitError, also
+        where the step grows beyond all numbers.
         """
         dt, (*leading, size, inputs) = as_positive('dt', dt), self.B.shape
         width = size + (2 if ramp else 1) * inputs
         block = np.zeros((*leading, width, width))
-        block[..., :size, :size] = dt * self.A
-        block[..., :size, size:size + inputs] = dt * self.B
         if ramp:
             block[..., size:size + inputs, size + inputs:] = np.eye(inputs)
-        power = expm(block)[..., :size, :]  # (13.49)
-        if ramp:
-            power[..., size:size + inputs] -= power[..., size + inputs:]
+        with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
+            block[..., :size, :size] = dt * self.A
+            block[..., :size, size:size + inputs] = dt * self.B
+            _require_finite('dt', f'{dt:g} s', self, block)
+            power = expm(block)[..., :size, :]  # (13.49)
+            if ramp:
+                power[..., size:size + inputs] -= power[..., size + inputs:]
+        _require_finite('dt', f'{dt:g} s', self, power)
         return LinearModel(power[..., :size], power[..., size:])
 
 
@@ -62,7 +69,8 @@ def linearize(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     """
     Return the continuous model about a motion that is at q, v under tau (13.48).
 
-    The state need not be at rest. Raises the errors of dynamics.forward.
+    The state need not be at rest. Raises the errors of dynamics.forward, or LimitError where the
+    model is not finite.
     """
     at = dynamics.forward.partial_derivatives(q, v, tau, external)
     return of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
@@ -74,7 +82,16 @@ def of_jacobians(model: Model, v: Array, by_q: Array, by_v: Array, by_tau: Array
     a, b = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n))
     a[:n, :n], a[:n, n:] = -velocity_brackets(model, v), np.eye(n)
     a[n:, :n], a[n:, n:], b[n:] = by_q, by_v, by_tau
-    return LinearModel(a, b)
+    linear = LinearModel(a, b)
+    _require_finite('v', f'{np.abs(v).max(initial=0.0):g} as the largest', linear, a, b)
+    return linear
+
+
+def _require_finite(name: str, given: str, linear: LinearModel, *results: Array) -> None:
+    """Raise LimitError where a result that follows from a linear model is not finite."""
+    if not all(np.isfinite(result).all() for result in results):
+        raise LimitError(f'{name}: expected one whose linear model is finite, got {given}; the '
+                         f'largest entry of A is {np.abs(linear.A).max(initial=0.0):.3g}')
 
 
 def linearize_along(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -103,33 +120,36 @@ def along(model: Model, linearized: Callable[..., LinearModel], q: ArrayLike, v:
 
 
 def transition(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
-               external: ArrayLike | None = None, tolerance: float = 1e-10
-               ) -> tuple[Array, Array, LinearModel]:
+               external: ArrayLike | None = None, tolerance: float = 1e-10,
+               budget: Budget | None = None) -> tuple[Array, Array, LinearModel]:
     """
     Return q (nq,) and v (nv,) after dt (s) under held forces, and the discrete model of the step.
 
     A and B follow the motion: they are the derivatives of the state after the step by the state
     before it and by tau. A Runge-Kutta method of order eight integrates them with the state.
-    Raises the errors of dynamics.forward, LimitError, or ConvergenceError where the step becomes
-    too small.
+    budget bounds that work, by default to MAX_EVALUATIONS of the motion. Raises the errors of
+    dynamics.forward, LimitError, ConvergenceError where the step becomes too small, or
+    BudgetError.
     """
     def at(q: Array, v: Array, tau: Array) -> tuple[Array, LinearModel]:
         return (dynamics.forward(q, v, tau, external),
                 linearize(dynamics, q, v, tau, external))
 
-    return follow(dynamics.model, at, q, v, dt, tau, tolerance)
+    return follow(dynamics.model, at, q, v, dt, tau, tolerance, budget)
 
 
 def follow(model: Model, at: Callable[[Array, Array, Array], tuple[Array, LinearModel]],
-           q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike, tolerance: float
-           ) -> tuple[Array, Array, LinearModel]:
+           q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike, tolerance: float,
+           budget: Budget | None) -> tuple[Array, Array, LinearModel]:
     """Integrate as transition; at(q, v, tau) are accelerations and the continuous model."""
     n = model.nv
     q, v = model.check_configuration(q), as_array('v', v, (n,))
     tau, dt = as_array('tau', tau, (n,)), as_positive('dt', dt)
     tolerance, size = as_positive('tolerance', tolerance), 2 * n
+    budget = Budget(evaluations=MAX_EVALUATIONS) if budget is None else budget
 
-    def rate(_: float, state: Array) -> Array:
+    def rate(time: float, state: Array) -> Array:
+        budget.spend(time / dt)
         x, now = state[:n], state[n:size]
         acceleration, linear = at(model.integrate(q, x), now, tau)
         matrix = linear.A @ state[size:].reshape(size, -1)
@@ -137,10 +157,15 @@ def follow(model: Model, at: Callable[[Array, Array, Array], tuple[Array, Linear
         return np.concatenate([chart_rate(model, x, now), acceleration, matrix.ravel()])
 
     start = np.concatenate([np.zeros(n), v, np.eye(size, size + n).ravel()])
-    result = solve_ivp(rate, (0.0, dt), start, method='DOP853', rtol=tolerance, atol=tolerance)
-    if not result.success:
-        raise ConvergenceError(f'transition: expected a motion over {dt} s, got: {result.message}')
-    end = result.y[:, -1]
+    message: str | None = None
+    with np.errstate(over='ignore', invalid='ignore'):  # what overflows is refused
+        solver = DOP853(rate, 0.0, start, dt, rtol=tolerance, atol=tolerance)
+        while solver.status == 'running':
+            message = solver.step()
+    if message is not None:
+        raise ConvergenceError(f'transition: expected a motion over {dt} s, got: {message}')
+    end = solver.y
     matrix = end[size:].reshape(size, -1)
-    return (model.integrate(q, end[:n]), end[n:size],
-            LinearModel(matrix[:, :size], matrix[:, size:]))
+    linear = LinearModel(matrix[:, :size], matrix[:, size:])
+    _require_finite('dt', f'{dt:g} s', linear, end)
+    return model.integrate(q, end[:n]), end[n:size], linear

@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
-from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vector_of
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
     ForwardRateJacobians, ForwardRateTables)
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
@@ -113,7 +113,9 @@ class ForwardPartialDerivatives:
             self._product.call(q, v, tau, wrenches, dq, dv, dtau, a, out)
             return out
         both = np.empty((2, self._nv))
-        self._by_parameters.product(parameters, both, q, v, tau, wrenches, dq, dv, dtau)
+        kernels = self._by_parameters
+        kernels.product.call(q, v, tau, wrenches, dq, dv, dtau,
+                             vector_of(parameters, self._model, kernels.shapes), both)
         return both[1]
 
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
@@ -130,8 +132,10 @@ class ForwardPartialDerivatives:
             self._gradient.call(q, v, tau, wrenches, y, *result)
             return result
         by = np.empty((4, self._nv))
-        self._by_parameters.gradient(parameters, by, q, v, tau, wrenches, y)
-        return tuple.__new__(ForwardGradient, by)
+        kernels = self._by_parameters
+        kernels.gradient.call(q, v, tau, wrenches, y, by,
+                              vector_of(parameters, self._model, kernels.shapes))
+        return tuple.__new__(ForwardGradient, (by[0], by[1], by[2], by[3]))
 
     def gradient_product(
             self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, dq: ArrayLike,

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.partial_derivatives.inverse import (
     InverseJacobians, InversePartialDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
-from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vector_of
 from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import copied
@@ -109,12 +109,13 @@ class HybridPartialDerivatives:
         given (nv,) is the change of the prescribed accelerations and of the other forces.
         parameters is a change of model and wrenches, which counts as well.
         """
-        out = np.empty((2, self._model.nv))
-        self._by_parameters.product(
-            self._nothing if parameters is None else parameters, out, q, v,
-            self._mask(prescribed), self._copied('a', a), self._copied('tau', tau),
-            NO_WRENCHES if external is None else external, dq, dv, given)
-        return HybridProduct(*out)
+        out, kernels = np.empty((2, self._model.nv)), self._by_parameters
+        change = self._nothing if parameters is None else parameters
+        kernels.product.call(
+            q, v, self._mask(prescribed), self._copied('a', a), self._copied('tau', tau),
+            NO_WRENCHES if external is None else external, dq, dv, given,
+            vector_of(change, self._model, kernels.shapes), out)
+        return HybridProduct(out[0], out[1])
 
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
                  y: ArrayLike, external: ArrayLike | None = None, *,
@@ -126,10 +127,12 @@ class HybridPartialDerivatives:
         parameters.
         """
         a, tau, by = self._copied('a', a), self._copied('tau', tau), np.empty((5, self._model.nv))
-        self._by_parameters.gradient(
-            Parameters(self._model) if parameters is None else parameters, by, q, v,
-            self._mask(prescribed), a, tau, NO_WRENCHES if external is None else external, y)
-        return HybridGradient(a, tau, *by[:3])
+        kernels = self._by_parameters
+        result = Parameters(self._model) if parameters is None else parameters
+        kernels.gradient.call(
+            q, v, self._mask(prescribed), a, tau, NO_WRENCHES if external is None else external,
+            y, by, vector_of(result, self._model, kernels.shapes))
+        return HybridGradient(a, tau, by[0], by[1], by[2])
 
     @cached_property
     def _inverse(self) -> InversePartialDerivatives:

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.second import inverse_secon
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
-from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vector_of
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians, RateTables
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
@@ -113,7 +113,9 @@ class InversePartialDerivatives:
         if parameters is None:
             self._product.call(q, v, a, wrenches, dq, dv, da, out)
         else:
-            self._by_parameters.product(parameters, out, q, v, a, wrenches, dq, dv, da)
+            kernels = self._by_parameters
+            kernels.product.call(q, v, a, wrenches, dq, dv, da,
+                                 vector_of(parameters, self._model, kernels.shapes), out)
         return out
 
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
@@ -130,8 +132,10 @@ class InversePartialDerivatives:
             self._gradient.call(q, v, a, wrenches, y, *result)
             return result
         by = np.empty((3, self._nv))
-        self._by_parameters.gradient(parameters, by, q, v, a, wrenches, y)
-        return tuple.__new__(InverseGradient, by)
+        kernels = self._by_parameters
+        kernels.gradient.call(q, v, a, wrenches, y, by,
+                              vector_of(parameters, self._model, kernels.shapes))
+        return tuple.__new__(InverseGradient, (by[0], by[1], by[2]))
 
     def gradient_product(
             self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, dq: ArrayLike,

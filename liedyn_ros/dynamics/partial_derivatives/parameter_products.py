@@ -8,7 +8,6 @@
 
 """JVP and VJP of trees by all parameters: the kernels, bound to the tables of one model."""
 
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
     hybrid_products, parameter_products, parameters as kernels)
-from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, shapes_of, vector_of
+from liedyn_ros.dynamics.partial_derivatives.parameters import shapes_of
 from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments
 from liedyn_ros.dynamics.tree.constants import Constants
@@ -39,29 +38,22 @@ _KERNELS = {  # the state, the direction, the code of success, product and gradi
 
 class ParameterProducts:
     """
-    The JVP and the VJP of inverse, forward or hybrid dynamics by all parameters as well.
+    The kernels of inverse, forward or hybrid dynamics for the JVP and VJP by all parameters.
 
-    Both take the arguments of the kernel, and raise the errors of the dynamics, and LiedynError or
-    ShapeError for parameters of another kind or model.
+    product takes the state, the direction, the change of all parameters, and the result. gradient
+    takes the state, y, the rows of the result, and the gradient by parameters, which it writes.
+    Parameters are the vectors of vector_of with these shapes.
     """
 
     def __init__(self, constants: Constants, dynamics: str) -> None:
         """Bind the kernels of 'inverse', 'forward' or 'hybrid' to scratch buffers."""
-        self._model, self._shapes = constants.model, shapes_of(constants.model)
+        self.shapes = shapes_of(constants.model)
         state, direction, done, product, gradient = _KERNELS[dynamics]
         tables = constants.table, scratch_of(constants)
-        self._product = CheckedKernel(
-            Arguments(self._model, f'{state} {direction} parameters', done=done), product, *tables)
-        self._gradient = CheckedKernel(
-            Arguments(self._model, f'{state} y', done=done), gradient, *tables)
-
-    def product(self, change: Parameters, out: Array, *given: Any) -> None:
-        """Write the derivative along a direction and a change of the parameters."""
-        self._product.call(*given, vector_of(change, self._model, self._shapes), out)
-
-    def gradient(self, gradient: Parameters, by: Array, *given: Any) -> None:
-        """Write the gradient by the state into rows, and that by parameters into gradient."""
-        self._gradient.call(*given, by, vector_of(gradient, self._model, self._shapes))
+        self.product = CheckedKernel(Arguments(
+            constants.model, f'{state} {direction} parameters', done=done), product, *tables)
+        self.gradient = CheckedKernel(
+            Arguments(constants.model, f'{state} y', done=done), gradient, *tables)
 
 
 def scratch_of(constants: Constants) -> Array:

@@ -36,7 +36,8 @@ class Data:
     are in the frame of the body, about its origin. Copies and pickles have their own table.
 
     All methods raise ModelError for an unknown name, and LiedynError where the last call has not
-    computed the result.
+    computed the result. Wrenches and inertias of bodies fixed to the ground raise LiedynError: no
+    call computes the inertia of the ground.
     """
 
     def __init__(self, constants: Constants) -> None:
@@ -92,11 +93,7 @@ class Data:
 
         A body behind fixed joints has that of the first joint before it that moves.
         """
-        i = self._row(body, tables.WRENCHES)
-        if i == 0:
-            raise LiedynError(f'{body}: expected a body that a joint moves, got one that is fixed '
-                              'to the ground')
-        row = self.table[i]
+        row = self.table[self._moved(body, self._row(body, tables.WRENCHES))]
         if self._has(tables.ARTICULATED_INERTIAS):  # F = Ihat V' + Bhat (3.13)
             wrench = (_articulated(row) @ row[tables.ACCELERATION:tables.ACCELERATION + 6]
                       + row[tables.BIAS_WRENCH:tables.BIAS_WRENCH + 6])
@@ -106,17 +103,17 @@ class Data:
 
     def inertia(self, body: str) -> Array:
         """Return the 6 by 6 spatial inertia of all that is fixed to the link of a body."""
-        row = self.constants.row(body)
+        row = self._moved(body, self.constants.row(body))
         return self._in_body(body, rigid(self.constants.table[row], tables.INERTIA))
 
     def composite_inertia(self, body: str) -> Array:
         """Return the spatial inertia (6, 6) of a body's link and all after it, as if welded."""
-        row = self._row(body, tables.COMPOSITE_INERTIAS)
+        row = self._moved(body, self._row(body, tables.COMPOSITE_INERTIAS))
         return self._in_body(body, rigid(self.table[row], tables.COMPOSITE))
 
     def articulated_inertia(self, body: str) -> Array:
         """Return the articulated inertia (6, 6) of a body's link."""
-        row = self._row(body, tables.ARTICULATED_INERTIAS)
+        row = self._moved(body, self._row(body, tables.ARTICULATED_INERTIAS))
         return self._in_body(body, _articulated(self.table[row]))
 
     def _has(self, what: int) -> bool:
@@ -127,6 +124,13 @@ class Data:
         if not self._has(what):
             raise LiedynError(f'data of {body}: expected a successful call of {_CALLS[what]} '
                               'before, got another one or none')
+        return row
+
+    def _moved(self, body: str, row: int) -> int:
+        """Return the row of a body, or raise LiedynError where it is fixed to the ground."""
+        if row == 0:
+            raise LiedynError(f'{body}: expected a body that a joint moves, got one that is fixed '
+                              'to the ground')
         return row
 
     def _link_pose(self, i: int) -> Array:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
+from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite, require_no_mask
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.dynamics.algorithms.kernels.aba import REFUSED
 from liedyn_ros.model import configuration, Model
@@ -60,6 +60,8 @@ def output(out: Array | None, shape: tuple[int, ...]) -> Array:
 
 def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
     """Return which of (size,) are set, or raise ShapeError or LiedynError."""
+    if type(value) is not np.ndarray:
+        require_no_mask(name, value)
     array = np.asarray(value)
     if array.dtype is not _BOOL:
         raise LiedynError(f'{name}: expected an array of bool, got {array.dtype}')

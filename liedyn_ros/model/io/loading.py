@@ -11,12 +11,12 @@
 from collections.abc import Mapping
 import os
 from pathlib import Path
-from typing import Any
 
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.description import read_file, short
+from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.xacro_reader import expand, has_xacro
 from liedyn_ros.model.builder import STANDARD_GRAVITY
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
@@ -60,27 +60,14 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
     """
     Return the model of a xacro file, expanded with the arguments; the others as for load_urdf.
 
-    Raises DescriptionError, also where the Python package xacro is missing.
+    Raises DescriptionError, also where the Python package xacro is missing, and where it takes
+    more than the limits of common.xacro_reader.
     """
-    xacro = xacro_package()
-    if xacro is None:
+    if not has_xacro():
         raise DescriptionError(f'{path}: expected the Python package xacro, which expands .xacro '
                                'files (apt install ros-${ROS_DISTRO}-xacro), got none')
     try:
-        read_file(path)
-        text = xacro.process_file(str(path), mappings=dict(arguments or {})).toxml()
+        text = expand(path, arguments or {})
         return load_urdf(text, floating=floating, strict=strict, gravity=gravity)
     except DescriptionError as error:
         raise DescriptionError(f'{path}: {error}') from error
-    except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
-        raise DescriptionError(f'{path}: expected a file that xacro can expand, '
-                               f'got {type(error).__name__}: {error}') from error
-
-
-def xacro_package() -> Any:
-    """Return the Python package xacro, or None where it is missing; the first call imports it."""
-    try:
-        import xacro
-    except ImportError:
-        return None
-    return xacro

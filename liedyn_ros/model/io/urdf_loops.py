@@ -19,9 +19,10 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.constraints import CLOSURE_TYPES
-from liedyn_ros.model.geometry import axis_frame, perpendicular, pose, unit_axis
+from liedyn_ros.model.geometry import axis_frame, perpendicular, unit_axis
+from liedyn_ros.model.io.urdf_origin import origin
 
-_ZERO, _X = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)
+_X = 1.0, 0.0, 0.0
 _TYPES = {name: name for name, spec in CLOSURE_TYPES.items()
           if not (spec.has_pitch or spec.has_length)} | {
     'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical'}
@@ -48,14 +49,6 @@ def add_loops(robot: Element, builder: ModelBuilder) -> None:
                 placement_b=_side(constraint, 'child', kind))
     for coupling in robot.each('coupling'):
         _add_coupling(robot, coupling, builder)
-
-
-def origin(element: Element, tag: str = 'origin') -> Array:
-    """Return the pose (4, 4) of an element origin, the identity where there is none."""
-    found = element.optional(tag)
-    if found is None:
-        return pose()
-    return pose(found.numbers('xyz', 3, _ZERO), found.numbers('rpy', 3, _ZERO))
 
 
 def _type(element: Element) -> str:

@@ -21,7 +21,8 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.inertia import SpatialInertia, unphysical
-from liedyn_ros.model.io.urdf_loops import add_loops, origin
+from liedyn_ros.model.io.urdf_loops import add_loops
+from liedyn_ros.model.io.urdf_origin import origin
 from liedyn_ros.model.model import Model
 
 ROOT_JOINT = 'root_joint'

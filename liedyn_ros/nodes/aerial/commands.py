@@ -35,15 +35,18 @@ class AerialCommands:
     """
 
     def __init__(self, stream: Stream, machine: AerialManipulator, base_command: str,
+                 base_frame: str,
                  take: Callable[[str, int, Callable[[Simulation], None]], None],
                  refuse: Callable[[LiedynError], None]) -> None:
         """
         Subscribe on a stream; base_command is one of the parameter's choices.
 
+        base_frame: frame id of the base, in which a wrench is.
+
         `take` gets the topic and the stamp (ns) of a command, and the function that applies it to
         a simulation; it may raise LiedynError. `refuse` gets the reason.
         """
-        self._machine = machine
+        self._base_frame = base_frame
         self._take, self._refuse = take, refuse
         base_type, read = ((WrenchStamped, self._wrench) if base_command == BASE_WRENCH else
                            (JointState, self._rotors))
@@ -69,8 +72,8 @@ class AerialCommands:
         return lambda simulation: simulation.command_torques(torques)
 
     def _wrench(self, message: WrenchStamped) -> Callable[[Simulation], None]:
-        if message.header.frame_id != self._machine.base:
-            raise NameSetError(f'frame_id: expected {self._machine.base!r}, the body the wrench '
+        if message.header.frame_id != self._base_frame:
+            raise NameSetError(f'frame_id: expected {self._base_frame!r}, the body the wrench '
                                f'is on, got {message.header.frame_id!r}')
         wrench = conversions.from_wrench(message.wrench)
         return lambda simulation: simulation.command_wrench(wrench)

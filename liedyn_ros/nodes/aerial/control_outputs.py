@@ -26,8 +26,8 @@ class AerialControlOutputs:
     """The publishers and their reused messages, all with the stamp of their state."""
 
     def __init__(self, node: ManagedNode, machine: AerialManipulator, tree: TreeMessages,
-                 world_frame: str) -> None:
-        """Open the publishers."""
+                 world_frame: str, prefix: str) -> None:
+        """Open the publishers; prefix is put before the frame ids of bodies."""
         self._node, self._tree = node, tree
         self._publish_speeds, self._publish_torques = (
             node.open_publisher(JointState, topic).publish
@@ -40,8 +40,8 @@ class AerialControlOutputs:
         self._speeds = JointState(name=list(machine.rotors))
         self._torques = JointState(name=list(machine.joints))
         self._error = JointState(name=list(machine.model.coordinate_names))
-        self._state, self._reference = TreeState(), Odometry(child_frame_id='reference')
-        self._error.header.frame_id = machine.base
+        self._state, self._reference = TreeState(), Odometry(child_frame_id=f'{prefix}reference')
+        self._error.header.frame_id = prefix + machine.base
         self._reference.header.frame_id = world_frame
         self._reference.pose.pose = self._state.base_pose
         self._reference.twist.twist = self._state.base_twist

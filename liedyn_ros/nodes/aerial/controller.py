@@ -92,7 +92,10 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._states = StampedPair(Odometry, JointState)
         self._jumps = JumpDetector(JUMP_TOLERANCE)
-        self._outputs = AerialControlOutputs(self, self._machine, self._tree, self._world_frame)
+        prefix = parameters['frame_prefix']
+        self._base_frame = prefix + self._machine.base
+        self._outputs = AerialControlOutputs(
+            self, self._machine, self._tree, self._world_frame, prefix)
         stream = Stream(self)
         self._calls = InverseDynamicsCalls(self, stream, self._answered)
         self._start_over()
@@ -175,6 +178,8 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def _restart(self, reason: str) -> None:
         self.get_logger().warning(f'{reason}: the reference starts again')
+        self._calls.passed_over += (
+            (self._state is not None) + (self._calls.awaited_ns is not None))
         self._start_reference()
 
     def _act(self) -> None:
@@ -203,15 +208,17 @@ class AerialManipulatorControllerNode(ManagedNode):
             self._complain_of_calls('expected the service, found none', 'service')
 
     def _require_frame(self, odometry: Odometry) -> None:
-        if odometry.header.frame_id != self._world_frame:
-            raise NameSetError(f'frame_id: expected {self._world_frame!r}, '
-                               f'got {odometry.header.frame_id!r}')
+        for name, expected, given in (
+                ('frame_id', self._world_frame, odometry.header.frame_id),
+                ('child_frame_id', self._base_frame, odometry.child_frame_id)):
+            if given != expected:
+                raise NameSetError(f'{name}: expected {expected!r}, got {given!r}')
 
     def _query(
             self, odometry: Odometry, joints: JointState) -> tuple[DynamicsQuery, JointOrder]:
         stamp_ns = conversions.nanoseconds(odometry.header.stamp)
         state = TreeState(
-            child_frame_id=odometry.child_frame_id, base_pose=odometry.pose.pose,
+            child_frame_id=self._machine.base, base_pose=odometry.pose.pose,
             base_twist=odometry.twist.twist, joint_names=joints.name,
             positions=joints.position, velocities=joints.velocity)
         q, v, order = self._tree.read_state(state)

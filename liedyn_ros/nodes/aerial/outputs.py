@@ -22,7 +22,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.model import to_urdf
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.tf import has_listeners, open_broadcaster
+from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import LATCHED
@@ -32,8 +32,12 @@ class AerialOutputs:
     """The publishers and their reused messages; odometry and joint states have one stamp."""
 
     def __init__(self, node: ManagedNode, machine: AerialManipulator, world_frame: str,
-                 with_clock: bool) -> None:
-        """Open the publishers. Raises DescriptionError for a model that URDF cannot describe."""
+                 prefix: str, *, with_clock: bool) -> None:
+        """
+        Open the publishers; prefix is put before the frame ids of bodies.
+
+        Raises DescriptionError for a model that URDF cannot describe.
+        """
         self._node, self._description = node, String(data=to_urdf(machine.model))
         self._tree = TreeMessages(machine.model)
         self._states = (node.open_publisher(Odometry, 'odometry'),
@@ -47,17 +51,17 @@ class AerialOutputs:
         self._publish_diagnostics = node.open_publisher(DiagnosticArray, '/diagnostics').publish
         self._state, self._odometry, self._joints = TreeState(), Odometry(), JointState()
         self._odometry.header.frame_id = world_frame
-        self._odometry.child_frame_id = machine.base
+        self._odometry.child_frame_id = prefix + machine.base
         self._odometry.pose.pose = self._state.base_pose
         self._odometry.twist.twist = self._state.base_twist
         self._joints.name = list(machine.joints)
-        self._broadcaster = open_broadcaster(node)
+        self.transforms = Transforms(node)
         self._parents = [-1 if joint.parent is None else machine.model.body_index(joint.parent)
                          for joint in machine.model.joint_list]
-        self._transforms = [
-            TransformStamped(child_frame_id=joint.child) for joint in machine.model.joint_list]
-        for transform, joint in zip(self._transforms, machine.model.joint_list):
-            transform.header.frame_id = joint.parent or world_frame
+        self._frames = [TransformStamped(child_frame_id=prefix + joint.child)
+                        for joint in machine.model.joint_list]
+        for frame, joint in zip(self._frames, machine.model.joint_list):
+            frame.header.frame_id = prefix + joint.parent if joint.parent else world_frame
 
     def describe(self) -> None:
         """Publish the robot model for RViz once, latched."""
@@ -83,18 +87,11 @@ class AerialOutputs:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publish_diagnostics(message)
 
-    @property
-    def wants_transforms(self) -> bool:
-        """Return whether there is a TF here, and someone listens to it."""
-        return self._broadcaster is not None and has_listeners(self._broadcaster)
-
     def broadcast(self, stamp_ns: int, poses: Array) -> None:
         """Send the pose of every body in its parent, from their poses (B, 4, 4) in the world."""
-        if self._broadcaster is None:
-            return
         stamp = conversions.stamp_of(stamp_ns)
         above = np.concatenate((poses, np.eye(4)[None]))[self._parents]
-        for transform, pose in zip(self._transforms, se3.compose(se3.inverse(above), poses)):
+        for transform, pose in zip(self._frames, se3.compose(se3.inverse(above), poses)):
             transform.header.stamp = stamp
             conversions.to_transform(pose, transform.transform)
-        self._broadcaster.sendTransform(self._transforms)
+        self.transforms.send(self._frames)

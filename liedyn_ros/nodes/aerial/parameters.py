@@ -17,6 +17,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Gains
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
+from liedyn_ros.ros.messages.tf import TF_RATE
 from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
 
 MODEL = 'aerial_manipulator.yaml'
@@ -31,7 +32,9 @@ _START = _REFERENCE.at(0.0).q.tolist()
 MACHINE = (
     Parameter('model_file', MODEL, 'path of the model of the machine, with '
               "its rotors (YAML); a bare name is one of the package's config folder"),
-    Parameter('world_frame', 'world', 'frame id of the ground'),
+    Parameter('world_frame', 'world', 'frame id of the ground, which several machines may share'),
+    Parameter('frame_prefix', '', 'put before the frame ids of bodies, so that those of several '
+              'machines differ; the launch file gives its namespace and a slash'),
     MAX_AGE,
 )
 
@@ -51,8 +54,7 @@ SIMULATOR = MACHINE + (
     Parameter('joint_lag', 0.0, 'the same for the joint torques', 's', least=0.0, most=10.0),
     Parameter('publish_rate', 250.0, 'odometry and joint states a second', 'Hz', least=1.0,
               most=1000.0),
-    Parameter('tf_rate', 50.0, 'rate of the transforms of all bodies on /tf, where tf2_ros is '
-              'installed; 0 for none', 'Hz', least=0.0, most=1000.0, run_time=True),
+    TF_RATE,
 ) + TIME
 
 CONTROLLER = MACHINE + (

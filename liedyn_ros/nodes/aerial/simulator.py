@@ -61,10 +61,12 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
         self._configuration = self._machine.model.check_configuration(
             start_of(parameters, self._machine))
         self._outputs = AerialOutputs(
-            self, self._machine, parameters['world_frame'], parameters['publish_clock'])
+            self, self._machine, parameters['world_frame'], parameters['frame_prefix'],
+            with_clock=parameters['publish_clock'])
         stream = Stream(self)
         AerialCommands(
-            stream, self._machine, parameters['base_command'], self._command, self.refuse)
+            stream, self._machine, parameters['base_command'],
+            parameters['frame_prefix'] + self._machine.base, self._command, self.refuse)
         self.open_simulation(stream, parameters['publish_rate'])
 
     def activate(self) -> None:
@@ -75,12 +77,10 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
     def parameters_changed(self) -> None:
         """Take over the parameters that may change at run time."""
         super().parameters_changed()
-        rate = self.parameters['tf_rate']
-        self._tf_period_ns = round(1e9 / rate) if rate > 0.0 else None
+        self._outputs.transforms.set_rate(self.parameters['tf_rate'])
 
     def new_simulation(self) -> Simulation:
         """Return a vehicle at its start."""
-        self._broadcast_ns = 0
         return Simulation(
             self._machine, self._configuration, 1.0 / self.parameters['integration_rate'],
             Lags(self.parameters['rotor_lag'], self.parameters['joint_lag']))
@@ -88,10 +88,7 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
     def publish_state(self, stamp_ns: int) -> None:
         """Publish odometry and joint states, and TF when it is due and heard."""
         self._outputs.publish(stamp_ns, self.simulation.q, self.simulation.v)
-        if (self._tf_period_ns is not None
-                and stamp_ns - self._broadcast_ns >= self._tf_period_ns
-                and self._outputs.wants_transforms):
-            self._broadcast_ns = stamp_ns
+        if self._outputs.transforms.are_due(stamp_ns):
             self._outputs.broadcast(stamp_ns, self.simulation.poses())
 
     def publish_pace(self, status: DiagnosticStatus) -> None:

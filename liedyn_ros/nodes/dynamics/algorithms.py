@@ -116,6 +116,7 @@ class LoopAlgorithms:
     def __init__(self, model: Model, *, dissipation: bool) -> None:
         """Lay out the tables and begin to compile."""
         self._dynamics = ConstrainedDynamics(model, dissipation=dissipation)
+        self._dissipation = dissipation
         self._lock = Lock()  # the tables serve one thread at a time
         self._warm = start_warm_up(warm_up_loops)
 
@@ -141,6 +142,11 @@ class LoopAlgorithms:
         with self.ready() as dynamics:
             return dynamics.mobility
 
+    def another(self) -> ConstrainedDynamics:
+        """Return dynamics with tables of their own, for work that would hold the others long."""
+        require_warm(self._warm)
+        return ConstrainedDynamics(self._dynamics.model, dissipation=self._dissipation)
+
     @contextmanager
     def ready(self) -> Iterator[ConstrainedDynamics]:
         """Hold the dynamics for a thread, or raise LiedynError while they are being compiled."""
@@ -153,7 +159,7 @@ def require_warm(warm: 'Future[None]') -> None:
     """Raise LiedynError while kernels are being compiled."""
     if not warm.done():
         raise LiedynError('expected the compiled kernels of this model, got a request while '
-                          'they are being compiled; ask again in half a minute')
+                          'they are being compiled; ask again in a minute')
     warm.result()
 
 

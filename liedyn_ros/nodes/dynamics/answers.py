@@ -17,12 +17,12 @@ from liedyn_interfaces.msg import (
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion, Linearize
 import numpy as np
 
+from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import require_finite
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT, require_digits
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
-from liedyn_ros.model.io.loading import xacro_package
 from liedyn_ros.nodes.dynamics.algorithms import (
     Algorithms, Compute, LoopAlgorithms, Result, TreeAlgorithms, warm_up_loops)
 from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
@@ -30,6 +30,8 @@ from liedyn_ros.nodes.dynamics.linear_models import handle_linearize
 from liedyn_ros.nodes.dynamics.reading import QueryReader
 from liedyn_ros.nodes.dynamics.writing import write_description, write_result
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
+
+MAX_ROWS = 1000  # of M and C
 
 
 class DynamicsAnswers:
@@ -77,6 +79,9 @@ class DynamicsAnswers:
             self, request: EquationsOfMotion.Request,
             response: EquationsOfMotion.Response) -> None:
         """Find the matrices of the equations of motion at a state."""
+        if self.model.nv > MAX_ROWS:
+            raise LimitError(f'model: expected at most {MAX_ROWS} velocity coordinates for '
+                             f'matrices, got {self.model.nv}')
         q, v, _ = self._messages.read_state(request.state)
         try:
             mass = self._dynamics.mass_matrix(q)
@@ -93,10 +98,12 @@ class DynamicsAnswers:
         response.mass_matrix, response.coriolis_matrix = doubles(mass), doubles(coriolis)
         response.gravity, response.resistance = doubles(gravity), doubles(resistance)
 
-    def linearize(self, request: Linearize.Request, response: Linearize.Response) -> None:
-        """Find linear models about states."""
-        handle_linearize(
-            self._dynamics, self._algorithms, self._messages, request, response)
+    def linearize(self, request: Linearize.Request, response: Linearize.Response,
+                  budget: Budget) -> None:
+        """Find linear models about states, also for the goal and the result of the action."""
+        dynamics = (self._algorithms.another() if isinstance(self._algorithms, LoopAlgorithms)
+                    else self._dynamics)
+        handle_linearize(dynamics, self._messages, request, response, budget)
 
     def describe_model(
             self, _: DescribeModel.Request, response: DescribeModel.Response) -> None:
@@ -134,8 +141,7 @@ def _compute_spatial(base: FloatingBase, compute: Compute, x: Inputs) -> Result:
 
 
 def warm_up() -> None:
-    """Compile the kernels or load them from the cache, on a pendulum; import the readers."""
-    xacro_package()
+    """Compile the kernels or load them from the cache, on a pendulum."""
     builder = ModelBuilder('pendulum')
     builder.add_body('bob', SpatialInertia(1.0, (0.0, 0.0, -1.0), np.zeros((3, 3))))
     builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))
@@ -150,4 +156,4 @@ def warm_up() -> None:
             handle(DynamicsQuery(state=state, **{name: given[name]}), DynamicsAnswer())
     answers.equations_of_motion(
         EquationsOfMotion.Request(state=state), EquationsOfMotion.Response())
-    answers.linearize(Linearize.Request(states=[state]), Linearize.Response())
+    answers.linearize(Linearize.Request(states=[state]), Linearize.Response(), Budget())

@@ -20,8 +20,8 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, No
 from liedyn_ros.dynamics import Names
 from liedyn_ros.dynamics.constrained import LEAST_TORQUE
 from liedyn_ros.lie.so3 import PRINTED
+from liedyn_ros.ros.messages.conversions import POSE_FIELDS
 
-POSE = tuple(f'position.{axis}' for axis in 'xyz') + tuple(f'orientation.{i}' for i in 'xyzw')
 TWIST = tuple(f'{part}.{axis}' for part in ('angular', 'linear') for axis in 'xyz')
 WRENCH = tuple(f'{part}.{axis}' for part in ('torque', 'force') for axis in 'xyz')
 
@@ -69,7 +69,7 @@ def _labelled(names: Names, x: Inputs) -> Iterator[tuple[str, float]]:
     model = names.model
     for joint in model.joint_list:
         for i, number in enumerate(x.q[joint.q_slice]):
-            yield (f'base_pose.{POSE[i]}' if joint is names.base
+            yield (f'base_pose.{POSE_FIELDS[i]}' if joint is names.base
                    else f'position of {joint.name}'), float(number)
     yield from zip(_coordinates(names, 'base_twist', TWIST, 'velocity'), x.v.tolist())
     for k, (a, tau) in enumerate(zip(np.atleast_2d(x.a), np.atleast_2d(x.tau))):

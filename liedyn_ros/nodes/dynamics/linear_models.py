@@ -8,12 +8,15 @@
 
 """The request for linear models about states, of a tree or with its loops closed."""
 
+from collections.abc import Callable
 import time
 
+from liedyn_interfaces.action import Linearize as LinearizeAction
 from liedyn_interfaces.msg import LinearModel as LinearModelMessage
 from liedyn_interfaces.srv import Linearize
 import numpy as np
 
+from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
@@ -21,27 +24,61 @@ from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDy
 from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained)
 from liedyn_ros.dynamics.linearization.trees import linearize, LinearModel, transition
-from liedyn_ros.nodes.dynamics.algorithms import Algorithms, LoopAlgorithms
 from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
+from liedyn_ros.ros.node.goals import Watch
 
 MAX_STATES = 1000
 MAX_STEP = 10.0  # s
+MAX_COORDINATES = 300  # of velocity
+MAX_NUMBERS = 10_000_000  # of A and B, of all models
+MAX_EVALUATIONS = 100_000  # of the motions of a request
+MAX_SECONDS = 10.0  # of a request
+GOAL_SECONDS, MAX_GOAL_SECONDS = 3600.0, 86400.0  # of a goal, unless it says so, and at most
 
 
-def handle_linearize(dynamics: Dynamics, algorithms: Algorithms, messages: TreeMessages,
-                     request: Linearize.Request, response: Linearize.Response) -> None:
-    """Fill in the response, or raise LiedynError that names the wrong field and write nothing."""
-    _require_sizes(request)
+def service_budget(require_active: Callable[[], object]) -> Budget:
+    """Return the bounds of a request, which ends too where require_active raises an error."""
+    def look(_: float) -> None:
+        require_active()
+
+    return Budget(evaluations=MAX_EVALUATIONS, seconds=MAX_SECONDS, watch=look)
+
+
+def goal_budget(goal: LinearizeAction.Goal, watch: Watch) -> Budget:
+    """Return the bounds of a goal, with what watches it; raise LimitError for its time_limit."""
+    if not 0.0 <= goal.time_limit <= MAX_GOAL_SECONDS:  # nor a NaN
+        raise LimitError(f'time_limit: expected 0 to {MAX_GOAL_SECONDS:g} s, '
+                         f'got {goal.time_limit}')
+
+    def look(done: float) -> None:
+        watch(lambda: LinearizeAction.Feedback(
+            progress=done, states_done=budget.part, elapsed=budget.seconds))
+
+    budget = Budget(seconds=goal.time_limit or GOAL_SECONDS, watch=look)
+    return budget
+
+
+def handle_linearize(dynamics: Dynamics | ConstrainedDynamics, messages: TreeMessages,
+                     request: Linearize.Request, response: Linearize.Response,
+                     budget: Budget) -> None:
+    """
+    Fill in the response, or raise LiedynError that names the wrong field and write nothing.
+
+    Request and response are those of the service, or the goal and the result of the action.
+    """
+    _require_sizes(request, messages.model.nv)
     external = messages.read_external(request.external, 1)
     models, spent = [], 0.0
     for k, state in enumerate(request.states):
         try:
+            budget.begin(k, len(request.states))
             q, v, order = messages.read_state(state)
             given = None if not request.efforts else messages.read_efforts(
                 [request.efforts[k]], order, 1)
             begin = time.perf_counter()
-            found, tau, a = _model(dynamics, algorithms, messages, request, q, v, given, external)
+            found, tau, a = _model(
+                dynamics, messages, request, q, v, given, external, budget)
             spent += time.perf_counter() - begin
         except LiedynError as error:
             raise type(error)(f'states[{k}]: {error}') from error
@@ -55,10 +92,14 @@ def handle_linearize(dynamics: Dynamics, algorithms: Algorithms, messages: TreeM
     response.models, response.solve_time = models, spent
 
 
-def _require_sizes(request: Linearize.Request) -> None:
+def _require_sizes(request: Linearize.Request, nv: int) -> None:
     count, efforts = len(request.states), len(request.efforts)
-    if not 0 < count <= MAX_STATES:
-        raise ShapeError(f'states: expected 1 to {MAX_STATES}, got {count}')
+    if nv > MAX_COORDINATES:
+        raise LimitError(f'model: expected at most {MAX_COORDINATES} velocity coordinates for '
+                         f'linear models, got {nv}')
+    most = min(MAX_STATES, MAX_NUMBERS // max(6 * nv * nv, 1))
+    if not 0 < count <= most:
+        raise ShapeError(f'states: expected 1 to {most}, got {count}')
     if efforts not in (0, count):
         raise ShapeError(f'efforts: expected one for each of {count} states, or none, '
                          f'got {efforts}')
@@ -68,24 +109,24 @@ def _require_sizes(request: Linearize.Request) -> None:
         raise LimitError('step: expected above 0 s with follow_motion, got 0')
 
 
-def _model(dynamics: Dynamics, algorithms: Algorithms, messages: TreeMessages,
+def _model(dynamics: Dynamics | ConstrainedDynamics, messages: TreeMessages,
            request: Linearize.Request, q: Array, v: Array, given: Array | None,
-           external: Array | None) -> tuple[LinearModel, Array, Array]:
+           external: Array | None, budget: Budget) -> tuple[LinearModel, Array, Array]:
     """Return the model, and the efforts and accelerations at its state."""
     zero = np.zeros(messages.model.nv)
     try:
-        if isinstance(algorithms, LoopAlgorithms):
-            with algorithms.ready() as closed:
-                tau, a = _closed_efforts(closed, q, v, given, external)
-                if request.follow_motion:
-                    return constrained_transition(
-                        closed, q, v, request.step, tau, external)[2], tau, a
-                continuous = linearize_constrained(closed, q, v, tau, external)
+        if isinstance(dynamics, ConstrainedDynamics):
+            tau, a = _closed_efforts(dynamics, q, v, given, external)
+            if request.follow_motion:
+                return constrained_transition(
+                    dynamics, q, v, request.step, tau, external, budget=budget)[2], tau, a
+            continuous = linearize_constrained(dynamics, q, v, tau, external)
         else:
             tau = dynamics.inverse(q, v, zero, external) if given is None else given
             a = zero if given is None else dynamics.forward(q, v, tau, external)
             if request.follow_motion:
-                return transition(dynamics, q, v, request.step, tau, external)[2], tau, a
+                return transition(
+                    dynamics, q, v, request.step, tau, external, budget=budget)[2], tau, a
             continuous = linearize(dynamics, q, v, tau, external)
     except LiedynError as error:
         known = np.full(zero.shape, given is None)

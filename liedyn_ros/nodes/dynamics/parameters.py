@@ -6,22 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The parameters of the dynamics server, in the order of its page's table, and their model."""
+"""The parameters of the dynamics server, in the order of its page's table."""
 
-from collections.abc import Mapping
-from pathlib import Path
-import re
-import shlex
-from typing import Any
-import warnings
-
-from liedyn_ros.common.description import read_file
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
-from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
-from liedyn_ros.model import annotate, load_model, load_urdf, Model
 from liedyn_ros.ros.node.parameters import Parameter
-from liedyn_ros.stewart import load_geometry, platform_model, StewartGeometry
 
 MODEL = (
     Parameter('model_file', '', 'path of the model: a .yaml, .urdf or .xacro file, or '
@@ -48,74 +35,3 @@ DYNAMICS_SERVER = MODEL + (
               'loops too; with closed loops they are held always', run_time=True),
 )
 SOURCES = ('model_file', 'robot_description')
-_URDF_OPTIONS = ('floating', 'strict', 'gravity')
-_LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
-_DEFAULTS = {parameter.name: parameter.default for parameter in MODEL}
-
-
-def read_model(values: Mapping[str, Any], description: str | None) -> Model | None:
-    """
-    Return the model that parameters of these values name, else that of the topic's description.
-
-    A Stewart platform is the one with its loops. Raises and returns None as read_machine does.
-    """
-    machine = read_machine(values, description)
-    return platform_model(machine) if isinstance(machine, StewartGeometry) else machine
-
-
-def read_machine(
-        values: Mapping[str, Any], description: str | None) -> Model | StewartGeometry | None:
-    """
-    Return the machine that these parameters name, else the model of the topic's description.
-
-    Return None where there is neither. Raises LiedynError where it cannot be read, and where an
-    option of URDFs is set for a YAML file. A reader's warnings are in the model.
-    """
-    file, text = (values[name] for name in SOURCES)
-    if file and text:
-        raise DescriptionError('model_file and robot_description: expected one of them, got both')
-    options = {name: values[name] for name in _URDF_OPTIONS if values[name] != _DEFAULTS[name]}
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', DescriptionWarning)
-        if file:
-            path = _path(file)
-            if _of_platform(path) and not (options or values['loops_file']):
-                return load_geometry(path)
-            model = load_model(path, arguments=named_values(
-                'xacro_arguments', values['xacro_arguments']), **options)
-            return _annotated(model, values['loops_file'])
-        urdf = text or description
-        if urdf is None:
-            return None
-        if not urdf.removeprefix(BYTE_ORDER_MARK).lstrip().startswith('<'):
-            raise DescriptionError('robot_description: expected the text of a URDF, which starts '
-                                   f"with '<', got {urdf[:40]!r}")
-        return _annotated(load_urdf(urdf, **options), values['loops_file'])
-
-
-def _of_platform(path: str | Path) -> bool:
-    """Return whether a file is the geometry of a platform: a YAML file with legs."""
-    try:
-        return Path(path).suffix in ('.yaml', '.yml') and bool(_LEGS.search(read_file(path)))
-    except DescriptionError:  # the reader of models raises it with the path
-        return False
-
-
-def _annotated(model: Model, loops_file: str) -> Model:
-    return annotate(model, _path(loops_file)) if loops_file else model
-
-
-def _path(file: str) -> str | Path:
-    return config_file(file) if Path(file).name == file else file
-
-
-def named_values(parameter: str, text: str) -> dict[str, str]:
-    """Return the values of a text such as 'prefix:=left_ reach:=3'; a value may be quoted."""
-    try:
-        parts = [part.partition(':=') for part in shlex.split(text)]
-    except ValueError as error:  # a quotation mark without its partner
-        raise DescriptionError(f'{parameter}: expected name:=value, got {error}') from error
-    for name, separator, _ in parts:
-        if not (name and separator):
-            raise DescriptionError(f'{parameter}: expected name:=value, got {name!r}')
-    return {name: value for name, _, value in parts}

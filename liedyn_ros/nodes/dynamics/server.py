@@ -8,31 +8,37 @@
 
 """The node that serves the dynamics of a tree, or of loops, by services and by topics."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from functools import partial
 import traceback
 from typing import Any
 
+from liedyn_interfaces.action import Linearize as LinearizeAction
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion, Linearize
-from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.msg import Parameter as ParameterMessage, SetParametersResult
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import String
 
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import BudgetError, LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, read_machine, SOURCES
+from liedyn_ros.nodes.dynamics.linear_models import goal_budget, service_budget
+from liedyn_ros.nodes.dynamics.machines import read_machine
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
+from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.node.threads import prepare_parameters, ReadAhead
 from liedyn_ros.ros.qos import DEPTH, LATCHED
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
-Handler = Callable[[DynamicsAnswers, Any, Any], None]
-ALGORITHMS: dict[str, Handler] = {
-    'inverse_dynamics': DynamicsAnswers.inverse, 'forward_dynamics': DynamicsAnswers.forward,
-    'hybrid_dynamics': DynamicsAnswers.hybrid}
+ALGORITHMS = {  # services, and the methods of DynamicsAnswers
+    'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'hybrid_dynamics': 'hybrid'}
 
 
 class DynamicsServerNode(ManagedNode):
@@ -40,8 +46,9 @@ class DynamicsServerNode(ManagedNode):
     Queries in, answers out.
 
     The services exist in every state, so a caller learns why there is no answer. The topics exist
-    while the node is configured. Separate streams answer queries; the executor answers rare
-    requests. Of queries on topics that wait, the newest of each publisher is answered.
+    while the node is configured. Separate streams answer queries and requests that take long; the
+    executor answers the others, and reads models in a thread. Of queries on topics that wait, the
+    newest of each publisher is answered.
     """
 
     warm_up = staticmethod(warm_up)
@@ -51,33 +58,45 @@ class DynamicsServerNode(ManagedNode):
         self._answers: DynamicsAnswers | None = None
         self._description: str | None = None  # of the topic
         self._next: DynamicsAnswers | None = None
+        self._latest: String | None = None  # of the descriptions that came
+        self._models = ReadAhead(self, self._read)
         super().__init__('dynamics_server', DYNAMICS_SERVER, **options)
 
     def prepare(self) -> None:
         """Open the services."""
         self.add_on_set_parameters_callback(self._judge_model)
+        prepare_parameters(self, self._read_parameters)
         stream = Stream(self, name='services')
-        for name, handler in ALGORITHMS.items():
-            stream.open_service(Dynamics, f'~/{name}', partial(self._serve_query, handler))
+        for name, method in ALGORITHMS.items():
+            stream.open_service(Dynamics, f'~/{name}', partial(self._serve_query, method))
         stream.start()
-        for service, name, handler in (
-                (EquationsOfMotion, 'equations_of_motion', DynamicsAnswers.equations_of_motion),
-                (Linearize, 'linearize', DynamicsAnswers.linearize),
-                (DescribeModel, 'describe_model', DynamicsAnswers.describe_model)):
-            self.open_service(service, f'~/{name}', partial(self._serve, handler))
+        slow = Stream(self, name='slow_services', guarded=False)
+        slow.open_service(Linearize, '~/linearize', self._linearize)
+        slow.start()
+        GoalServer(self, LinearizeAction, '~/linearize', self._work_on_goal)
+        for service, name in ((EquationsOfMotion, 'equations_of_motion'),
+                              (DescribeModel, 'describe_model')):
+            self.open_service(service, f'~/{name}', partial(self._serve, name))
+
+    def read_ahead(self) -> Future[Any] | None:
+        """Begin to read the model in a thread."""
+        return self._models.begin(self._values({}), self._description)
 
     def configure(self) -> None:
-        """Read the model if there is one yet, open the topics."""
+        """Take the model if there is one yet, open the topics."""
         self.on_close(self._forget)
-        answers = self._read({}, self._description)
+        answers = self._models.take(self._values({}), self._description)
         for kernels in answers.warm_ups if answers is not None else ():
             self.require_kernels(kernels)
+        self._models.forget()
         self._adopt(answers)
-        self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
+        self.open_subscription(  # in a group of its own, as it awaits what it reads
+            String, 'robot_description', self._take_description, LATCHED,
+            callback_group=ReentrantCallbackGroup())
         stream = Stream(self, name='topics')
         StreamDiagnostics(self, stream, 'queries')
-        for name, handler in ALGORITHMS.items():
-            self._open_topics(stream, name, handler)
+        for name, method in ALGORITHMS.items():
+            self._open_topics(stream, name, method)
         stream.start()
 
     def parameters_changed(self) -> None:
@@ -86,9 +105,9 @@ class DynamicsServerNode(ManagedNode):
 
     def _forget(self) -> None:
         """Forget the model."""
-        self._answers = self._description = None
+        self._answers = self._description = self._latest = None
 
-    def _open_topics(self, stream: Stream, name: str, handler: Handler) -> None:
+    def _open_topics(self, stream: Stream, name: str, method: str) -> None:
         """Open the topics of one algorithm; of each publisher's queries that wait, the newest."""
         publisher = self.open_publisher(DynamicsAnswer, f'~/{name}/answer')
 
@@ -97,23 +116,31 @@ class DynamicsServerNode(ManagedNode):
                 self.complain(f'{name}/query: no answer; {self._why_inactive()}')
             elif publisher.get_subscription_count():
                 publisher.publish(self.answer(
-                    partial(self._answer_query, handler), query, DynamicsAnswer()))
+                    partial(self._answer_query, method), query, DynamicsAnswer()))
 
         stream.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH, newest_only=True)
 
     def _serve_query(
-            self, handler: Handler, request: Dynamics.Request,
-            response: Dynamics.Response) -> None:
-        self._answer_query(handler, request.query, response.answer)
+            self, method: str, request: Dynamics.Request, response: Dynamics.Response) -> None:
+        self._answer_query(method, request.query, response.answer)
 
-    def _answer_query(
-            self, handler: Handler, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
+    def _answer_query(self, method: str, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         answer.header.stamp, answer.request_id = query.header.stamp, query.request_id
-        self._serve(handler, query, answer)
+        self._serve(method, query, answer)
 
-    def _serve(self, handler: Handler, request: Any, response: Any) -> None:
-        handler(self._ready(), request, response)
+    def _serve(self, method: str, request: Any, response: Any, *further: Any) -> None:
+        getattr(self._ready(), method)(request, response, *further)
         response.success = True
+
+    def _linearize(self, request: Linearize.Request, response: Linearize.Response) -> None:
+        try:
+            self._serve('linearize', request, response, service_budget(self._ready))
+        except BudgetError as error:
+            raise BudgetError(f'{error}; a goal of the action linearize may take more') from error
+
+    def _work_on_goal(self, goal: LinearizeAction.Goal, result: LinearizeAction.Result,
+                      watch: Watch) -> None:
+        self._serve('linearize', goal, result, goal_budget(goal, watch))
 
     def _ready(self) -> DynamicsAnswers:
         if not self.active:
@@ -132,13 +159,30 @@ class DynamicsServerNode(ManagedNode):
             state += ' yet: its kernels are being compiled'
         return f'expected the node to be active, got {state}'
 
-    def _read(self, changed: Mapping[str, Any], description: str | None) -> DynamicsAnswers | None:
+    def _values(self, changed: Mapping[str, Any]) -> dict[str, Any]:
+        return {p.name: changed.get(p.name, self.parameters[p.name]) for p in DYNAMICS_SERVER}
+
+    @asynccontextmanager
+    async def _read_parameters(
+            self, parameters: Sequence[ParameterMessage]) -> AsyncIterator[None]:
+        """Read the model of new parameters in a thread before they are judged."""
+        try:
+            changed = _accepted(map(RosParameter.from_parameter_msg, parameters))
+        except LiedynError:  # the judge raises it again
+            changed = {}
+        if not (changed and self.configured):
+            yield
+            return
+        async with self._models.ahead(self._values(changed), self._description):
+            yield
+
+    def _read(
+            self, values: Mapping[str, Any], description: str | None) -> DynamicsAnswers | None:
         """
-        Return the answers of the model of the parameters with changes, or of a description.
+        Return the answers of the model of values of the parameters, or of a description.
 
         Raises LiedynError, whatever a file or text holds, and changes nothing.
         """
-        values = {p.name: changed.get(p.name, self.parameters[p.name]) for p in DYNAMICS_SERVER}
         try:
             machine = read_machine(values, description)
             return None if machine is None else answers_about(
@@ -158,29 +202,38 @@ class DynamicsServerNode(ManagedNode):
         for warning in model.warnings if model else ():
             self.get_logger().warning(warning)
 
-    def _take_description(self, message: String) -> None:
+    async def _take_description(self, message: String) -> None:
         """Keep the topic's model if it can be read; serve it unless the parameters name one."""
-        try:
-            answers = self._read(dict.fromkeys(SOURCES, ''), message.data)
-        except LiedynError as error:
-            self.complain(f'{error}; the model stays as it was')
-            return
-        self._description = message.data
-        if not any(self.parameters[name] for name in SOURCES):
-            self._adopt(answers)
+        self._latest, values = message, self._values(dict.fromkeys(SOURCES, ''))
+        async with self._models.ahead(values, message.data):
+            if self._latest is not message:  # a newer one came, or the node was cleaned up
+                return
+            try:
+                answers = self._models.take(values, message.data)
+            except LiedynError as error:
+                self.complain(f'{error}; the model stays as it was')
+                return
+            self._description = message.data
+            if not any(self.parameters[name] for name in SOURCES):
+                self._adopt(answers)
 
     def _judge_model(self, changes: Sequence[RosParameter]) -> SetParametersResult:
         """Refuse a change of parameters by which no model can be read."""
-        known = {parameter.name: parameter for parameter in DYNAMICS_SERVER}
         self._next = None
         try:
-            changed = {change.name: known[change.name].accept(change.value)
-                       for change in changes if change.name in known}
+            changed = _accepted(changes)
             if changed and self.configured:
-                self._next = self._read(changed, self._description)
+                self._next = self._models.take(self._values(changed), self._description)
         except LiedynError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
+
+
+def _accepted(changes: Iterable[RosParameter]) -> dict[str, Any]:
+    """Return the values of the node's own parameters; raise LiedynError for a wrong one."""
+    known = {parameter.name: parameter for parameter in DYNAMICS_SERVER}
+    return {change.name: known[change.name].accept(change.value)
+            for change in changes if change.name in known}
 
 
 def main(args: Sequence[str] | None = None) -> None:

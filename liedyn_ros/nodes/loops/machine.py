@@ -24,7 +24,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.joints import GROUND
 from liedyn_ros.nodes.dynamics.algorithms import two_bars
-from liedyn_ros.nodes.dynamics.parameters import named_values
+from liedyn_ros.nodes.dynamics.machines import named_values
 from liedyn_ros.ros.messages.packed import JointReadings
 
 NOTHING: Array = np.empty(0)  # a field that a message leaves out
@@ -98,7 +98,8 @@ class LoopedMachine:
         self._v = np.array([joint.vi for joint in single], dtype=np.int64)
         self.names = [joint.name for joint in single]
         self._measured = [self.names.index(name) for name in self.measured]
-        self._effort = np.array([math.nan if joint.actuated else 0.0 for joint in single])
+        self._all_efforts = all(
+            joint.name in self.measured for joint in single if joint.actuated)
 
     def read(self, readings: JointReadings, accelerations: Array = NOTHING) -> LoopSample:
         """
@@ -128,7 +129,7 @@ class LoopedMachine:
         """
         Return the numbers of the joints of one coordinate, in the order of `names`.
 
-        Efforts of passive joints are 0; of actuators without a measurement, NaN.
+        Efforts of passive joints are 0. There are none unless those of all actuators are measured.
         """
         q = state.q[self._q]
         turns = sample.positions - q[self._measured]  # full turns of continuous joints
@@ -136,8 +137,8 @@ class LoopedMachine:
             q[self._measured] + 2.0 * math.pi * np.round(turns / (2.0 * math.pi))
             if state.redundant else sample.positions)
         effort = None
-        if sample.efforts is not None:
-            effort = self._effort.copy()
+        if sample.efforts is not None and self._all_efforts:
+            effort = np.zeros(len(self.names))
             effort[self._measured] = sample.efforts
         return JointNumbers(
             q, None if state.v is None else state.v[self._v],

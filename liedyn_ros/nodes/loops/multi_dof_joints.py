@@ -14,7 +14,7 @@ from sensor_msgs.msg import MultiDOFJointState
 from liedyn_ros.dynamics.constrained import LoopState
 from liedyn_ros.nodes.loops.machine import LoopedMachine
 from liedyn_ros.ros.messages.conversions import stamp_of, to_transform, to_twist
-from liedyn_ros.ros.messages.tf import has_listeners, open_broadcaster
+from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 
@@ -29,11 +29,11 @@ class MultiDofJointOutputs:
         """Open the publishers; frame_prefix is put before the frame ids of TF."""
         self._prefix = frame_prefix
         self._publisher = node.open_publisher(MultiDOFJointState, 'multi_dof_joint_states')
-        self._broadcaster = open_broadcaster(node)
+        self.transforms = Transforms(node)
 
     def publish(self, machine: LoopedMachine, state: LoopState, stamp_ns: int) -> None:
         """Publish them for a state where someone listens, with twists if velocities are known."""
-        with_tf = self._broadcaster is not None and has_listeners(self._broadcaster)
+        with_tf = self.transforms.are_due(stamp_ns)
         if not (with_tf or self._publisher.get_subscription_count()):
             return
         stamp, message = stamp_of(stamp_ns), MultiDOFJointState()
@@ -53,5 +53,5 @@ class MultiDofJointOutputs:
             frame.header.stamp, frame.header.frame_id = stamp, self._prefix + each.parent
             frames.append(frame)
         self._publisher.publish(message)
-        if self._broadcaster is not None and with_tf:
-            self._broadcaster.sendTransform(frames)
+        if with_tf:
+            self.transforms.send(frames)

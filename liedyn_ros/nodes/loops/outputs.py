@@ -6,10 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What loop_state_publisher publishes: states of all joints, and how they were found."""
+"""Outputs of loop_state_publisher: states of all joints, and how they were found."""
 
 from itertools import chain
-import math
 from typing import Any
 
 from liedyn_interfaces.msg import JointMotion, LoopStatus
@@ -26,7 +25,8 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
           (LiedynError, LoopStatus.REJECTED))
-NUMBERS = 'quality', 'time_to_singularity', 'age', 'passed_over'  # of a usual LoopStatus
+NUMBERS = (  # of a usual LoopStatus
+    'inverse_condition_number', 'time_to_singularity', 'age', 'passed_over')
 
 
 class LoopOutputs:
@@ -44,8 +44,15 @@ class LoopOutputs:
         self._status = node.open_publisher(LoopStatus, '~/status')
         self._completed = PackedPublisher(
             self._status, LoopStatus(status=LoopStatus.COMPLETED), (*STAMP, *NUMBERS))
-        self._refusal = LoopStatus(quality=math.nan, time_to_singularity=math.nan)
+        self._refusal = LoopStatus()
         self._multi_dof: MultiDofJointOutputs | None = None
+        self._tf_rate = 0.0
+
+    def set_tf_rate(self, rate: float) -> None:
+        """Send transforms at a rate, Hz; 0 for never."""
+        self._tf_rate = rate
+        if self._multi_dof is not None:
+            self._multi_dof.transforms.set_rate(rate)
 
     def adopt(self, machine: LoopedMachine) -> None:
         """Prepare for the joints of a machine, in the state in which the node is."""
@@ -53,6 +60,7 @@ class LoopOutputs:
         self._packed: dict[tuple[str, ...], PackedPublisher] = {}  # by the known fields
         if machine.has_multi_dof_joints and self._multi_dof is None:
             self._multi_dof = MultiDofJointOutputs(self._node, self._prefix)
+            self._multi_dof.transforms.set_rate(self._tf_rate)
             self._node.on_close(self._drop_multi_dof)
 
     def publish(self, sample: LoopSample, state: LoopState) -> None:
@@ -84,18 +92,19 @@ class LoopOutputs:
                 publisher, message_type(name=self._machine.names, **known), (*STAMP, *kind))
         self._packed[kind].publish((*stamp, *chain.from_iterable(known.values())))
 
-    def complete(self, stamp_ns: int, quality: float, time_to_singularity: float, *, near: bool,
-                 age: float, passed_over: int) -> None:
+    def complete(self, stamp_ns: int, inverse_condition_number: float, time_to_singularity: float,
+                 *, near: bool, age: float, passed_over: int) -> None:
         """Publish the status of a sample that was completed; near: a singularity."""
         if not self._completed.heard:
             return
         if not near:
-            self._completed.publish((*divmod(stamp_ns, SECOND), quality, time_to_singularity,
-                                     age, passed_over))
+            self._completed.publish((*divmod(stamp_ns, SECOND), inverse_condition_number,
+                                     time_to_singularity, age, passed_over))
             return
         self._publish_status(stamp_ns, LoopStatus(
-            status=LoopStatus.COMPLETED, quality=quality, time_to_singularity=time_to_singularity,
-            near_singularity=True, age=age, passed_over=passed_over))
+            status=LoopStatus.COMPLETED, inverse_condition_number=inverse_condition_number,
+            time_to_singularity=time_to_singularity, near_singularity=True, age=age,
+            passed_over=passed_over))
 
     def refuse(self, stamp_ns: int, error: LiedynError, *, age: float, passed_over: int) -> None:
         """Publish the status of a sample that was refused, where someone listens."""

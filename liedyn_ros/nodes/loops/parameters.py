@@ -11,6 +11,7 @@
 from dataclasses import replace
 
 from liedyn_ros.nodes.dynamics.parameters import MODEL
+from liedyn_ros.ros.messages.tf import TF_RATE
 from liedyn_ros.ros.node.parameters import Parameter
 
 LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in MODEL) + (
@@ -25,6 +26,7 @@ LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in
               least=1e-9, most=10.0),
     Parameter('frame_prefix', '', 'put before the frame ids of TF, which are the names of bodies, '
               'as robot_state_publisher does by the parameter of this name'),
+    TF_RATE,
     Parameter('singularity_warning', 0.02, 'inverse condition number below which the state is '
               'near a singularity', least=0.0, most=1.0, run_time=True),
     Parameter('singularity_warning_time', 0.5, 'time to a singularity, at the present rate, '

@@ -8,18 +8,20 @@
 
 """The node that computes all joints of a robot with closed loops from those with encoders."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 import math
 from typing import Any
 
 from liedyn_interfaces.msg import JointMotion
 import numpy as np
+from rclpy.callback_groups import ReentrantCallbackGroup
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
-from liedyn_ros.nodes.dynamics.parameters import MODEL, read_model
+from liedyn_ros.nodes.dynamics.machines import read_model
 from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, NOTHING, warm_up_tracking
 from liedyn_ros.nodes.loops.outputs import LoopOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
@@ -27,12 +29,14 @@ from liedyn_ros.ros.messages.conversions import nanoseconds
 from liedyn_ros.ros.messages.packed import JointReadings, JointStateReader
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.node.threads import ReadAhead
 from liedyn_ros.ros.qos import LATCHED, sensor_data
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream
 
 SILENCE_RATE = 10.0  # Hz; of checks whether input comes
+MEASURED = 'measured_joint_states'
 
 
 class LoopStatePublisherNode(ManagedNode):
@@ -47,22 +51,33 @@ class LoopStatePublisherNode(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
+        self._latest: String | None = None  # of the descriptions that came
+        self._machines = ReadAhead(self, self._read_machine)
         super().__init__('loop_state_publisher', LOOP_STATE_PUBLISHER, **options)
 
+    def read_ahead(self) -> Future[Any] | None:
+        """Begin to read the model in a thread."""
+        return self._machines.begin(self._values(), None)
+
     def configure(self) -> None:
-        """Read the model if the parameters name one, open the topics."""
+        """Take the model if the parameters name one, open the topics."""
+        self.on_close(self._forget)
         self._machine: LoopedMachine | None = None
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
-        self._reader = JointStateReader()
+        self._topic = self.resolve_topic_name(MEASURED)
+        self._reader = JointStateReader(self._topic)
         self._start_over()
         self._outputs = LoopOutputs(self, self.parameters['frame_prefix'])
-        self._adopt(None)
-        self.open_subscription(String, 'robot_description', self._take_description, LATCHED)
+        self._adopt(self._machines.take(self._values(), None))
+        self._machines.forget()
+        self.open_subscription(  # in a group of its own, as it awaits what it reads
+            String, 'robot_description', self._take_description, LATCHED,
+            callback_group=ReentrantCallbackGroup())
         self._stream = stream = Stream(self, self._publish_newest)
         StreamDiagnostics(self, stream, 'measured joints')
         qos = sensor_data(self.parameters['queue_depth'])
         self._input = stream.subscribe(
-            JointState, 'measured_joint_states', self._take, qos, raw=True)
+            JointState, MEASURED, self._take, qos, raw=True)
         stream.subscribe(JointMotion, 'measured_joint_motion', self._take_motion, qos)
         self.open_timer(SILENCE_RATE, self._look_for_silence)
         self.parameters_changed()
@@ -79,8 +94,13 @@ class LoopStatePublisherNode(ManagedNode):
         gate = self._gate
         gate.max_age, gate.max_lead = self.parameters['max_age'], self.parameters['max_lead']
         gate.timeout = self.parameters['input_timeout']
+        self._outputs.set_tf_rate(self.parameters['tf_rate'])
         self._warning = (self.parameters['singularity_warning'],
                          self.parameters['singularity_warning_time'])
+
+    def _forget(self) -> None:
+        """Forget the description."""
+        self._latest = None
 
     def _start_over(self) -> None:
         with self.lock:
@@ -93,33 +113,55 @@ class LoopStatePublisherNode(ManagedNode):
             self._refused = ''  # why the last sample since the last good one was refused
             self._gate.reset()
 
-    def _adopt(self, description: str | None) -> None:
-        """Take the model of the parameters, else of the topic, if there is one."""
-        model = read_model({p.name: self.parameters[p.name] for p in MODEL}, description)
+    def _values(self) -> dict[str, Any]:
+        return {p.name: self.parameters[p.name] for p in LOOP_STATE_PUBLISHER}
+
+    def _read_machine(
+            self, values: Mapping[str, Any], description: str | None) -> LoopedMachine | None:
+        """Return the machine of values of the parameters, else of a description, if any."""
+        model = read_model(values, description)
         if model is None:
+            return None
+        return LoopedMachine(
+            model, values['measured_joints'], values['start'], values['ignore_other_joints'],
+            values['agreement'])
+
+    def _adopt(self, machine: LoopedMachine | None) -> None:
+        """Complete the states of a machine from now on, if there is one."""
+        if machine is None:
             return
-        machine = LoopedMachine(
-            model, self.parameters['measured_joints'], self.parameters['start'],
-            self.parameters['ignore_other_joints'], self.parameters['agreement'])
         with self.lock:
-            self._machine, self._reader = machine, JointStateReader(machine.measured)
+            self._machine = machine
+            self._reader = JointStateReader(self._topic, machine.measured)
             self._outputs.adopt(machine)
             self._start_over()
-        self.get_logger().info(f'{model}: {list(machine.measured)} decide the other joints')
+        self.get_logger().info(
+            f'{machine.model}: {list(machine.measured)} decide the other joints')
 
-    def _take_description(self, message: String) -> None:
+    async def _take_description(self, message: String) -> None:
         """Take the topic's model, unless the parameters name one."""
         if self.parameters['model_file'] or self.parameters['robot_description']:
             return
-        try:
-            self._adopt(message.data)
-        except LiedynError as error:
-            self.complain(f'{error}; the model stays as it was')
+        self._latest, values = message, self._values()
+        async with self._machines.ahead(values, message.data):
+            if self._latest is not message:  # a newer one came, or the node was cleaned up
+                return
+            try:
+                self._adopt(self._machines.take(values, message.data))
+            except LiedynError as error:
+                self.complain(f'{error}; the model stays as it was')
 
     def _take(self, raw: bytes) -> None:
         """Take one message; the newest good one of all that wait is completed."""
-        if self.active:
-            self._read(self._reader.read(raw))
+        if not self.active:
+            return
+        try:
+            readings = self._reader.read(raw)
+        except LiedynError as error:  # without a stamp
+            self._taken += 1
+            self._fault = self._gate.look(), error
+            return
+        self._read(readings)
 
     def _take_motion(self, message: JointMotion) -> None:
         """Take one message with accelerations."""

@@ -11,16 +11,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
-from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
-from liedyn_ros.control import Gains, JumpDetector, TrackingError
+from liedyn_ros.control import Gains, JumpDetector
+from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
-from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
@@ -36,7 +35,6 @@ from liedyn_ros.stewart import (
 SILENCE_RATE = 10.0  # Hz; of looking whether states come
 JUMP_TOLERANCE = 0.01  # m of the six leg lengths together
 SAMPLES, PERIODS = 2000, 10.0  # of the reference, whose leg lengths are checked
-COORDINATES = [f'{part}_{axis}' for part in ('rotation', 'position') for axis in 'xyz']
 
 
 class StewartControllerNode(ManagedNode):
@@ -57,6 +55,7 @@ class StewartControllerNode(ManagedNode):
         """Check the parameters, open the topics."""
         parameters = self.parameters
         self._platform = Platform.from_parameters(parameters, ignore_others=False)
+        self._platform.actuators.require_constant_ratio()
         self._trajectory = self._platform.trajectory(parameters)
         require_within_travel(self._platform.geometry, self._trajectory)
         self._controller = PlatformController(
@@ -64,13 +63,7 @@ class StewartControllerNode(ManagedNode):
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._states = StampedPair(PoseStamped, TwistStamped)
         self._jumps = JumpDetector(JUMP_TOLERANCE)
-        self._forces = JointState(name=list(self._platform.actuators.names))
-        self._error, self._reference = JointState(name=COORDINATES), PoseStamped()
-        self._error.header.frame_id = self._platform.platform_frame
-        self._reference.header.frame_id = self._platform.base_frame
-        self._forces_publisher = self.open_publisher(JointState, LEG_FORCES)
-        self._monitoring = (self.open_publisher(JointState, 'tracking_error'),
-                            self.open_publisher(PoseStamped, 'reference'))
+        self._outputs = ControlOutputs(self, self._platform, self._trajectory)
         self._start_over()
         stream = Stream(self)
         for message_type, topic in ((PoseStamped, 'pose'), (TwistStamped, 'twist')):
@@ -140,17 +133,14 @@ class StewartControllerNode(ManagedNode):
         if self._jumped(stamp_ns, at, rate):
             self._restart('the platform was moved elsewhere')
             self._jumped(stamp_ns, at, rate)  # the first position of the new motion
-        heard = self._forces_publisher.get_subscription_count() > 0
+        heard = self._outputs.heard
         if not heard and self._begin_ns is not None:
-            self._restart(f'{LEG_FORCES} has lost its subscriber')
+            self._restart('the commands have lost their subscriber')
         t = 0.0 if self._begin_ns is None else 1e-9 * (stamp_ns - self._begin_ns)
         command = self._controller.command(t, dt if t > 0.0 else 0.0, at, rate)
         if heard and self._begin_ns is None:
             self._begin_ns = stamp_ns
-        self._forces.header.stamp = pose.header.stamp
-        self._forces.effort = self._platform.actuators.efforts(command.forces).tolist()
-        self._forces_publisher.publish(self._forces)
-        self._publish_error(pose.header.stamp, t, command.error)
+        self._outputs.publish(stamp_ns, t, command)
 
     def _read(self, pose: PoseStamped, twist: TwistStamped) -> tuple[Array, Array]:
         """Return pose (4, 4) and twist (6,) of a state; raise LiedynError where it is none."""
@@ -168,16 +158,6 @@ class StewartControllerNode(ManagedNode):
         return self._jumps.jumped(
             stamp_ns, leg_lengths(geometry, pose).tolist(),
             float(np.linalg.norm(leg_rates(geometry, pose, twist))))
-
-    def _publish_error(self, stamp: Time, t: float, error: TrackingError) -> None:
-        """Publish the reference and the tracking error, where someone listens."""
-        if not any(publisher.get_subscription_count() for publisher in self._monitoring):
-            return
-        self._error.header.stamp = self._reference.header.stamp = stamp
-        self._error.position, self._error.velocity = error.error.tolist(), error.rate.tolist()
-        conversions.to_pose(self._trajectory.pose(t), self._reference.pose)
-        for publisher, message in zip(self._monitoring, (self._error, self._reference)):
-            publisher.publish(message)
 
     def _look_for_silence(self) -> None:
         self._gate.look()

@@ -41,6 +41,7 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
         parameters = self.parameters
         self.require_time(parameters['rate'])
         self._platform = Platform.from_parameters(parameters, ignore_others=False)
+        self._platform.actuators.require_constant_ratio()
         self.new_simulation()  # refuses a geometry without masses
         self._outputs = LegOutputs(
             self, self._platform, parameters['actuators'], parameters['publish_leg_rates'])

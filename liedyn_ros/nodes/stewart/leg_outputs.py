@@ -73,7 +73,8 @@ class LegOutputs:
             return
         actuators = self._actuators
         positions = actuators.positions(sample.lengths).tolist()
-        velocities = (sample.leg_rates / actuators.scales).tolist() if self._with_rates else []
+        velocities = (actuators.velocities(sample.leg_rates, sample.lengths).tolist()
+                      if self._with_rates else [])
         stamp = () if self._form == FLOAT64_TOPICS else divmod(stamp_ns, SECOND)
         each = len(positions) // len(self._legs)  # legs in a message
         for k, publisher in zip(range(0, len(positions), each), self._legs):

@@ -10,6 +10,7 @@
 
 from liedyn_ros.control import Gains
 from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
+from liedyn_ros.ros.messages.tf import TF_RATE
 from liedyn_ros.ros.node.parameters import Parameter
 from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
 
@@ -47,6 +48,9 @@ PLATFORM = (
     Parameter('actuator_scale', [1.0] * 6, 'leg length per unit of actuator position, not zero',
               'm per unit', size=6),
     Parameter('actuator_offset', [0.0] * 6, 'leg length at actuator position zero', 'm', size=6),
+    Parameter('actuator_beside', [0.0] * 6, 'distance of an actuator or a sensor from its leg, to '
+              'which it is parallel: hypot(this, offset + scale * position) is the length', 'm',
+              least=0.0, most=10.0, size=6),
 )
 
 POSE = PLATFORM + (
@@ -73,14 +77,15 @@ POSE = PLATFORM + (
               least=1, most=10000),
     Parameter('marker_rate', 10.0, 'rate of `markers`; 0 for none', 'Hz', least=0.0, most=100.0,
               run_time=True),
-    Parameter('publish_tf', True, 'broadcast base to platform on /tf where tf2_ros is installed',
-              run_time=True),
-    Parameter('leg_noise', 0.0, 'standard deviation of the noise on each leg length; covariances '
-              'are published where it is given; 0 to estimate it (`/diagnostics`)', 'm', least=0.0,
+    TF_RATE,
+    Parameter('joint_state_rate', 0.0, 'rate of `joint_states`; where it is not 0, '
+              '`robot_description` is published too', 'Hz', least=0.0, most=1000.0),
+    Parameter('leg_noise', 0.0, 'standard deviation of the noise on each leg length, for '
+              'covariances and warnings; 0 to estimate it (`/diagnostics`)', 'm', least=0.0,
               most=0.1),
-    Parameter('leg_rate_noise', 0.0, 'the same of each measured leg rate', 'm/s', least=0.0,
-              most=10.0),
-    Parameter('covariance_rate', 100.0, 'rate of `pose_with_covariance` and '
+    Parameter('leg_rate_noise', 0.0, 'the same of each measured leg rate; 0 for its difference '
+              'from the rate by lengths', 'm/s', least=0.0, most=10.0),
+    Parameter('covariance_rate', 100.0, 'rate of `odometry`, `pose_with_covariance` and '
               '`twist_with_covariance` at most; 0 for every sample', 'Hz', least=0.0, most=5000.0),
     Parameter('leg_acceleration', 0.0, 'greatest acceleration of a leg; a reading beyond any such '
               'motion is an outlier; 0 for 25, or twice the measured one if greater', 'm/s^2',

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the Stewart nodes read from their parameters: the platform, its home, its actuators."""
+"""Parameters common to the Stewart nodes: the platform, its home, its actuators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,8 @@ class Platform:
             from_position_quaternion(parameters['home_position'], parameters['home_orientation']),
             LegActuators(
                 geometry.leg_names if names == [''] else tuple(names),
-                parameters['actuator_scale'], parameters['actuator_offset'], ignore_others),
+                parameters['actuator_scale'], parameters['actuator_offset'], ignore_others,
+                parameters['actuator_beside']),
             parameters['frame_prefix'] + parameters['base_frame'],
             parameters['frame_prefix'] + parameters['platform_frame'])
 
@@ -65,15 +66,20 @@ class Platform:
                                f'frame, or none, got {header.frame_id!r}')
 
     def lengths_of(self, names: Sequence[str], values: Sequence[float]) -> Array:
-        """Return lengths (6,), m, in leg order; raise LiedynError where a request has others."""
-        order = checks.order_of('leg_names', self.geometry.leg_names, names)
+        """
+        Return lengths (6,), m, in leg order, of a request; without names they are in that order.
+
+        Raises LiedynError for other names or numbers, and for lengths beyond the limits.
+        """
+        legs = self.geometry.leg_names
+        order = checks.order_of('leg_names', legs, names or legs)
         lengths = checks.as_array('lengths', values, (6,))[order]
         self.geometry.require_within_limits(lengths)
         return lengths
 
     def lengths_of_actuators(self, names: Sequence[str], positions: Sequence[float]) -> Array:
-        """Return lengths (6,), m, in leg order of actuator positions; raises as lengths_of."""
-        lengths = self.actuators.lengths(names, positions)
+        """Return lengths (6,), m, in leg order of actuator positions; as lengths_of."""
+        lengths = self.actuators.lengths(names or self.actuators.names, positions)
         self.geometry.require_within_limits(lengths)
         return lengths
 

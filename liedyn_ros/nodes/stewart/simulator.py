@@ -21,7 +21,7 @@ from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
 from liedyn_ros.ros.node.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.node.process import run
-from liedyn_ros.ros.streams.ages import Ages
+from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 from liedyn_ros.ros.streams.input_gate import ClockMonitor
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import LegSample, LegSimulation
@@ -68,7 +68,7 @@ class StewartSimulatorNode(ManagedNode):
         self._next = self._simulation.take()
         self._waiting: deque[tuple[int, LegSample]] = deque()
         self._begin_ns: int | None = None
-        self._ages = Ages()  # of true poses when published, since the last report
+        self._ages = AgeStatistics()  # of true poses when published, since the last report
 
     def _tick(self) -> None:
         """Publish every sample that is due; a late tick catches up."""
@@ -103,7 +103,7 @@ class StewartSimulatorNode(ManagedNode):
     def _report(self) -> None:
         """Publish how late samples were since the last report."""
         with self.lock:
-            ages, self._ages = self._ages, Ages()
+            ages, self._ages = self._ages, AgeStatistics()
         slow = ages.greatest > max_lateness(self._rate)
         message = 'at the required rate' if len(ages) else 'no samples'
         if slow:

@@ -9,14 +9,14 @@
 """The parts of a StewartStatus: outcome of a solve, certificate, refusal."""
 
 from collections.abc import Sequence
+import math
 
 from liedyn_interfaces.msg import StewartStatus
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart import PoseCertifier, Solution, TrackedPose
 
-UNKNOWN = float('nan')  # of numbers in the status of a refused sample
-NOT_CERTIFIED = (UNKNOWN,) * 8
+NO_BOUNDS = (0.0,) * 8  # in place of error radius, uniqueness radius and six bounds
 
 
 def fill_status(
@@ -34,27 +34,24 @@ def fill_status(
 
 def certificate_of(
         certifier: PoseCertifier | None, solution: Solution | TrackedPose,
-        lengths: Array) -> tuple[float, ...]:
-    """Return error radius, uniqueness radius and six bounds of a pose; NaN if not certified."""
+        lengths: Array) -> tuple[float, ...] | None:
+    """Return error radius, uniqueness radius and six bounds of a pose; None if not certified."""
     if certifier is None or not solution.converged:
-        return NOT_CERTIFIED
+        return None
     radius, unique, _, *bounds = certifier.numbers(solution.pose, lengths)
-    return radius, unique, *bounds
+    return None if math.isnan(radius) else (radius, unique, *bounds)
 
 
-def fill_certificate(status: StewartStatus, numbers: Sequence[float]) -> None:
-    """Write the numbers of certificate_of."""
-    status.error_radius, status.uniqueness_radius, *bounds = numbers
-    status.error_bound = bounds
+def fill_certificate(status: StewartStatus, bounds: Sequence[float] | None) -> None:
+    """Write what certificate_of returns."""
+    status.certified = bounds is not None
+    status.error_radius, status.uniqueness_radius, *errors = bounds or NO_BOUNDS
+    status.error_bound = errors
 
 
 def fill_refusal(status: StewartStatus, reason: str) -> None:
     """Write the reason of a refusal."""
     status.status, status.message = StewartStatus.REJECTED, reason
-    status.residual = status.smallest_singular_value = status.solve_time = UNKNOWN
-    status.prediction_gap = status.time_to_singularity = UNKNOWN
-    status.length = [UNKNOWN] * 6
-    fill_certificate(status, NOT_CERTIFIED)
 
 
 def describe(solution: Solution | TrackedPose) -> str:

@@ -20,7 +20,8 @@ from liedyn_ros.stewart import (
     LevenbergMarquardt, load_geometry, MonitorConfig, MonitoredTracker, MotionEstimator,
     OrientationSensor, PathProver, PlatformController, PlatformMeter, PlatformSimulation,
     PoseCertifier, SmoothTrajectory, StewartDynamics, StewartGeometry)
-from liedyn_ros.stewart.platform.kinematics import driven_platform
+from liedyn_ros.stewart.platform.kinematics import (
+    driven_platform, held_transmissions, leg_ends)
 
 NOISE = 1e-5  # m, m/s and rad; any will do
 SETTLED = 64  # samples, after which the tracker knows their period
@@ -47,11 +48,14 @@ def warm_up_tracking() -> None:
             estimator.of(tracked)
         estimator.predict(tracked, 1e-3)
         tracker.track(1_000_000 * SETTLED, np.tile([0.3, 0.9], 3))  # which no pose has
+    MonitoredTracker(geometry, home).track(0, np.tile([0.3, 0.9], 3))
     PlatformMeter(geometry).measure(home).exceeded_limits()
     AssemblyModeSolver(geometry).solve(lengths)
     cranks = load_geometry(config_file('stewart_cranks.yaml'))
     PlatformMeter(cranks).measure(home).exceeded_limits()
     driven_platform(cranks, np.zeros(6))
+    held_transmissions(cranks, np.zeros(6), home)
+    leg_ends(geometry, home)
     PoseCertifier(geometry).certify(home, lengths)
     PathProver(geometry).prove([home, home])
     conversions.to_pose(home, Pose())

@@ -30,10 +30,12 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.messages.conversions import nanoseconds
 
 INTEGERS = {'int8': 'b', 'uint8': 'B', 'uint16': 'H', 'int32': 'i', 'uint32': 'I'}  # of struct
 PLAIN_CDR = bytes((0, 1, 0, 0))  # the header of messages in plain CDR, lowest byte first
+HEADER_SIZE, PADDING = 4, 3  # bytes of a header; in its last byte, those that end a message
 AFTER_STAMP = 12  # bytes: the header of the encoding and the stamp
 SECOND = 1_000_000_000  # ns
 STAMP = 'header.stamp.sec', 'header.stamp.nanosec'  # fields of PackedMessage
@@ -44,6 +46,16 @@ MAX_KNOWN = 4  # kinds of JointStates that are read without being deserialised
 
 class EncodingError(Exception):
     """The numbers of a message have no places of their own in its bytes."""
+
+
+def require_body(raw: bytes) -> None:
+    """
+    Raise RuntimeError for bytes without the padding that their header declares.
+
+    Fast CDR reads beyond the end of these, which can end the process.
+    """
+    if len(raw) < HEADER_SIZE or len(raw) < HEADER_SIZE + (raw[3] & PADDING):
+        raise RuntimeError(f'expected a header and its padding, got {len(raw)} bytes')
 
 
 class PackedMessage:
@@ -146,17 +158,23 @@ class JointStateReader:
     A message that differs from an earlier one in its numbers alone is not deserialised.
     """
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        """Take the names that a message has to have for its kind to be remembered."""
-        self._names = {*names}
+    def __init__(self, topic: str, names: Iterable[str] = ()) -> None:
+        """Take the topic, for errors, and names that a remembered kind of message has to have."""
+        self._topic, self._names = topic, {*names}
         self._known = deque[PackedJointState](maxlen=MAX_KNOWN)
 
     def read(self, raw: bytes) -> JointReadings:
-        """Return what a message says."""
+        """Return what a message says; raise LiedynError where its bytes are none."""
         for kind in self._known:
             if (readings := kind.read(raw)) is not None:
                 return readings
-        message = deserialize_message(raw, JointState)
+        try:
+            require_body(raw)
+            message = deserialize_message(raw, JointState)
+        except RuntimeError as error:  # RMWError is one
+            raise LiedynError(
+                f'{self._topic}: expected a serialised sensor_msgs/msg/JointState, '
+                f'got {len(raw)} bytes that are none') from error
         if self._names <= {*message.name} and (new := PackedJointState.of(raw)) is not None:
             self._known.append(new)  # in place of the oldest
         return JointReadings(nanoseconds(message.header.stamp), message.name, *map(

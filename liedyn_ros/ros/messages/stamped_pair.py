@@ -8,25 +8,37 @@
 
 """Two kinds of messages that form one state where their stamps are equal."""
 
+from collections import deque
 from typing import Any
+
+KEPT = 2  # of each type: the partner of one may be taken after the next one
 
 
 class StampedPair:
-    """Keeps the newest message of each of two types until both have one stamp."""
+    """Keeps the newest messages of each of two types until two have one stamp."""
 
     def __init__(self, first: type, second: type) -> None:
         """Take the types of the messages."""
-        self._types, self._newest = (first, second), dict[type, Any]()
+        self._types = first, second
+        self._waiting: dict[type, deque[Any]] = {
+            each: deque(maxlen=KEPT) for each in self._types}
 
     def clear(self) -> None:
         """Forget what waits for its like."""
-        self._newest.clear()
+        for each in self._types:
+            self._waiting[each].clear()
 
     def add(self, message: Any) -> tuple[Any, Any] | None:
         """Return both messages, in the order of the types, once they have one stamp."""
-        self._newest[type(message)] = message
-        first, second = map(self._newest.get, self._types)
-        if first is None or second is None or first.header.stamp != second.header.stamp:
+        first, second = self._types
+        own = self._waiting[type(message)]
+        others = self._waiting[second if type(message) is first else first]
+        stamp = message.header.stamp
+        partner = next((each for each in others if each.header.stamp == stamp), None)
+        if partner is None:
+            own.append(message)
             return None
-        self._newest.clear()
-        return first, second
+        own.clear()
+        while others.popleft() is not partner:  # what came before it has lost its like
+            pass
+        return (message, partner) if type(message) is first else (partner, message)

@@ -13,11 +13,17 @@ from typing import Any, Protocol
 from geometry_msgs.msg import TransformStamped
 from rclpy.publisher import Publisher
 
+from liedyn_ros.common.stamps import Pace
 from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.node.parameters import Parameter
+
+TF_RATE = Parameter(
+    'tf_rate', 50.0, 'rate of the transforms on /tf, by their stamps, where tf2_ros is installed; '
+    '0 for none', 'Hz', least=0.0, most=1000.0, run_time=True)
 
 
 class Broadcaster(Protocol):
-    """What sends transforms: tf2_ros.TransformBroadcaster."""
+    """A sender of transforms: tf2_ros.TransformBroadcaster."""
 
     pub_tf: Publisher
 
@@ -37,6 +43,24 @@ def open_broadcaster(node: ManagedNode) -> Broadcaster | None:
     return broadcaster
 
 
-def has_listeners(broadcaster: Broadcaster) -> bool:
-    """Return whether anything listens to /tf."""
-    return broadcaster.pub_tf.get_subscription_count() > 0
+class Transforms:
+    """Sends transforms at a limited rate, while something listens to /tf."""
+
+    def __init__(self, node: ManagedNode) -> None:
+        """Open the broadcaster; nothing is sent before `set_rate`."""
+        self._broadcaster, self._pace, self._on = open_broadcaster(node), Pace(0.0), False
+
+    def set_rate(self, rate: float) -> None:
+        """Send at a rate, Hz of their stamps; 0 for never."""
+        self._on, self._pace = rate > 0.0, Pace(rate)
+
+    def are_due(self, stamp_ns: int) -> bool:
+        """Return whether transforms of a stamp, ns, are to be sent."""
+        return (self._broadcaster is not None and self._on
+                and self._broadcaster.pub_tf.get_subscription_count() > 0
+                and self._pace.is_due(stamp_ns))
+
+    def send(self, transforms: TransformStamped | list[TransformStamped]) -> None:
+        """Send transforms that are due."""
+        if self._broadcaster is not None:
+            self._broadcaster.sendTransform(transforms)

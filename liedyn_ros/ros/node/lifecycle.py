@@ -9,16 +9,18 @@
 """The base class of all nodes: a lifecycle node that owns what it opens, and closes it."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
+import sys
 from threading import RLock, Thread
 import time
 import traceback
 from typing import Any
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.client import Client
-from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.clock import JumpThreshold
 from rclpy.lifecycle import (
     LifecycleNode, LifecycleState, Publisher, TransitionCallbackReturn)
 from rclpy.qos import QoSProfile
@@ -28,33 +30,28 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node import garbage
+from liedyn_ros.ros.node import garbage, own_services
+from liedyn_ros.ros.node.clock_steps import StepWatch
+from liedyn_ros.ros.node.core_log import pass_on
 from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
 from liedyn_ros.ros.node.process import RCLError
 from liedyn_ros.ros.node.scheduling import schedule, SCHEDULING
-from liedyn_ros.ros.node.services import refuse
-from liedyn_ros.ros.node.warm_up import start_warm_up
-from liedyn_ros.ros.qos import DEPTH
+from liedyn_ros.ros.node.services import refuse, require_finite_numbers
+from liedyn_ros.ros.node.start import no_kernels, NotCompiledError, Start
+from liedyn_ros.ros.qos import DEPTH, SERVICES
 
 AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')
-OF_ALL_NODES = (AUTOSTART, *SCHEDULING)
+CONFIGURE_TIMEOUT = Parameter(
+    'configure_timeout', 300.0, 'longest time for which a request to configure waits for compiled '
+    'kernels', 's', least=0.0, most=3600.0)
+OF_ALL_NODES = (AUTOSTART, CONFIGURE_TIMEOUT, *SCHEDULING)
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
 WAIT_PERIOD = 10.0  # s; the same for a message about something awaited
-LOOK_PERIOD = 0.02  # s; of checks whether the kernels are warm
-WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
 INTERNAL_FAULT = 'internal fault'  # a kind of fault
 MAX_KINDS, OTHERS = 64, 'others'  # kinds that are told apart, and that of all beyond them
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
-
-
-class NotCompiledError(LiedynError):
-    """Kernels are still being compiled."""
-
-
-def no_kernels() -> None:
-    """Do nothing: the warm-up of a node without kernels."""
 
 
 class ManagedNode(LifecycleNode):
@@ -71,8 +68,8 @@ class ManagedNode(LifecycleNode):
     delays the stream.
 
     `warm_up` calls every kernel once, in a thread from the start on; services answer meanwhile.
-    The node starts itself after that. A manager that would configure it sooner is refused and has
-    to ask again. Nothing compiles once the node is active.
+    The node starts itself after that. A manager's request to configure waits for it, at most for
+    the parameter `configure_timeout`. Nothing compiles once the node is active.
     """
 
     warm_up: Callable[[], None] = staticmethod(no_kernels)
@@ -90,18 +87,32 @@ class ManagedNode(LifecycleNode):
         self._quiet_until: dict[type | str, float] = {}  # s, of each kind of fault
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._streams: list[Thread] = []  # that serve what matters most
-        self._starter: Timer | None = None
         super().__init__(name, **options)
         self._follow_clock()
+        self.on_close(StepWatch(self).close)
+        self.on_close(pass_on(self))
+        self._own_group_of_transitions()
         self.parameters = ParameterSet(
-            self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed)
-        self._warm = self._warming = self._start_warm_up()
+            self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed,
+            [*sys.argv, *(options.get('cli_args') or ())])
+        self._start = Start(self, type(self).warm_up, self._read_ahead)
+        self.on_close(self._start.close)
+        of_rclpy = [*self.services]
         self.prepare()
+        own_services.guard(self, of_rclpy, self.complain)
         if self.parameters['autostart']:
-            self._start_when_warm()
+            self._start.automatically()
 
     def prepare(self) -> None:
         """Open what is there in every state; called once, before anything starts."""
+
+    def read_ahead(self) -> Future[Any] | None:
+        """
+        Begin to read, in a thread, what `configure` needs; return the future, None once done.
+
+        For files that may take long. Asked again until it returns None.
+        """
+        return None
 
     def configure(self) -> None:
         """Build what the node needs from its parameters; raise LiedynError if that cannot be."""
@@ -118,13 +129,12 @@ class ManagedNode(LifecycleNode):
 
         Raises NotCompiledError while that takes its time: the node starts itself after it.
         """
-        self._warming = start_warm_up(warm_up)
-        _require_warm(self._warming)
+        self._start.require_more(warm_up)
 
     @property
     def starting(self) -> bool:
         """Return whether kernels are being compiled, or the node is to start by itself."""
-        return self._starter is not None or not self._warming.done()
+        return self._start.going_on
 
     def open_publisher(
             self, message_type: Any, topic: str, qos: QoSProfile | int = DEPTH) -> Publisher:
@@ -138,7 +148,7 @@ class ManagedNode(LifecycleNode):
         return publisher
 
     def open_subscription(
-            self, message_type: Any, topic: str, callback: Callable[[Any], None],
+            self, message_type: Any, topic: str, callback: Callable[[Any], object],
             qos: QoSProfile | int = DEPTH, **options: Any) -> Subscription:
         """Subscribe; QoS can be overridden. Options: of create_subscription."""
         subscription = self.create_subscription(
@@ -164,7 +174,7 @@ class ManagedNode(LifecycleNode):
         The callback fills in the response. Options: of create_service, and so for the others.
         """
         service = self.create_service(
-            service_type, name, partial(self.answer, callback), **options)
+            service_type, name, partial(self.answer, callback), qos_profile=SERVICES, **options)
         self.on_close(lambda: self.destroy_service(service))
         return service
 
@@ -207,6 +217,9 @@ class ManagedNode(LifecycleNode):
         """Return whether the node's clock is that of /clock."""
         return self._time_is_simulated
 
+    def _read_ahead(self) -> Future[Any] | None:
+        return None if self.configured else self.read_ahead()
+
     def _follow_clock(self) -> None:
         """Look whether the node's clock is that of /clock, now and whenever that changes."""
         clock = self.get_clock()
@@ -232,6 +245,7 @@ class ManagedNode(LifecycleNode):
         """Return the response that a callback fills in; where it raises, with the error."""
         try:
             callback(request, response)
+            require_finite_numbers(response)
         except LiedynError as error:
             refuse(response, str(error))
         except Exception as error:  # a fault of this package, which must not end the node
@@ -265,11 +279,23 @@ class ManagedNode(LifecycleNode):
                 self.get_logger().error(f'transition {transition} refused: {error}')
             return TransitionCallbackReturn.ERROR
 
+    async def _LifecycleNodeMixin__on_change_state(self, request: Any, response: Any) -> Any:
+        """Make a transition by request; `configure` waits for kernels, others are served."""
+        return await self._start.request(
+            request.transition, self.parameters['configure_timeout'],
+            partial(super()._LifecycleNodeMixin__on_change_state, request, response))
+
+    def _own_group_of_transitions(self) -> None:
+        """Let a transition that waits leave the callbacks of the default group alone."""
+        service, group = self._service_change_state, MutuallyExclusiveCallbackGroup()
+        service.callback_group = group
+        group.add_entity(service)
+
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure, or say why not and stay unconfigured."""
         try:
-            _require_warm(self._warm)
-            self._stop_starting()
+            self._start.require()
+            self._start.by_hand()
             self.parameters.require_valid()
             garbage.freeze_all()
             self._scopes.append(ExitStack())
@@ -315,14 +341,13 @@ class ManagedNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Close what was opened, for good."""
-        self._stop_starting()
+        self._start.by_hand()
         result = super().on_shutdown(state)
         self._close(UNCONFIGURED)
         return result
 
     def destroy_node(self) -> None:
         """Close everything."""
-        self._stop_starting()
         self._close(0)
         super().destroy_node()
 
@@ -337,45 +362,6 @@ class ManagedNode(LifecycleNode):
         """Log an error in a transition, which rclpy would pass over without a word."""
         trace = '' if isinstance(error, LiedynError) else f'\n{traceback.format_exc()}'
         self.get_logger().error(f'{what}: {error}{trace}')
-
-    def _start_warm_up(self) -> Future[None]:
-        warm_up = type(self).warm_up
-        if warm_up is not no_kernels:
-            self.get_logger().info('compiling kernels, or loading them from the cache ...')
-        return start_warm_up(warm_up)
-
-    def _start_when_warm(self) -> None:
-        """Configure and activate once the kernels are warm, unless a manager does so before."""
-        def look() -> None:
-            if self._warming.done():
-                self._stop_starting()
-                self._start()
-
-        if self._warming.done():
-            self._start()
-        else:
-            self._starter = self.create_timer(
-                LOOK_PERIOD, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
-
-    def _start(self) -> None:
-        if self.trigger_configure() is TransitionCallbackReturn.SUCCESS:
-            self.trigger_activate()
-        elif not self._warming.done():
-            self._start_when_warm()
-
-    def _stop_starting(self) -> None:
-        """Cancel the automatic start."""
-        if self._starter is not None:
-            self.destroy_timer(self._starter)
-            self._starter = None
-
-
-def _require_warm(kernels: Future[None]) -> None:
-    wait([kernels], WARM_TIMEOUT)
-    if not kernels.done():
-        raise NotCompiledError('expected compiled kernels, got a request while they are being '
-                               'compiled; configure the node again in half a minute')
-    kernels.result()
 
 
 def set_rate(timer: Timer, rate: float) -> None:

@@ -10,6 +10,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 import re
@@ -17,21 +18,50 @@ from typing import Any
 
 import yaml
 
+from liedyn_ros.common.resources import config_file
+
 OPTION = '--params-file'
 KEY = 'ros__parameters'
 OTHERS = ('use_sim_time', 'qos_overrides', 'start_type_description_service')  # of rclpy
 
 
-def unknown_parameters(given: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return a line for each name given that no parameter has, with the nearest that one has."""
+def unknown_parameters(
+        given: Sequence[str], known: Sequence[str], node: str = '',
+        arguments: Sequence[str] = ()) -> list[str]:
+    """
+    Return a line for each name given that no parameter has, with the nearest that one has.
+
+    node: its full name. arguments: of its command line; what files give to it as to other nodes
+    of the package is meant for those.
+    """
+    unknown = {name for name in given
+               if name not in known and name.split('.')[0] not in OTHERS}
+    if unknown:
+        unknown -= _for_others(node, arguments)
     lines = []
-    for name in sorted(given):
-        if name in known or name.split('.')[0] in OTHERS:
-            continue
+    for name in sorted(unknown):
         near = get_close_matches(name, known, 1)
         lines.append(f'parameter {name}: expected a name that the node knows, got an unknown one'
                      + (f'; the nearest is {near[0]}' if near else ''))
     return lines
+
+
+def _for_others(node: str, arguments: Sequence[str]) -> set[str]:
+    """Return the names in blocks for several nodes, `/**`, that some node of the package has."""
+    shared, own = set[str](), set[str]()
+    for _, entries in _files(arguments):
+        for pattern, parameters in entries:
+            if _matches(pattern, node) and isinstance(parameters, Mapping):
+                (shared if '*' in pattern.rpartition('/')[2] else own).update(parameters)
+    return (shared - own) & _of_the_package() if shared else set()
+
+
+@cache
+def _of_the_package() -> set[str]:
+    """Return the parameters of all nodes, which the files of config/ give."""
+    folder = config_file('stewart.yaml').parent
+    return {name for path in folder.glob('*.yaml') for _, parameters in _entries(_read(path))
+            if isinstance(parameters, Mapping) for name in parameters}
 
 
 def files_of_others(node: str, arguments: Sequence[str]) -> list[str]:
@@ -41,17 +71,22 @@ def files_of_others(node: str, arguments: Sequence[str]) -> list[str]:
     node: its full name, with its namespace.
     """
     lines = []
-    for option, path in pairwise(arguments):
-        if option != OPTION:
-            continue
-        names = [name for name, _ in _entries(_read(path))]
+    for path, entries in _files(arguments):
+        names = [name for name, _ in entries]
         if not any(_matches(name, node) for name in names):
             lines.append(f'{path}: expected an entry for {node}, got entries for '
                          f'{", ".join(names) or "no node"}: every parameter is at its default')
     return lines
 
 
-def _read(path: str) -> Any:
+def _files(arguments: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
+    """Return path and entries of each parameter file of a command line."""
+    for option, path in pairwise(arguments):
+        if option == OPTION:
+            yield path, list(_entries(_read(path)))
+
+
+def _read(path: str | Path) -> Any:
     """Return a document that rcl has read already, and so can be read."""
     text = Path(path).read_text(encoding='utf-8')
     return yaml.load(text, Loader=yaml.BaseLoader)  # names alone: no date, no number is converted

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import math
 from typing import Any
 
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult)
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
@@ -57,10 +58,25 @@ class Parameter:
         return ', '.join(part for part in (size, self._entry_text) if part) or 'any'
 
     @property
+    def ranges(self) -> dict[str, list[FloatingPointRange] | list[IntegerRange]]:
+        """Return the range of a single number with two bounds, as a ParameterDescriptor has it."""
+        if isinstance(self.default, list) or not self._bounded:
+            return {}
+        if isinstance(self.default, float):
+            return {'floating_point_range': [
+                FloatingPointRange(from_value=self.least, to_value=self.most)]}
+        return {'integer_range': [
+            IntegerRange(from_value=round(self.least), to_value=round(self.most))]}
+
+    @property
+    def _bounded(self) -> bool:
+        return math.isfinite(self.least) and math.isfinite(self.most)
+
+    @property
     def _entry_text(self) -> str:
         if self.choices:
             return ' or '.join(self.choices)
-        if math.isfinite(self.least) and math.isfinite(self.most):
+        if self._bounded:
             return f'{self.least:g} to {self.most:g}'
         return f'{self.least:g} or more' if math.isfinite(self.least) else ''
 
@@ -105,9 +121,10 @@ class ParameterSet:
 
     def __init__(
             self, node: Node, parameters: Sequence[Parameter],
-            is_configured: Callable[[], bool], changed: Callable[[], None]) -> None:
+            is_configured: Callable[[], bool], changed: Callable[[], None],
+            arguments: Sequence[str] = ()) -> None:
         """
-        Declare the parameters on the node.
+        Declare the parameters on the node. arguments: of its command line, which name its files.
 
         A refused start-up value is kept as a fault, which `require_valid` raises: the node lives,
         reports the fault, and can be corrected. `changed` is called after a
@@ -121,7 +138,8 @@ class ParameterSet:
             self._declare(parameter)
         # What was given is known to rclpy alone, under a name that is not public.
         for line in unknown_parameters(
-                list(node._parameter_overrides), list(self._parameters)):
+                list(node._parameter_overrides), list(self._parameters),
+                node.get_fully_qualified_name(), arguments):
             node.get_logger().warning(line)
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._apply)
@@ -149,7 +167,8 @@ class ParameterSet:
         unit = f' [{parameter.unit}]' if parameter.unit else ''
         self._node.declare_parameter(parameter.name, value, ParameterDescriptor(
             description=parameter.description + unit,
-            additional_constraints=parameter.range_text), ignore_override=True)
+            additional_constraints=parameter.range_text, **parameter.ranges),
+            ignore_override=True)
 
     def _judge(self, changes: Sequence[RosParameter]) -> SetParametersResult:
         for change in changes:

@@ -24,7 +24,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from liedyn_ros.ros.node import garbage
+from liedyn_ros.ros.node import garbage, log_files
 from liedyn_ros.ros.node.parameter_files import files_of_others
 
 RCLError = rclpy_implementation.RCLError
@@ -89,11 +89,14 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
     for number in SIGNALS:
         signal.signal(number, end)
     try:
-        rclpy.init(args=args)  # which takes the signals over, and calls this too
+        given = sys.argv if args is None else args
+        no_logs = log_files.why_no_log_files()
+        # This takes the signals over, and calls what took them before.
+        rclpy.init(args=[*given, *log_files.WITHOUT] if no_logs else args)
         with until_shutdown(context):
             node = node_class()
-            for line in files_of_others(
-                    node.get_fully_qualified_name(), sys.argv if args is None else args):
+            for line in filter(None, (no_logs, *files_of_others(
+                    node.get_fully_qualified_name(), given))):
                 node.get_logger().warning(line)
             building = False
             gc.disable()  # it would stop a stream at any time; garbage is collected by the timer

@@ -6,9 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The gate of stamped input: age, lead, order, silence, and a clock that was set."""
+"""
+The gates of stamped input: age, lead, silence, and a clock that was set; and order.
 
-from collections import deque
+The order of stamps is judged once: by InputGate, or by the core that takes the samples.
+"""
+
 from collections.abc import Callable
 import math
 
@@ -16,8 +19,7 @@ from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.stamps import Timeline
 
 ClockReader = Callable[[], int]
-STEPS = 16  # of the clock that are remembered: of simulated time the least counts
-MAX_STEP = 1.0  # s
+SIMULATED_LEAD = 5.0  # s that a stamp may be ahead of /clock, which a busy process reads late
 
 
 class ClockMonitor:
@@ -36,15 +38,15 @@ class ClockMonitor:
         return now_ns
 
 
-class InputGate(ClockMonitor):
+class AgeGate(ClockMonitor):
     """
-    Judges the stamps of one input, and tells for how long none was accepted.
+    Judges the age of the stamps of one input, and tells for how long none was accepted.
 
     max_age: s, 0 for stamps of any age or lead. max_lead: s that a stamp may be ahead of the
-    clock; None: as max_age. Simulated time stands still between two messages of /clock: a stamp
-    may be ahead by one step of it besides. timeout: s without accepted
-    input that are silence; 0: never. A clock that has not started refuses nothing. `heard` tells
-    whether any input was accepted since the reset.
+    clock; None: as max_age. Simulated time stands still between two messages of /clock, and a busy
+    process reads them late: a stamp may be ahead by SIMULATED_LEAD besides. timeout: s without
+    accepted input that are silence; 0: never. A clock that has not started refuses nothing.
+    `heard` tells whether any input was accepted since the reset.
     """
 
     def __init__(self, read: ClockReader, *, max_age: float = 0.0,
@@ -56,14 +58,12 @@ class InputGate(ClockMonitor):
         simulated: tells whether the clock is that of a simulation or a bag.
         """
         super().__init__(read)
-        self._simulated, self._steps_ns = simulated, deque[int](maxlen=STEPS)
+        self._simulated = simulated
         self.max_age, self.max_lead, self.timeout = max_age, max_lead, timeout
-        self._timeline = Timeline()
         self._accepted_ns, self.heard = self.now_ns, False
 
     def reset(self) -> None:
-        """Forget the stamps: the next may be any; silence is counted from now on."""
-        self._timeline.reset()
+        """Count silence from now on; no input was accepted yet."""
         self.look()
         self._accepted_ns, self.heard = self.now_ns, False
 
@@ -72,9 +72,6 @@ class InputGate(ClockMonitor):
         before_ns, now_ns = self.now_ns, super().look()
         if self.was_set or before_ns == 0:
             self._accepted_ns = now_ns
-            self._steps_ns.clear()
-        elif now_ns > before_ns:
-            self._steps_ns.append(now_ns - before_ns)
         return now_ns
 
     def require_recent(self, stamp_ns: int) -> None:
@@ -84,36 +81,17 @@ class InputGate(ClockMonitor):
         age = 1e-9 * (self.now_ns - stamp_ns)
         if 0.0 <= age <= self.max_age:
             return
-        lead = self.clock_step + (self.max_age if self.max_lead is None else self.max_lead)
+        lead = self.max_age if self.max_lead is None else self.max_lead
+        if self._simulated():
+            lead += SIMULATED_LEAD
         if not -lead <= age <= 0.0:
             bound, side = (self.max_age, 'ago') if age > 0.0 else (lead, 'ahead')
             raise StampError(
                 f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')
 
-    def follows(self, stamp_ns: int) -> bool:
-        """
-        Look at the clock and judge a stamp; return False where the stamps were set back.
-
-        Raises StampError where it is too old, too far ahead, or not after the one before.
-        """
-        self.look()
-        self.require_recent(stamp_ns)
-        return self._timeline.follows(stamp_ns)
-
     def accept(self) -> None:
         """Count silence from the last look on: input was accepted."""
         self._accepted_ns, self.heard = self.now_ns, True
-
-    @property
-    def clock_step(self) -> float:
-        """
-        Return the step of simulated time, s: the least of those last seen, 0 by a real clock.
-
-        It is MAX_STEP at most, and that before the first step is seen.
-        """
-        if not self._simulated():
-            return 0.0
-        return min([MAX_STEP, *(1e-9 * step for step in self._steps_ns)])
 
     @property
     def silence(self) -> float:
@@ -124,3 +102,30 @@ class InputGate(ClockMonitor):
     def silent(self) -> bool:
         """Return whether that is longer than the timeout."""
         return 0.0 < self.timeout < self.silence
+
+
+class InputGate(AgeGate):
+    """An AgeGate that judges the order of the stamps too."""
+
+    def __init__(self, read: ClockReader, *, max_age: float = 0.0,
+                 max_lead: float | None = None, timeout: float = 0.0,
+                 simulated: Callable[[], bool] = lambda: False) -> None:
+        """Take the arguments of an AgeGate."""
+        super().__init__(
+            read, max_age=max_age, max_lead=max_lead, timeout=timeout, simulated=simulated)
+        self._timeline = Timeline()
+
+    def reset(self) -> None:
+        """Forget the stamps: the next may be any; silence is counted from now on."""
+        super().reset()
+        self._timeline.reset()
+
+    def follows(self, stamp_ns: int) -> bool:
+        """
+        Look at the clock and judge a stamp; return False where the stamps were set back.
+
+        Raises StampError where it is too old, too far ahead, or not after the one before.
+        """
+        self.look()
+        self.require_recent(stamp_ns)
+        return self._timeline.follows(stamp_ns)

@@ -26,7 +26,7 @@ from rclpy.timer import Timer
 
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.node.process import RCLError, until_shutdown
-from liedyn_ros.ros.streams.ages import Ages
+from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 
 MAX_PUBLISHERS = 1000  # whose counts are kept
 ALONE = 'alone'  # the only publisher of a topic, where the middleware names none
@@ -131,7 +131,7 @@ class Stream:
         self._timers: list[tuple[Timer, Callable[[], None]]] = []
         self._group, self._ended = _Aside(), False
         self.taken = self.passed_over = 0  # messages of all subscriptions
-        self._ages = Ages()
+        self._ages = AgeStatistics()
         self._context = node.context.handle
         self._wake = rclpy_implementation.GuardCondition(self._context)
         self._thread = Thread(target=self._run, name=f'{node.get_name()}_{name}', daemon=True)
@@ -183,13 +183,13 @@ class Stream:
         """Return how many of them are of one subscription."""
         return next(source.lost for source in self._sources if source.subscription is subscription)
 
-    def take_ages(self) -> Ages:
+    def take_ages(self) -> AgeStatistics:
         """
         Return the ages since the last call: from a batch's newest message to what followed of it.
 
         They begin when that was sent, by its computer's clock, and end with the batch.
         """
-        ages, self._ages = self._ages, Ages()
+        ages, self._ages = self._ages, AgeStatistics()
         return ages
 
     def start(self) -> None:

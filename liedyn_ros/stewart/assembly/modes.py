@@ -14,7 +14,7 @@ Every path ends in a different solution or at infinity, and the number at infini
 all lengths. Conjugates come in pairs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,11 +26,13 @@ from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.stewart.assembly import start_system as starts
 from liedyn_ros.stewart.assembly.continuum import is_continuum
 from liedyn_ros.stewart.assembly.kernels import homotopy
+from liedyn_ros.stewart.assembly.stage_modes import DEGREE, stage_modes, stage_pairs
 from liedyn_ros.stewart.assembly.start_system import SOLUTIONS, StartSystem
 from liedyn_ros.stewart.assembly.study_coordinates import Complex, leg_system, to_pose
 from liedyn_ros.stewart.platform.architecture import architecture, free_motion
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kinematics import driven_platform, length_jacobian
+from liedyn_ros.stewart.platform.kinematics import (
+    driven_platform, held_transmissions, length_jacobian)
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
 ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
@@ -51,7 +53,9 @@ class AssemblyMode(NamedTuple):
     platform joints' centre above that of the base joints, along the base frame's z axis, m.
     determinant_sign: of dL/d(body twist), 1 or -1; between poses of different signs every path
     crosses a singular pose. smallest_singular_value: of the same, with the characteristic length
-    as the unit of length: the distance from singular poses.
+    as the unit of length: the distance from singular poses. L: of the rods, where there are some.
+    dead_centres: of each leg the cosine between its rod and the way of its driven end, 1 of
+    struts. It is negative behind the dead centre.
     """
 
     pose: Array
@@ -59,6 +63,17 @@ class AssemblyMode(NamedTuple):
     height: float
     determinant_sign: int
     smallest_singular_value: float
+    dead_centres: tuple[float, ...] = (1.0,) * 6
+
+    @property
+    def behind(self) -> tuple[int, ...]:
+        """Return the legs, as indices, whose drives are behind their dead centre."""
+        return tuple(k for k, cosine in enumerate(self.dead_centres) if cosine < 0.0)
+
+    @property
+    def of_machine(self) -> bool:
+        """Return whether inverse kinematics gives the values asked: no leg is behind."""
+        return not self.behind
 
     @property
     def above(self) -> bool:
@@ -93,6 +108,14 @@ class AssemblyModes:
         """Return whether these are all the poses there are, with probability one."""
         return not self.defect
 
+    @property
+    def of_other_machines(self) -> str:
+        """Return which poses, from 1 on, lie behind a dead centre, to be read, or nothing."""
+        others = [str(k + 1) for k, mode in enumerate(self.modes) if mode.behind]
+        return '' if not others else (
+            'behind a dead centre, so of a machine assembled otherwise: poses '
+            + ', '.join(others))
+
 
 class Ends(NamedTuple):
     """Where the paths ended: points (n, 8) that are isolated and singular, numbers of others."""
@@ -117,12 +140,12 @@ class AssemblyModeSolver:
         self._seed = seed
         self._start: StartSystem = starts.start_system(seed)
         self._architecture = architecture(geometry)
-        if not geometry.plain:
-            return
         self._solver = PoseSolver(geometry)
         self._scale = geometry.characteristic_length
         base, platform = geometry.base_joints, geometry.platform_joints
         self._centres = base.mean(axis=0), platform.mean(axis=0)
+        if not geometry.plain:
+            return
         self._joints = base - self._centres[0], platform - self._centres[1]
         self._radii = sum(np.linalg.norm(joints, axis=1).max() for joints in self._joints)
         self._at_infinity: int | None = None
@@ -139,9 +162,11 @@ class AssemblyModeSolver:
         lengths = self.geometry.require_values(checks.as_array('lengths', lengths, (6,)))
         if self.unsupported:
             raise GeometryError(self.unsupported)
+        if self.geometry.staged:
+            return self._of_stages(lengths)
         if not self.geometry.plain:
             rods, rod_lengths = driven_platform(self.geometry, lengths)
-            return AssemblyModeSolver(rods, self._seed).solve(rod_lengths)
+            return self._sided(lengths, AssemblyModeSolver(rods, self._seed).solve(rod_lengths))
         if reason := self._why_impossible(lengths):
             return AssemblyModes((), 0, 0, 0, 0, '', 0, reason)
         ends, real, defect = self._search(lengths)
@@ -161,10 +186,31 @@ class AssemblyModeSolver:
     @property
     def unsupported(self) -> str:
         """Return why the platform's assembly modes cannot be searched, or nothing."""
-        if not self.geometry.with_offsets:
+        if not self.geometry.following or stage_pairs(self.geometry):
             return ''
-        return ('assembly modes: expected legs whose joint axes meet, got offset universal joints '
-                f'of {list(self.geometry.with_offsets)}, for which no start system is known')
+        return ('assembly modes: expected struts whose joint axes meet, rails or cranks, got '
+                f'others of {list(self.geometry.following)}, for which no start system is known')
+
+    def _of_stages(self, values: Array) -> AssemblyModes:
+        """Return the poses of a platform on three stages."""
+        found, modes = stage_modes(self.geometry, values), []
+        for pose in found.poses:
+            solution = self._solver.solve(values, pose)
+            if solution.residual < RESIDUAL * self._scale:
+                modes.append(self._classed(solution))
+        defect = found.defect
+        if not defect and len(modes) != len(found.poses):
+            defect = f'{len(found.poses)} solutions are real, {len(modes)} of them meet the values'
+        return AssemblyModes(
+            tuple(sorted(modes, key=lambda mode: -mode.height)), found.complex_solutions,
+            0, 0, found.lost, defect, DEGREE)
+
+    def _sided(self, values: Array, modes: AssemblyModes) -> AssemblyModes:
+        """Return modes of the rods with the sides of the drives' dead centres."""
+        first, continua = (tuple(mode._replace(dead_centres=tuple(
+            held_transmissions(self.geometry, values, mode.pose).tolist())) for mode in some)
+            for some in (modes.modes, modes.continua))
+        return replace(modes, modes=first, continua=continua)
 
     def _count_at_infinity(self) -> int | None:
         """

@@ -32,7 +32,7 @@ SHORTEST = 1e-4  # of the path, that is halved no more
 
 class PathProof(NamedTuple):
     """
-    What is proved of a path; times run from 0 at the first pose, 1 from pose to pose.
+    The proof about a path; times run from 0 at the first pose, 1 from pose to pose.
 
     proved: whether all of it is. begin, end: the first piece that is not; NaN where there is none.
     reason: why not, to be read, or empty. smallest_singular_value: a lower bound of it on what was

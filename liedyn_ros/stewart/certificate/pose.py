@@ -26,12 +26,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.stewart.certificate.kernels import pose as kernels
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage, Wire
 
 
 class Certificate(NamedTuple):
     """
-    What is proved of a pose; NaN and False where nothing is, as near a singularity.
+    The proof about a pose; NaN and False where nothing is proved, as near a singularity.
 
     Distances are of the platform joints' centre and their turn together: the root of
     rho^2 w^2 + v^2, rho the characteristic length, m. error_radius: the true pose is nearer, for
@@ -59,11 +59,11 @@ class PoseCertifier:
         length_bound: of each leg's value or of all, m (rad of a crank), the greatest error.
         joint_bound: m, of a joint's centre on base or platform, and of a rod's length. With 0 for
         both, only the solver's and rounding errors are in the radii. Raises LimitError, and
-        GeometryError for offset universal joints, whose curvature has no bound here.
+        GeometryError for legs whose curvature has no bound here.
         """
-        if geometry.with_offsets:
-            raise GeometryError('certificate: expected legs whose joint axes meet, got offset '
-                                f'universal joints of {list(geometry.with_offsets)}')
+        if others := unproved(geometry):
+            raise GeometryError('certificate: expected struts, rails or cranks, got others of '
+                                f'{list(others)}')
         lengths = np.broadcast_to(checks.as_numbers('length_bound', length_bound), (6,))
         joints = checks.as_number('joint_bound', joint_bound)
         if not (np.isfinite(lengths).all() and (lengths >= 0.0).all() and joints >= 0.0):
@@ -77,7 +77,9 @@ class PoseCertifier:
         self._work = np.empty(kernels.SPACE)
 
     def certify(self, pose_base_platform: ArrayLike, lengths: ArrayLike) -> Certificate:
-        """Certify a pose (4, 4), m, for leg lengths (6,). Raises ShapeError."""
+        """Certify a pose (4, 4), m, for leg lengths (6,). Raises ShapeError or LiedynError."""
+        checks.require_no_mask('pose_base_platform', pose_base_platform)
+        checks.require_no_mask('lengths', lengths)
         try:
             np.copyto(self._pose, pose_base_platform)
             np.copyto(self._values, lengths)
@@ -95,6 +97,12 @@ class PoseCertifier:
         """
         kernels.certify(self._known, lengths, pose, self._work)
         return tuple(self._work[kernels.PROVED:].tolist())
+
+
+def unproved(geometry: StewartGeometry) -> tuple[str, ...]:
+    """Return the names of the legs whose curvature has no bound here: wires and stages."""
+    return tuple(name for name, leg in zip(geometry.leg_names, geometry.leg_types)
+                 if isinstance(leg, Wire | Stage))
 
 
 def centred(geometry: StewartGeometry) -> tuple[Array, Array]:

@@ -28,8 +28,8 @@ def platform_model(geometry: StewartGeometry) -> Model:
     The driven joints have the names of the legs. A strut has a prismatic joint, of no length at
     zero; so has the carriage on a rail. A crank has a revolute joint. Other names
     are platform, LEG_cylinder (LEG_carriage, LEG_crank), LEG_rod, LEG_base for the universal joint
-    and LEG_tip for the closure. Raises GeometryError for a geometry without masses, or with joints
-    whose axes do not meet.
+    and LEG_tip for the closure. Raises GeometryError for a geometry without masses, or with other
+    legs than plain struts, rails and cranks.
     """
     masses = geometry.masses
     if masses is None:
@@ -47,8 +47,8 @@ def platform_model(geometry: StewartGeometry) -> Model:
         elif isinstance(leg_type, Rail | Crank):
             length = _add_driven_rod(builder, name, leg_type, base, limits, leg)
         else:
-            raise GeometryError(f'{geometry.name}: {name}: expected joints whose axes meet, as '
-                                'masses of what is between two axes are not known, got offsets')
+            raise GeometryError(f'{geometry.name}: {name}: expected a strut whose joint axes '
+                                f'meet, a rail or a crank, got {leg_type}')
         builder.add_closure(f'{name}_tip', 'spherical', f'{name}_rod', 'platform',
                             placement_a=_pose(np.eye(3), np.array([0.0, 0.0, length])),
                             placement_b=_pose(np.eye(3), tip))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the dynamics of a platform return."""
+"""Results of the dynamics of a platform."""
 
 from typing import NamedTuple
 

@@ -29,8 +29,12 @@ class LegActuators:
     """
     Six actuators, one a leg: length = offset + scale * position, effort = scale * force.
 
+    One beside its leg, parallel to it, measures x = offset + scale * position; its joints are
+    sqrt(x^2 + beside^2) apart. Its effort changes with the length, so it has none here.
+
     names: the actuator of each leg, in the geometry's leg order. scales: (6,), m per unit of
-    position, not zero. offsets: (6,), m, the leg's length at position zero.
+    position, not zero. offsets: (6,), m, the leg's length at position zero. beside: (6,), m, the
+    distance of the actuator's line from the leg's joints, as seen along it.
     ignore_others: whether readings of other names are passed over or refused.
 
     Raises NameSetError, ShapeError, NotFiniteError or LimitError.
@@ -40,8 +44,10 @@ class LegActuators:
     scales: Array
     offsets: Array
     ignore_others: bool = False
+    beside: Array = field(default_factory=lambda: np.zeros(6))
     _order: NameOrder = field(init=False, repr=False, compare=False)
     _kernel: BoundKernel = field(init=False, repr=False, compare=False)
+    _parallel: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -55,6 +61,11 @@ class LegActuators:
         object.__setattr__(self, 'scales', scales)
         object.__setattr__(
             self, 'offsets', checks.as_array('actuator offsets', self.offsets, (6,)))
+        beside = checks.as_array('actuator beside', self.beside, (6,))
+        if (beside < 0.0).any():
+            raise LimitError(f'actuator beside: expected 0 m or more, got {beside.tolist()}')
+        object.__setattr__(self, 'beside', beside)
+        object.__setattr__(self, '_parallel', bool(beside.any()))
         object.__setattr__(self, '_order', NameOrder(
             'actuator names', self.names, ignore_others=self.ignore_others))
         object.__setattr__(self, '_kernel', BoundKernel(kernels.of_positions, scales))
@@ -63,17 +74,58 @@ class LegActuators:
         """
         Return the six leg lengths, m, of named actuator positions given in any order.
 
-        Raises NameSetError, ShapeError or NotFiniteError.
+        Raises NameSetError, ShapeError, NotFiniteError, or LimitError for an actuator beside its
+        leg that measures no length above zero.
         """
-        return self._in_leg_order('positions', names, positions, self.offsets)
+        measured = self._in_leg_order('positions', names, positions, self.offsets)
+        if not self._parallel:
+            return measured
+        if ((measured <= 0.0) & (self.beside > 0.0)).any():
+            raise LimitError('actuator positions: expected lengths above zero of actuators beside '
+                             f'their legs, got {measured.tolist()} m')
+        return np.where(self.beside > 0.0, np.hypot(measured, self.beside), measured)
 
-    def rates(self, names: Sequence[str], velocities: ArrayLike) -> Array:
-        """Return the six leg rates, m/s, of named actuator velocities; raises as `lengths`."""
-        return self._in_leg_order('velocities', names, velocities, NONE)
+    def rates(self, names: Sequence[str], velocities: ArrayLike, lengths: Array) -> Array:
+        """
+        Return the six leg rates, m/s, of named actuator velocities at leg lengths (6,), m.
+
+        Raises as `lengths`.
+        """
+        rates = self._in_leg_order('velocities', names, velocities, NONE)
+        return rates * self._slope(lengths) if self._parallel else rates
 
     def positions(self, lengths: Array) -> Array:
-        """Return the actuator positions of leg lengths (6,), m."""
-        return (lengths - self.offsets) / self.scales
+        """
+        Return the actuator positions of leg lengths (6,), m.
+
+        Raises LimitError where a leg is shorter than its actuator is beside it.
+        """
+        measured = self._along(lengths) if self._parallel else lengths
+        return (measured - self.offsets) / self.scales
+
+    def velocities(self, rates: Array, lengths: Array) -> Array:
+        """Return the actuator velocities of leg rates (6,), m/s, at lengths (6,), m."""
+        along = rates / self._slope(lengths) if self._parallel else rates
+        return along / self.scales
+
+    def require_constant_ratio(self) -> None:
+        """Raise LimitError where the effort of an actuator depends on the length of its leg."""
+        if self._parallel:
+            raise LimitError('actuator_beside: expected 0 m where forces are commanded, as the '
+                             f'ratio would change with the length, got {self.beside.tolist()}')
+
+    def _slope(self, lengths: Array) -> Array:
+        """Return d(length)/d(what an actuator measures) at lengths (6,), m."""
+        along = self._along(lengths)
+        return np.where(self.beside > 0.0, along / np.where(lengths == 0.0, 1.0, lengths), 1.0)
+
+    def _along(self, lengths: Array) -> Array:
+        """Return what actuators measure of lengths (6,), m, along themselves."""
+        square = lengths ** 2 - self.beside ** 2
+        if ((square <= 0.0) & (self.beside > 0.0)).any():
+            raise LimitError('lengths: expected more than their actuators are beside them, '
+                             f'{self.beside.tolist()} m, got {lengths.tolist()}')
+        return np.where(self.beside > 0.0, np.sqrt(np.maximum(square, 0.0)), lengths)
 
     def efforts(self, forces: Array) -> Array:
         """Return the efforts of the actuators, N m per unit, of forces along the legs (6,), N."""
@@ -86,6 +138,7 @@ class LegActuators:
 
     def _in_leg_order(
             self, what: str, names: Sequence[str], values: ArrayLike, offsets: Array) -> Array:
+        checks.require_no_mask(f'actuator {what}', values)
         numbers, legs = np.asarray(values, dtype=float), np.empty(6)
         if numbers.shape != (len(names),):
             checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,

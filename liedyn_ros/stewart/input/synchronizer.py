@@ -17,6 +17,7 @@ from liedyn_ros.common.stamps import Timeline
 
 DEPTH = 10  # readings of an actuator that wait for the others'
 INTERVALS = 4  # of an actuator's last readings, the longest of which is taken for its period
+SILENT_PERIODS = 2 * DEPTH  # without a reading, after which an actuator is named as missing
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,17 @@ class ActuatorSynchronizer:
         return None
 
     def missing(self) -> list[str]:
-        """Return the actuators without a reading newer than the last set's."""
-        return [n for n, a in self._actuators.items() if not (a.waiting or a.heard)]
+        """
+        Return the actuators without a new reading.
+
+        These are the ones without a reading newer than the last set's, and those that others have
+        left behind by several periods.
+        """
+        heard = [last_ns for each in self._actuators.values()
+                 if (last_ns := each.timeline.last_ns) is not None]
+        return [name for name, each in self._actuators.items()
+                if not (each.waiting or each.heard)
+                or max(heard) - (each.timeline.last_ns or 0) > self._patience(each)]
 
     def clear(self) -> None:
         """Forget all readings."""
@@ -110,6 +120,12 @@ class ActuatorSynchronizer:
             actuator.intervals.append(reading.stamp_ns - last_ns)
         actuator.waiting.append(reading)
         actuator.heard = True
+
+    def _patience(self, actuator: _Actuator) -> int:
+        """Return for how long (ns) an actuator may be silent while others report."""
+        periods = [max(each.intervals) for each in self._actuators.values() if each.intervals]
+        period = max(actuator.intervals) if actuator.intervals else max(periods, default=0)
+        return self._tolerance_ns + SILENT_PERIODS * period
 
     def _close(self) -> dict[str, Reading]:
         """Return the oldest reading of each."""

@@ -27,6 +27,7 @@ from liedyn_ros.lie import se3, SO3
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.geometry import radius_of_gyration, StewartGeometry
 from liedyn_ros.stewart.platform.kernels import leg_types as kernels
+from liedyn_ros.stewart.platform.kernels.leg_rows import ENDS
 from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.state import PlatformMeter
@@ -116,7 +117,7 @@ def _conditioning(geometry: StewartGeometry) -> float:
     table, found = geometry.table(), []
     for pose in itertools.islice(_poses(geometry), TRIES):
         kernels.write_leg_ends(table, *motion.split(pose))
-        feet, tips = table[:kernels.ENDS].reshape(2, 6, 3)
+        feet, tips = table[:ENDS].reshape(2, 6, 3)
         tips = tips @ pose[:3, :3].T + pose[:3, 3]
         lines = tips - feet
         if np.isfinite(lines).all():
@@ -157,7 +158,8 @@ def _above(geometry: StewartGeometry, table: Array, rng: np.random.Generator) ->
     squared = np.empty(6)
     kernels.drive(table, values, squared)
     feet, platform = table[:18].reshape(6, 3), geometry.platform_joints
-    normal = np.linalg.svd(geometry.base_joints - geometry.base_joints.mean(axis=0))[2][2]
+    seats = geometry.base_outline
+    normal = np.linalg.svd(seats - seats.mean(axis=0))[2][2]
     across = feet - feet.mean(axis=0) - platform + platform.mean(axis=0)
     across -= np.outer(across @ normal, normal)
     height = np.sqrt(max(float((squared - (across ** 2).sum(axis=1)).mean()), 0.0))
@@ -170,7 +172,7 @@ def _reason(geometry: StewartGeometry) -> str:
     """Return the known kind of a platform's architectural singularity, as a sentence."""
     base, platform, names = geometry.base_joints, geometry.platform_joints, geometry.leg_names
     start = 'the platform is singular at every pose: '
-    if not (geometry.plain or geometry.with_offsets):
+    if not (geometry.plain or geometry.following):
         return start + _reason_of_rods(names, platform)
     for count in (6, 5, 4):
         for legs in itertools.combinations(range(6), count):

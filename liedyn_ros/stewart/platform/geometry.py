@@ -20,8 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
-from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, row, Strut
+from liedyn_ros.stewart.platform.leg_types import (
+    Crank, LegType, OffsetStrut, Rail, row, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.masses import PlatformMasses
+
+COINCIDENT = 1e-9  # of the platform's size, below which joints are at one point
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,7 @@ class StewartGeometry:
     Six legs, each from a base joint to a platform joint; immutable.
 
     Joints of several legs may coincide, at one end or at both ends of different legs (6-3, 3-3).
+    Cranks of one axis may share their base joint: they are the carriages of a circular rail.
 
     leg_names: six different names; their order is the order of every array of drive coordinates.
     base_joints: (6, 3) m, in the base frame. platform_joints: (6, 3) m, in the platform frame.
@@ -61,13 +65,14 @@ class StewartGeometry:
     def __post_init__(self) -> None:
         """Check the parts and freeze them."""
         names = tuple(self.leg_names)
-        if len(names) != 6 or len(set(names)) != 6:
+        if len(names) != 6 or len(set(names)) != 6 or not all(
+                isinstance(name, str) and name for name in names):
             raise NameSetError(f'leg_names: expected six different names, got {list(names)}')
         base = checks.as_array('base_joints', self.base_joints, (6, 3))
         platform = checks.as_array('platform_joints', self.platform_joints, (6, 3))
-        _require_size(base, platform)
-        _require_legs_apart(names, base, platform)
         leg_types = _leg_types(names, self.leg_types)
+        _require_size(base, platform, leg_types)
+        _require_legs_apart(names, base, platform, leg_types)
         values = {'leg_names': names, 'base_joints': base, 'platform_joints': platform,
                   'leg_types': leg_types,
                   'length_limits': _limits(names, leg_types, self.length_limits),
@@ -112,6 +117,16 @@ class StewartGeometry:
         return any(isinstance(leg, Rail | Crank) for leg in self.leg_types)
 
     @property
+    def signed(self) -> bool:
+        """Return whether there are drive coordinates that may be zero."""
+        return not all(leg.positive for leg in self.leg_types)
+
+    @property
+    def staged(self) -> bool:
+        """Return whether there are legs of two driven axes."""
+        return any(isinstance(leg, Stage) for leg in self.leg_types)
+
+    @property
     def reading_unit(self) -> tuple[float, str]:
         """
         Return the distance (m) that one unit of a reading moves the end of a drive, and its name.
@@ -127,10 +142,21 @@ class StewartGeometry:
         return np.array([leg.radius if isinstance(leg, Crank) else 1.0 for leg in self.leg_types])
 
     @property
-    def with_offsets(self) -> tuple[str, ...]:
-        """Return the names of the legs on universal joints whose axes do not meet."""
+    def following(self) -> tuple[str, ...]:
+        """Return the names of the legs whose ends follow the pose, their value being held too."""
         return tuple(name for name, leg_type in zip(self.leg_names, self.leg_types)
-                     if isinstance(leg_type, OffsetStrut))
+                     if isinstance(leg_type, OffsetStrut | Wire | Stage))
+
+    @property
+    def base_outline(self) -> Array:
+        """Return points (6, 3), m, about the base: its joints, or six of a circular rail."""
+        rails = [leg for leg in self.leg_types if isinstance(leg, Crank)]
+        if not rails or not coincide(self.base_joints, self.characteristic_length):
+            return self.base_joints
+        angles, rail = np.arange(6) * math.pi / 3.0, rails[0]
+        return np.asarray(self.base_joints[0] + rail.radius * (
+            np.outer(np.cos(angles), rail.zero)
+            + np.outer(np.sin(angles), np.cross(rail.axis, rail.zero))))
 
     def table(self, unit: float = 1.0) -> Array:
         """
@@ -147,8 +173,8 @@ class StewartGeometry:
 
     def require_values(self, values: Array) -> Array:
         """Return drive coordinates (..., 6); raise LimitError where a strut's is not positive."""
-        struts = np.array([isinstance(leg, Strut | OffsetStrut) for leg in self.leg_types])
-        bad = np.argwhere((values <= 0.0) & struts)
+        lengths = np.array([leg.positive for leg in self.leg_types])
+        bad = np.argwhere((values <= 0.0) & lengths)
         if len(bad):
             where = tuple(int(i) for i in bad[0])
             raise LimitError(f'lengths{list(where)}: expected a positive length in m, '
@@ -157,7 +183,7 @@ class StewartGeometry:
 
     def within_limits(self, lengths: ArrayLike) -> NDArray[np.bool_]:
         """Return for each drive coordinate (..., 6), m or rad, whether it is within its limits."""
-        lengths = np.asarray(lengths)
+        lengths = checks.as_numbers('lengths', lengths)
         return (self.length_limits[:, 0] <= lengths) & (lengths <= self.length_limits[:, 1])
 
     def require_within_limits(self, lengths: Array) -> None:
@@ -167,7 +193,8 @@ class StewartGeometry:
             leg = int(np.argmin(within))
             least, most = self.length_limits[leg]
             leg_type = self.leg_types[leg]
-            what = {Rail: 'position', Crank: 'angle'}.get(type(leg_type), 'length')
+            driven = {Rail: 'position', Stage: 'position', Crank: 'angle'}
+            what = driven.get(type(leg_type), 'length')
             raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least} to {most} '
                              f'{leg_type.unit}, got {lengths[leg]}')
 
@@ -177,22 +204,36 @@ def radius_of_gyration(points: Array) -> float:
     return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def _require_size(base: Array, platform: Array) -> None:
-    sizes = radius_of_gyration(base), radius_of_gyration(platform)
+def coincide(points: Array, size: float) -> bool:
+    """Return whether points (n, 3) are one point, to rounding of a size (m)."""
+    return radius_of_gyration(points) <= COINCIDENT * size
+
+
+def _require_size(base: Array, platform: Array, leg_types: Sequence[LegType]) -> None:
+    """Refuse joints that all coincide; cranks about one axis are carriages on a circular rail."""
+    radii = [leg.radius for leg in leg_types if isinstance(leg, Crank)]
+    sizes = max([radius_of_gyration(base), *radii]), radius_of_gyration(platform)
     for place, size in zip(('base', 'platform'), sizes):
-        if size <= 1e-9 * sum(sizes):
+        if size <= COINCIDENT * sum(sizes):
             raise GeometryError(f'{place}_joints: expected joints apart, got all six at one point')
 
 
-def _require_legs_apart(names: Sequence[str], base: Array, platform: Array) -> None:
-    """Refuse two legs between the same joints; one joint may hold several legs."""
-    near = 1e-9 * (radius_of_gyration(base) + radius_of_gyration(platform))
+def _require_legs_apart(names: Sequence[str], base: Array, platform: Array,
+                        leg_types: Sequence[LegType]) -> None:
+    """Refuse two legs between the same joints, unless they are the axes of a stage."""
+    near = COINCIDENT * (radius_of_gyration(base) + radius_of_gyration(platform))
     for i, j in itertools.combinations(range(6), 2):
-        if max(np.linalg.norm(base[i] - base[j]), np.linalg.norm(platform[i] - platform[j])) <= (
-                near):
+        apart = max(np.linalg.norm(joints[i] - joints[j]) for joints in (base, platform))
+        if apart <= near and not _across(leg_types[i], leg_types[j]):
             raise GeometryError(
                 f'joints: expected legs apart at one end at least, {names[i]} and {names[j]} go '
                 f'from {base[i].tolist()} to {platform[i].tolist()} both')
+
+
+def _across(first: LegType, second: LegType) -> bool:
+    """Return whether two legs are the two axes of one stage."""
+    return isinstance(first, Stage) and isinstance(second, Stage) and (
+        first.direction, first.guide) == (second.other, second.guide)
 
 
 def _leg_types(names: Sequence[str], value: Sequence[LegType]) -> tuple[LegType, ...]:
@@ -217,7 +258,7 @@ def _limits(names: Sequence[str], leg_types: Sequence[LegType], value: ArrayLike
 
 def _least(leg_type: LegType) -> float:
     """Return the lower bound of a drive coordinate."""
-    return 0.0 if isinstance(leg_type, Strut | OffsetStrut) else -math.inf
+    return 0.0 if leg_type.positive else -math.inf
 
 
 def unlimited_cones(z: float) -> Array:

@@ -8,6 +8,7 @@
 
 """Geometry files of Stewart platforms; docs/conventions.md has their keys."""
 
+from collections.abc import Callable
 import math
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,16 @@ import warnings
 
 import numpy as np
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionWarning, GeometryError, LiedynError
 from liedyn_ros.common.yaml_reader import Node, read
+from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
 from liedyn_ros.stewart.platform.geometry import StewartGeometry, unlimited_cones
-from liedyn_ros.stewart.platform.leg_types import Crank, LegType, OffsetStrut, Rail, Strut
+from liedyn_ros.stewart.platform.leg_types import (
+    Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.masses import read_masses
+from liedyn_ros.stewart.platform.tool_frame import with_tool
 
 
 def load_geometry(path: str | Path) -> StewartGeometry:
@@ -68,45 +73,88 @@ def _geometry(root: Node) -> StewartGeometry:
         leg.finish()
     name, diameter = root.take('name', 'stewart_platform'), root.take('leg_diameter', 0.0)
     names, masses = tuple(leg_name for leg_name, _ in named), root.optional('masses')
+    tool = root.optional('tool')
     root.finish()
-    return StewartGeometry(
+    geometry = StewartGeometry(
         names, base, platform, limits, name.text(), cones['base_cone'], cones['platform_cone'],
         diameter.number(), tuple(leg_types), None if masses is None else read_masses(
             masses, names, [leg_type.driven for leg_type in leg_types]))
+    return geometry if tool is None else with_tool(geometry, _pose(tool))
+
+
+def _pose(node: Node) -> Array:
+    """Return a pose (4, 4), m, of keys position and rpy, either of which may be left out."""
+    origin = [0.0, 0.0, 0.0]
+    position, rpy = node.take('position', origin).numbers(3), node.take('rpy', origin).angles(3)
+    node.finish()
+    return SE3.from_rotation_translation(SO3.from_rpy(*rpy), position).matrix
 
 
 def _leg_type(leg: Node) -> tuple[LegType, list[float]]:
     """Return a leg's type and the limits of its drive coordinate."""
-    drives = {key: leg.optional(key) for key in ('rail', 'crank')}
-    universal = {end: leg.optional(f'{end}_universal') for end in ('base', 'platform')}
-    given = [node for node in drives.values() if node is not None]
-    if len(given) > 1 or (given and any(universal.values())):
-        leg.fail('one of rail, crank and offset universal joints at most')
-    if not given:
+    drives = {key: leg.optional(key) for key in (*DRIVES, 'wire')}
+    strut = {key: leg.optional(key) for key in (
+        'base_universal', 'platform_universal', 'lead', 'lead_zero')}
+    given = [key for key, node in drives.items() if node is not None]
+    if len(given) > 1 or (given and any(strut.values())):
+        leg.fail(f'one of {", ".join(drives)} and universal joints at most')
+    if not given or given == ['wire']:
         limits = leg.take('length', [0.0, math.inf]).numbers(2, infinite=True)
-        return _strut(universal), limits
-    drive = given[0]
+        wire = drives['wire']
+        return _strut(leg, strut) if wire is None else _wire(wire), limits
+    drive = leg.take(given[0])
     with drive.context():
-        if drive is drives['rail']:
-            leg_type: LegType = Rail(
-                tuple(drive.take('direction').numbers(3)), drive.take('rod').number(),
-                drive.take('pushes', True).truth())
-        else:
-            leg_type = Crank(
-                tuple(drive.take('axis').numbers(3)), tuple(drive.take('zero').numbers(3)),
-                drive.take('radius').number(), drive.take('rod').number(),
-                drive.take('pushes', True).truth())
+        leg_type = DRIVES[given[0]](drive)
     limits = drive.take('travel', [-math.inf, math.inf]).numbers(2, infinite=True)
     drive.finish()
     return leg_type, limits
 
 
-def _strut(universal: dict[str, Node | None]) -> LegType:
+def _rail(drive: Node) -> LegType:
+    return Rail(_vector(drive, 'direction'), drive.take('rod').number(),
+                drive.take('pushes', True).truth())
+
+
+def _crank(drive: Node) -> LegType:
+    return Crank(_vector(drive, 'axis'), _vector(drive, 'zero'), drive.take('radius').number(),
+                 drive.take('rod').number(), drive.take('pushes', True).truth())
+
+
+def _stage(drive: Node) -> LegType:
+    return Stage(_vector(drive, 'direction'), _vector(drive, 'other'), _vector(drive, 'guide'),
+                 drive.take('carried', False).truth())
+
+
+DRIVES: dict[str, Callable[[Node], LegType]] = {'rail': _rail, 'crank': _crank, 'stage': _stage}
+
+
+def _wire(wire: Node) -> LegType:
+    with wire.context():
+        leg_type = Wire(_vector(wire, 'axis'), wire.take('radius').number())
+    wire.finish()
+    return leg_type
+
+
+def _strut(leg: Node, parts: dict[str, Node | None]) -> LegType:
     """Return the type of a strut on the universal joints of a file."""
     numbers: dict[str, Any] = {}
-    for end, joint in universal.items():
+    lead, zero = parts['lead'], parts['lead_zero']
+    for end in ('base', 'platform'):
+        joint = parts[f'{end}_universal']
         if joint is not None:
-            numbers[f'{end}_axis'] = tuple(joint.take('axis').numbers(3))
-            numbers[f'{end}_offset'] = joint.take('offset').number()
+            numbers[f'{end}_axis'] = _vector(joint, 'axis')
+            numbers[f'{end}_offset'] = joint.take(
+                'offset', *([0.0] if lead is not None else [])).number()
             joint.finish()
+    if lead is not None:
+        if len(numbers) < 4:
+            leg.fail('base_universal and platform_universal beside lead')
+        numbers['lead'] = lead.number()
+        numbers['lead_zero'] = 0.0 if zero is None else zero.angle()
+    elif zero is not None:
+        leg.fail('lead beside lead_zero')
     return OffsetStrut(**numbers) if numbers else Strut()
+
+
+def _vector(node: Node, key: str) -> tuple[float, ...]:
+    return tuple(node.take(key).numbers(3))

@@ -21,9 +21,11 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import leg_types, legs
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
+from liedyn_ros.stewart.platform.leg_types import Stage
 
 
 class Trivialization(IntEnum):
@@ -38,15 +40,21 @@ def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Arr
     Return the leg lengths of one or many poses (Stewart 16).
 
     pose_base_platform: (..., 4, 4), m. Returns (..., 6), m, in the geometry's order; the angle
-    of a crank from -pi to pi. Raises ShapeError, NotFiniteError, and LimitError where the rod of
-    a rail or a crank does not reach.
+    of a crank from -pi to pi. Raises ShapeError, NotFiniteError, NotInGroupError, and LimitError
+    where the rod of a rail or a crank does not reach.
     """
-    pose = checks.as_trailing('pose_base_platform', pose_base_platform, (4, 4))
+    pose = se3.require_pose('pose_base_platform', pose_base_platform)
     if not geometry.plain:
         return _leg_values(geometry, pose)
     tips = np.einsum('...ij,kj->...ki', pose[..., :3, :3], geometry.platform_joints)
     legs = tips + pose[..., None, :3, 3] - geometry.base_joints
     return np.sqrt(np.einsum('...i,...i->...', legs, legs))
+
+
+def _one_pose(pose_base_platform: ArrayLike) -> Array:
+    """Return a pose (4, 4), m; raise ShapeError, NotFiniteError or NotInGroupError."""
+    return se3.require_pose('pose_base_platform', checks.as_array(
+        'pose_base_platform', pose_base_platform, (4, 4)))
 
 
 def _leg_values(geometry: StewartGeometry, poses: Array) -> Array:
@@ -78,18 +86,47 @@ def driven_platform(
     return plain, np.sqrt(squared)
 
 
+def held_transmissions(
+        geometry: StewartGeometry, values: ArrayLike, pose_base_platform: ArrayLike) -> Array:
+    """
+    Return the cosine between each rod and the way of its driven end, at given values.
+
+    values: (6,), m or rad, of the drives. pose: (4, 4), m, that has them. 1 of struts, 0 at a dead
+    centre. It is negative behind it, where the machine's inverse kinematics gives another value.
+    """
+    cosines = np.empty(6)
+    leg_types.held_transmissions(
+        geometry.table(), checks.as_array('values', values, (6,)).copy(),
+        np.require(_one_pose(pose_base_platform), requirements='W'), cosines)
+    return cosines
+
+
 def leg_ends(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     """
     Return where the legs end at a pose (4, 4), m: (2, 6, 3), on base and platform, base frame.
 
     These are the joints of plain struts, else the second axes of offset joints, carriages and
-    crank pins. NaN where a rod does not reach.
+    crank pins. Of a wire it is where it leaves its pulley, of a stage the point that it moves. NaN
+    where a rod does not reach.
     """
-    pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
+    pose = _one_pose(pose_base_platform)
     table = geometry.table()
     leg_types.write_leg_ends(table, *motion.split(pose))
-    base, platform = table[:leg_types.ENDS].reshape(2, 6, 3)
-    return np.stack((base, platform @ pose[:3, :3].T + pose[:3, 3]))
+    base = np.array([leg_types.foot(table, i, *motion.split(pose)) for i in range(6)])
+    tips = table[18:leg_rows.ENDS].reshape(6, 3) @ pose[:3, :3].T + pose[:3, 3]
+    if geometry.staged:
+        _move_to_stages(geometry, pose, base, tips)
+    return np.stack((base, tips))
+
+
+def _move_to_stages(geometry: StewartGeometry, pose: Array, base: Array, tips: Array) -> None:
+    """Write the ends of the guides of stages, in place of those of their kernels' rods."""
+    for i, leg in enumerate(geometry.leg_types):
+        if isinstance(leg, Stage):
+            joint = pose[:3, :3] @ geometry.platform_joints[i] + pose[:3, 3]
+            guide = pose[:3, :3] @ leg.guide if leg.carried else np.array(leg.guide)
+            height = leg.normal @ (joint - geometry.base_joints[i]) / (leg.normal @ guide)
+            base[i], tips[i] = joint - height * guide, joint
 
 
 def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
@@ -99,7 +136,7 @@ def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> A
     1 for struts. 0 at a dead centre, where the drive holds no force; of a crank its radius at
     most.
     """
-    pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
+    pose = _one_pose(pose_base_platform)
     table = geometry.table()
     leg_types.write_leg_ends(table, *motion.split(pose))
     return np.array([leg_types.ratio(table, i) for i in range(6)])
@@ -115,8 +152,7 @@ def length_jacobian(
     a crank is divided by its transmission (14.34).
     """
     # One compiled version serves all: a read-only array is another type to numba.
-    pose = np.require(
-        checks.as_array('pose_base_platform', pose_base_platform, (4, 4)), requirements='W')
+    pose = np.require(_one_pose(pose_base_platform), requirements='W')
     jacobian = np.empty(36)
     leg_types.value_jacobian(
         geometry.table(), *motion.split(pose), int(trivialization), jacobian)

@@ -10,11 +10,13 @@
 Leg types: the part that the drive moves, and the places of the joints.
 
 Every leg has one drive coordinate, which its drive sets and its sensor reads. It is the length of
-a strut (m), the position of a carriage on its rail (m), or the angle of a crank (rad). `driven` is
-the key of the part at the base in a geometry file.
+a strut (m), the position of a carriage or a stage (m), or the angle of a crank (rad). `driven` is
+the key of the part at the base in a geometry file; `positive` is whether the coordinate is a
+length. `on_platform` are the names of the vectors that are in the platform's frame.
 """
 
 from dataclasses import dataclass
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +24,9 @@ import numpy as np
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
-from liedyn_ros.stewart.platform.kernels import leg_types as kernels
+from liedyn_ros.stewart.platform.kernels import leg_rows as kernels
+
+LEAST_SINE = 1e-3  # of the angle between vectors of a stage
 
 
 @dataclass(frozen=True)
@@ -32,27 +36,38 @@ class Strut:
     kind: ClassVar[int] = kernels.STRUT
     unit: ClassVar[str] = 'm'
     driven: ClassVar[str] = 'cylinder'
+    positive: ClassVar[bool] = True
+    on_platform: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True)
 class OffsetStrut:
     """
-    A leg of variable length on universal joints whose two axes do not meet.
+    A leg of variable length on two universal joints, whose axes need not meet.
 
     base_axis: (3,), the direction of the first axis, fixed to the base and through the base
     joint, base frame. base_offset: m, from there to the second axis, 0 where they meet.
     platform_axis, platform_offset: likewise on the platform, platform frame. The length is from
-    second axis to second axis (14.38). Raises GeometryError.
+    second axis to second axis (14.38).
+
+    lead: m per turn, of a spindle that the platform's joint holds, against a nut that the base's
+    joint holds: above zero of a right-hand thread. The reading is the turns of the motor times
+    the lead; the turn of one joint against the other adds to the length (14.42). lead_zero: rad,
+    of that turn, at which the reading is the length. Raises GeometryError.
     """
 
     base_axis: tuple[float, ...] = (1.0, 0.0, 0.0)
     base_offset: float = 0.0
     platform_axis: tuple[float, ...] = (1.0, 0.0, 0.0)
     platform_offset: float = 0.0
+    lead: float = 0.0
+    lead_zero: float = 0.0
 
     kind: ClassVar[int] = kernels.OFFSET
     unit: ClassVar[str] = 'm'
     driven: ClassVar[str] = 'cylinder'
+    positive: ClassVar[bool] = True
+    on_platform: ClassVar[tuple[str, ...]] = ('platform_axis',)
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -61,6 +76,8 @@ class OffsetStrut:
             offset = checks.as_number(f'{end}_offset', getattr(self, f'{end}_offset'))
             if offset < 0.0:
                 raise GeometryError(f'{end}_offset: expected 0 m or more, got {offset}')
+        for name in ('lead', 'lead_zero'):
+            object.__setattr__(self, name, checks.as_number(name, getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -81,6 +98,8 @@ class Rail:
     kind: ClassVar[int] = kernels.RAIL
     unit: ClassVar[str] = 'm'
     driven: ClassVar[str] = 'carriage'
+    positive: ClassVar[bool] = False
+    on_platform: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -108,6 +127,8 @@ class Crank:
     kind: ClassVar[int] = kernels.CRANK
     unit: ClassVar[str] = 'rad'
     driven: ClassVar[str] = 'crank'
+    positive: ClassVar[bool] = False
+    on_platform: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -121,11 +142,92 @@ class Crank:
             _require_positive(name, getattr(self, name))
 
 
-LegType = Strut | OffsetStrut | Rail | Crank
+@dataclass(frozen=True)
+class Wire:
+    """
+    A wire to the platform joint over a pulley that swivels, such as a cable or a wire encoder.
+
+    axis: (3,), along which the wire arrives at the base joint, base frame; the pulley swivels
+    about it and touches it there. radius: m, from the pulley's middle to the wire's. The length
+    is the free wire's and that on the pulley, from the base joint on (14.43). Raises
+    GeometryError.
+    """
+
+    axis: tuple[float, ...]
+    radius: float
+
+    kind: ClassVar[int] = kernels.WIRE
+    unit: ClassVar[str] = 'm'
+    driven: ClassVar[str] = 'cylinder'
+    positive: ClassVar[bool] = True
+    on_platform: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        _set_direction(self, 'axis')
+        _require_positive('radius', self.radius)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """
+    One of the two driven axes of a leg: two such legs have the same joints and guide.
+
+    direction: (3,), of this axis, base frame; other: (3,), of the leg's other axis. Together they
+    move a point, on the base joint at positions 0. guide: (3,), along which the platform joint
+    slides from that point, base frame. With carried, the guide is fixed to the platform instead,
+    through the platform joint, platform frame: the point slides along it (14.44). Raises
+    GeometryError.
+    """
+
+    direction: tuple[float, ...]
+    other: tuple[float, ...]
+    guide: tuple[float, ...]
+    carried: bool = False
+
+    unit: ClassVar[str] = 'm'
+    driven: ClassVar[str] = 'carriage'
+    positive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        for name in ('direction', 'other', 'guide'):
+            _set_direction(self, name)
+        if float(np.linalg.norm(np.cross(self.direction, self.other))) < LEAST_SINE:
+            raise GeometryError('stage: expected two directions, got '
+                                f'{list(self.direction)} and {list(self.other)}')
+        if not self.carried and abs(float(self.normal @ self.guide)) < LEAST_SINE:
+            raise GeometryError('stage: expected a guide that leaves the plane of the two axes, '
+                                f'got {list(self.guide)}')
+
+    @property
+    def kind(self) -> int:
+        """Return the kind of the kernels."""
+        return kernels.CARRIED_STAGE if self.carried else kernels.STAGE
+
+    @property
+    def on_platform(self) -> tuple[str, ...]:
+        """Return the names of the vectors in the platform's frame."""
+        return ('guide',) if self.carried else ()
+
+    @property
+    def normal(self) -> Array:
+        """Return the unit normal of the plane of the two axes."""
+        normal = np.cross(self.direction, self.other)
+        return np.asarray(normal / np.linalg.norm(normal))
+
+    @property
+    def dual(self) -> Array:
+        """Return the vector in the plane whose product with a way is its part along this axis."""
+        across = np.cross(self.other, self.normal)
+        return np.asarray(across / (across @ self.direction))
+
+
+LegType = Strut | OffsetStrut | Rail | Crank | Wire | Stage
 
 
 def row(leg_type: LegType, base: Array, platform: Array, unit: float) -> Array:
-    """Return a leg's row of the kernels' table, lengths in a unit (m); see kernels.leg_types."""
+    """Return a leg's row of the kernels' table, lengths in a unit (m); see kernels.leg_rows."""
     numbers = np.zeros(kernels.ROW)
     numbers[kernels.KIND] = leg_type.kind
     numbers[kernels.BASE:kernels.BASE + 3] = base / unit
@@ -136,6 +238,8 @@ def row(leg_type: LegType, base: Array, platform: Array, unit: float) -> Array:
         first[:], second[:] = leg_type.base_axis, leg_type.platform_axis
         numbers[kernels.LENGTH] = leg_type.base_offset / unit
         numbers[kernels.OTHER] = leg_type.platform_offset / unit
+        numbers[kernels.PITCH] = leg_type.lead / (2.0 * math.pi * unit)
+        numbers[kernels.PHASE] = leg_type.lead_zero
     elif isinstance(leg_type, Rail):
         first[:] = leg_type.direction
         numbers[kernels.LENGTH] = leg_type.rod / unit
@@ -144,6 +248,12 @@ def row(leg_type: LegType, base: Array, platform: Array, unit: float) -> Array:
         numbers[kernels.LENGTH] = leg_type.rod / unit
         numbers[kernels.OTHER] = leg_type.radius / unit
         numbers[kernels.UNIT] = 1.0
+    elif isinstance(leg_type, Wire):
+        first[:] = leg_type.axis
+        numbers[kernels.LENGTH] = leg_type.radius / unit
+    elif isinstance(leg_type, Stage):
+        first[:], second[:] = leg_type.dual, leg_type.normal
+        numbers[kernels.GUIDE:kernels.GUIDE + 3] = leg_type.guide
     if isinstance(leg_type, Rail | Crank):
         numbers[kernels.SIDE] = 1.0 if leg_type.pushes else -1.0
     return numbers
@@ -151,7 +261,7 @@ def row(leg_type: LegType, base: Array, platform: Array, unit: float) -> Array:
 
 def _set_direction(leg_type: LegType, name: str) -> None:
     """Replace a vector by its unit vector."""
-    vector = checks.as_array(name, np.asarray(getattr(leg_type, name)), (3,))
+    vector = checks.as_array(name, getattr(leg_type, name), (3,))
     size = float(np.linalg.norm(vector))
     if size == 0.0:
         raise GeometryError(f'{name}: expected a direction, got {vector.tolist()}')

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import limits as kernels
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage
 
 PAIRS = tuple(itertools.combinations(range(6), 2))  # of legs, 15
 
@@ -70,9 +71,13 @@ def _least_distances(geometry: StewartGeometry) -> Array:
     """Return the least distance of two legs' axes (15,), m; -infinity if they share a joint."""
     first, second = np.array(PAIRS).T
     shared = np.zeros(len(PAIRS), dtype=bool)
-    for joints in (geometry.base_joints, geometry.platform_joints):
+    driven = np.array([isinstance(leg, Rail | Crank) for leg in geometry.leg_types])
+    moves = driven[first] & driven[second]  # their ends part from joints that coincide
+    for joints, at_base in ((geometry.base_joints, True), (geometry.platform_joints, False)):
         apart = np.linalg.norm(joints[first] - joints[second], axis=1)
-        shared |= apart <= 1e-9 * geometry.characteristic_length
+        shared |= (apart <= 1e-9 * geometry.characteristic_length) & ~(moves & at_base)
+    staged = np.array([isinstance(leg, Stage) for leg in geometry.leg_types])
+    shared |= staged[first] | staged[second]  # guides are no cylinders from joint to joint
     return np.where(shared, -np.inf, geometry.leg_diameter)
 
 

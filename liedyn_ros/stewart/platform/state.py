@@ -168,8 +168,9 @@ class PlatformMeter:
         self._work = np.empty(kernels.STATE_WORK)
 
     def measure(self, pose_base_platform: ArrayLike) -> PlatformState:
-        """Return the state at a pose (4, 4), m. Raises ShapeError, NotFiniteError."""
-        pose = checks.as_array('pose_base_platform', pose_base_platform, (4, 4)).copy()
+        """Return the state at a pose (4, 4), m. Raises the errors of se3.require_pose."""
+        pose = se3.require_pose('pose_base_platform', checks.as_array(
+            'pose_base_platform', pose_base_platform, (4, 4))).copy()
         values = np.empty(kernels.COUNT)
         kernels.examine_pose(
             self._scaled_joints, self.characteristic_length, pose, values, self._work)
@@ -192,15 +193,17 @@ class PlatformMeter:
         return cosines.tolist()
 
     def margins(self, poses_base_platform: ArrayLike) -> Margins:
-        """Return the margins at poses (n, 4, 4), m. Raises ShapeError, NotFiniteError."""
-        poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
+        """Return the margins at poses (n, 4, 4), m. Raises the errors of se3.require_pose."""
+        poses = se3.require_pose('poses_base_platform', checks.as_array(
+            'poses_base_platform', poses_base_platform, (-1, 4, 4)))
         values = np.empty((len(poses), limit_kernels.COUNT))
         limit_kernels.margins_batch(*self.tables, poses, values)
         return Margins(values)
 
     def signed_values(self, poses_base_platform: ArrayLike) -> Array:
         """Return the signed values (n,) of poses (n, 4, 4), m. Raises as `margins` does."""
-        poses = checks.as_array('poses_base_platform', poses_base_platform, (-1, 4, 4))
+        poses = se3.require_pose('poses_base_platform', checks.as_array(
+            'poses_base_platform', poses_base_platform, (-1, 4, 4)))
         values = np.empty(len(poses))
         kernels.signed_values(self._scaled_joints, self.characteristic_length, poses, values,
                               np.empty(kernels.COUNT), self._work)

@@ -92,7 +92,7 @@ class SmoothTrajectory:
         return np.array([sum(envelope[h] * wave[k - h] for h in range(k + 1)) for k in range(4)])
 
     def _coordinates(self, t: ArrayLike) -> tuple[Array, Array]:
-        t = np.asarray(t, dtype=float)[..., None]
+        t = checks.as_numbers('t', t)[..., None]
         omega = 2.0 * np.pi * self.frequencies
         wave = self.amplitudes * np.sin(omega * t + self.phases)
         wave_rate = self.amplitudes * omega * np.cos(omega * t + self.phases)
@@ -135,4 +135,4 @@ class ScrewMotion:
         return rate[..., None] * self.displacement
 
     def _progress(self, t: ArrayLike) -> Array:
-        return np.clip(np.asarray(t, dtype=float) / self.duration, 0.0, 1.0)
+        return np.clip(checks.as_numbers('t', t) / self.duration, 0.0, 1.0)

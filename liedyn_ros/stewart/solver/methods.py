@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
+from liedyn_ros.common import checks
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.solver.kernels import charts, problem
 from liedyn_ros.stewart.solver.kernels import solve as kernels
@@ -29,7 +30,7 @@ class Chart(IntEnum):
 
 
 class Residual(IntEnum):
-    """What is driven to zero for each leg."""
+    """The error that is driven to zero for each leg."""
 
     SQUARED_LENGTHS = problem.SQUARED_LENGTHS
     LENGTHS = problem.LENGTHS
@@ -45,7 +46,7 @@ class Method:
     smallest_singular_value: of dL/d(body twist) in the same units; below it a pose is singular.
     chart, residual: the form of the equations; use the default, the others are for comparison.
 
-    Raises LimitError for a setting outside its range.
+    Raises LimitError for a setting outside its range, or the errors of checks.as_number.
     """
 
     max_iterations: int = 50
@@ -60,12 +61,13 @@ class Method:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their range."""
-        if not (isinstance(self.max_iterations, int) and 1 <= self.max_iterations <= 10_000):
+        if isinstance(self.max_iterations, bool) or not (
+                isinstance(self.max_iterations, int) and 1 <= self.max_iterations <= 10_000):
             raise LimitError('max_iterations: expected an integer in [1, 10000], '
                              f'got {self.max_iterations!r}')
         for name in (self.parameter, 'residual_tolerance', 'step_tolerance',
                      'smallest_singular_value'):
-            if not 0.0 < getattr(self, name) < 1.0:
+            if not 0.0 < checks.as_number(name, getattr(self, name)) < 1.0:
                 raise LimitError(
                     f'{name}: expected a number in (0, 1), got {getattr(self, name)!r}')
 

@@ -122,6 +122,8 @@ class PoseSolver:
         base, m. state: where the numbers of the PlatformState at that pose are wanted, the
         array for them. Raises ShapeError, NotFiniteError, LimitError or NotInGroupError.
         """
+        checks.require_no_mask('lengths', lengths)
+        checks.require_no_mask('guess', guess)
         try:
             lengths, guess = np.asarray(lengths), np.asarray(guess)
             np.copyto(self._lengths, lengths, casting='same_kind')

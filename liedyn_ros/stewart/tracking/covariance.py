@@ -61,10 +61,10 @@ def of_measured(
     symmetric covariance of the two errors; None where they are independent. The second result
     (6, 6) is the covariance of the pose's error (rows) with the twist's. Raises SingularError.
     """
-    pose = np.array(pose_base_platform, dtype=float)
+    pose = np.array(checks.as_numbers('pose_base_platform', pose_base_platform))
     by_pose = np.empty((6, 6))
     if not kernels.twist_by_pose(
-            geometry.table(), pose, np.array(twist, dtype=float), by_pose,
+            geometry.table(), pose, np.array(checks.as_numbers('twist', twist)), by_pose,
             np.empty(kernels.RATES_WORK)):
         raise SingularError('pose: expected one that is not singular, '
                             'got dL/d(twist) without an inverse')
@@ -82,12 +82,12 @@ def in_fixed_axes(covariance: ArrayLike, pose_base_platform: ArrayLike) -> Array
     covariance: (6, 6), in body twist coordinates. pose_base_platform: (4, 4), m. Small rotations
     about fixed axes are the base coordinates of the rotation vector.
     """
-    rotation = np.asarray(pose_base_platform)[:3, :3]
+    rotation = checks.as_numbers('pose_base_platform', pose_base_platform)[:3, :3]
     turn = np.zeros((6, 6))
     turn[:3, 3:] = turn[3:, :3] = rotation
-    return turn @ np.asarray(covariance, dtype=float) @ turn.T
+    return turn @ checks.as_numbers('covariance', covariance) @ turn.T
 
 
 def linear_first(covariance: ArrayLike) -> Array:
     """Return a twist's covariance (6, 6) with the linear part first, as messages have it."""
-    return np.roll(np.asarray(covariance), 3, axis=(0, 1))
+    return np.roll(checks.as_numbers('covariance', covariance), 3, axis=(0, 1))

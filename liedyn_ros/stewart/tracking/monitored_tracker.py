@@ -9,9 +9,9 @@
 """
 A tracker that warns of wrong poses, names the faulty leg, and can follow both branches.
 
-A sample passes five stages, each an object with one call that returns its findings:
-SampleGate.accept, LegMonitor.examine, PoseTracker.solve_sample, BranchMonitor.judge and
-SensorMonitor.compare. MonitoredTracker combines them.
+A sample passes six stages, each an object with one call that returns its findings:
+SampleGate.accept, LegMonitor.examine, RateMonitor.contradicting, PoseFollower.solve_sample,
+BranchMonitor.judge and SensorMonitor.compare. MonitoredTracker combines them.
 """
 
 from dataclasses import dataclass
@@ -29,14 +29,16 @@ from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import Status
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
-from liedyn_ros.stewart.tracking.legs.faults import NO_FAULTS
+from liedyn_ros.stewart.tracking.legs.faults import LegFaults, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
 from liedyn_ros.stewart.tracking.legs.motion import LegMotion
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
+from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
-from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
+from liedyn_ros.stewart.tracking.tracker import (
+    FollowerState, PoseFollower, Start, TrackedPose)
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
 KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
@@ -53,9 +55,9 @@ class MonitoredPose(TrackedPose):
     value falls to singularity_warning at its present rate; infinite where it does not. other:
     (4, 4), m, the pose of the other branch while both are held. fit: of the redundant sensor's
     reading, None where none was compared. motion: of the legs; None for the first sample.
-    noise_known: whether the noise is given and not refuted, or well estimated. rates_measured:
-    whether the twist comes from measured rates. Else it is estimated at the stamp, and within
-    singularity_warning of a singularity the mean since the pose before (twist_span > 0).
+    noise_known: whether the noise is given and not refuted, or well estimated. rates: (6,), the
+    measured ones that the twist comes from. None where it is estimated at the stamp, or, within
+    singularity_warning of a singularity, the mean since the pose before (twist_span > 0).
     """
 
     flags: Flag
@@ -66,12 +68,12 @@ class MonitoredPose(TrackedPose):
     fit: SensorFit | None = None
     motion: LegMotion | None = None
     noise_known: bool = False
-    rates_measured: bool = False
+    rates: Array | None = None
 
 
 class MonitoredTracker:
     """
-    A PoseTracker with monitors: each pose comes with its warnings.
+    A PoseFollower with a gate and monitors: each pose comes with its warnings.
 
     Use one in each thread: a tracker that two threads share gives wrong poses.
     """
@@ -90,7 +92,8 @@ class MonitoredTracker:
         self._leg_monitor = LegMonitor(
             geometry, config.leg_noise, config.leg_acceleration, config.frozen_time,
             config.leg_resolution)
-        self._pose_tracker = PoseTracker(geometry, home, method, self._meter)
+        self._rate_monitor = RateMonitor(geometry)
+        self._follower = PoseFollower(geometry, home, method, self._meter)
         self._branch_monitor = BranchMonitor()
         self._two_branches = TwoBranchTracker(
             geometry, home, method, self._meter) if config.hold_hypotheses else None
@@ -100,6 +103,8 @@ class MonitoredTracker:
         self._last: MonitoredPose | None = None
         self._sign = 0  # of the determinant, reported with the last sample
         self._lost = False  # whether a motion was followed that no pose has gone on from yet
+        self._trusted: FollowerState | None = None  # before readings that jumped just now
+        self._platform_jumped = False  # whether these were of three legs or more
 
     @property
     def last(self) -> MonitoredPose | None:
@@ -111,9 +116,14 @@ class MonitoredTracker:
         """Return the estimates of the readings' noise, and advice on wrong parameters."""
         return self._leg_monitor.report()
 
+    @property
+    def rate_faults(self) -> list[str]:
+        """Return the lasting faults of measured rates, to be read; see RateMonitor.describe."""
+        return self._rate_monitor.describe(self.geometry.leg_names)
+
     def reset(self) -> None:
         """Forget the motion, the faults and the branch: the next sample starts from home."""
-        self._pose_tracker.reset()
+        self._follower.reset()
         self._gate.reset()
         self._forget()
         self._lost = False
@@ -129,39 +139,61 @@ class MonitoredTracker:
         """
         sample = self._gate.accept(stamp_ns, lengths, rates)
         if sample.clock_set_back:
-            self._lost |= self._pose_tracker.last is not None
-            self._pose_tracker.continue_from(None)
+            self._lost |= self._follower.last is not None
+            self._follower.continue_from(None)
             self._forget()
         faults, plausible, self._motion = self._leg_monitor.examine(
             sample.stamp_ns, sample.lengths)
+        doubtful = bool(faults.outliers) or faults.jumped
         if faults.outliers and self._leg_monitor.noise.known and self.config.replace_outliers:
-            sample = sample._replace(lengths=plausible)
-        started = self._pose_tracker.last is not None
-        tracked = self._pose_tracker.solve_sample(sample, self._may_restart)
+            sample, doubtful = sample._replace(lengths=plausible), False
+        wrong_rates = () if sample.rates is None else self._wrong_rates(
+            sample.stamp_ns, sample.rates, faults, plausible)
+        if wrong_rates:
+            sample = sample._replace(rates=None)
+        started = self._follower.last is not None
+        if self._trusted is not None:
+            self._return(sample, self._trusted)
+        if doubtful:
+            self._trusted, self._platform_jumped = self._follower.state(), faults.jumped
+        tracked = self._follower.solve_sample(sample, self._may_restart)
         flags, legs = (0, ()) if faults is NO_FAULTS else (faults.flags, faults.legs)
+        if wrong_rates:
+            flags, legs = flags | Flag.RATES_CONTRADICT.value, _joined(legs, wrong_rates)
         if self._lost or (started and tracked.start is Start.HOME):
             flags |= Flag.RESTARTED.value
         if tracked.status is not Status.CONVERGED:
-            return self._unsolved(tracked, flags, legs, started)
+            return self._unsolved(tracked, flags, legs, started, doubtful)
         self._lost = False
         sensed: Reading | None = None
         if self._sensor_monitor is not None and reading is not None:
             sensed = reading, stamp_ns if reading_ns is None else reading_ns
-        choice = self._choose(tracked, sample, sensed)
-        self._last = self._report(choice, flags, legs, sensed, started, rates is not None)
+        choice = self._pass_over(tracked) if doubtful else self._choose(tracked, sample, sensed)
+        self._last = self._report(choice, flags, legs, sensed, started, sample.rates)
         return self._last
+
+    def _wrong_rates(
+            self, stamp_ns: int, rates: ArrayLike, faults: LegFaults, plausible: Array
+    ) -> tuple[int, ...]:
+        """Return the legs whose measured rates contradict the lengths."""
+        motion = self._motion
+        if motion is None:
+            return ()
+        outliers = 63 if faults.jumped else sum(1 << leg for leg in faults.outliers)
+        return self._rate_monitor.contradicting(
+            stamp_ns, plausible, rates, motion.rates, self._leg_monitor.uncertainty(), outliers)
 
     def _may_restart(self) -> bool:
         """Return whether a solve that failed may go over to another branch, from home."""
         return not self._branch_monitor.near(KEPT_BRANCH)
 
     def _unsolved(
-            self, tracked: TrackedPose, flags: int, legs: tuple[int, ...], started: bool
-    ) -> MonitoredPose:
+            self, tracked: TrackedPose, flags: int, legs: tuple[int, ...], started: bool,
+            doubtful: bool) -> MonitoredPose:
         """Handle a failed solve; near a singularity noise alone can cause it."""
-        self._leg_monitor.restart_prediction()
-        near = self._branch_monitor.near(KEPT_BRANCH)
-        if near:
+        if not doubtful:
+            self._leg_monitor.restart_prediction()
+        if self._branch_monitor.near(KEPT_BRANCH) and not doubtful:
             error = np.linalg.norm(tracked.lengths - leg_lengths(self.geometry, tracked.pose))
             self._branch_monitor.judge(
                 tracked.stamp_ns, tracked.state, self._relative_noise,
@@ -174,6 +206,31 @@ class MonitoredTracker:
             flags |= Flag.BRANCH_UNSURE.value
         return self._pose(tracked, flags, legs)
 
+    def _return(self, sample: Sample, trusted: FollowerState) -> None:
+        """
+        Start the solve of a sample from the last good pose before readings that jumped.
+
+        They may have led to another assembly mode. But where three legs or more jumped and stay,
+        the platform did.
+        """
+        self._trusted, before, last = None, trusted[0], self._follower.last
+        if before is None or last is None:
+            return
+        if self._platform_jumped and np.linalg.norm(sample.lengths - last.lengths) < (
+                np.linalg.norm(sample.lengths - before.lengths)):
+            return
+        self._follower.restore(trusted)
+
+    def _pass_over(self, tracked: TrackedPose) -> Choice:
+        """Return a pose of readings that jump: the branch is that of the motion before."""
+        self._branch_monitor.predict(tracked.stamp_ns)
+        sign = self._branch_monitor.reported_sign
+        branch = None if self._last is None else self._last.branch
+        return Choice(tracked, Branch(
+            sign, 0.0 if branch is None else branch.rate, 0.0,
+            branch is not None and branch.unsure,
+            bool(sign) and tracked.state.determinant_sign != sign))
+
     def _choose(self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> Choice:
         """Return the pose of the better branch, and continue from it."""
         branch = self._branch_monitor.judge(
@@ -185,14 +242,14 @@ class MonitoredTracker:
             prefer = self._sensor_monitor.preference(tracked, *sensed)
         choice = self._two_branches.choose(tracked, sample, branch, prefer)
         if choice.switched:
-            self._pose_tracker.continue_from(choice.tracked)
+            self._follower.continue_from(choice.tracked)
         if choice.confirmed:
             self._branch_monitor.confirm(choice.tracked.state)
         return choice
 
     def _report(
             self, choice: Choice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
-            started: bool, rates_measured: bool) -> MonitoredPose:
+            started: bool, rates: ArrayLike | None) -> MonitoredPose:
         tracked, branch = choice.tracked, choice.branch
         if self._crosses(started):
             flags |= Flag.BRANCH_CROSSED.value
@@ -212,14 +269,14 @@ class MonitoredTracker:
             flags |= Flag.SENSOR_DISAGREES.value
             if fit.leg is not None:
                 flags |= Flag.LEG_BIASED.value
-                legs = tuple(sorted({*legs, fit.leg}))
+                legs = _joined(legs, (fit.leg,))
         return self._pose(tracked, flags | int(tracked.state.flags), legs, branch, until,
-                          choice.other, fit, rates_measured)
+                          choice.other, fit, rates)
 
     def _pose(
             self, tracked: TrackedPose, flags: int, legs: tuple[int, ...],
             branch: Branch | None = None, until: float = math.inf, other: Array | None = None,
-            fit: SensorFit | None = None, rates_measured: bool = False) -> MonitoredPose:
+            fit: SensorFit | None = None, rates: ArrayLike | None = None) -> MonitoredPose:
         motion, twist, span = self._motion, tracked.twist, tracked.twist_span
         if motion is not None and span and (
                 tracked.smallest_singular_value > self.config.singularity_warning):
@@ -228,7 +285,7 @@ class MonitoredTracker:
             tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
             tracked.residual, tracked.start, tracked.state, twist, span, tracked.solve_time,
             flag_of(flags), legs, branch, until, other, fit, motion,
-            self._leg_monitor.noise.known, rates_measured)
+            self._leg_monitor.noise.known, None if rates is None else np.array(rates, dtype=float))
 
     @property
     def _relative_noise(self) -> float:
@@ -240,10 +297,16 @@ class MonitoredTracker:
         return started and self._sign != before
 
     def _forget(self) -> None:
-        self._last = self._motion = None
+        self._last = self._motion = self._trusted = None
         self._branch_monitor.reset()
         self._leg_monitor.reset()
+        self._rate_monitor.reset()
         if self._sensor_monitor is not None:
             self._sensor_monitor.reset()
         if self._two_branches is not None:
             self._two_branches.drop()
+
+
+def _joined(legs: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    """Return all of two sets of legs, in order."""
+    return tuple(sorted({*legs, *others}))

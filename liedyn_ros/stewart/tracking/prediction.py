@@ -20,8 +20,10 @@ from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 from liedyn_ros.stewart.tracking.covariance import of_measured
+from liedyn_ros.stewart.tracking.legs.motion import LegEstimate
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose
 
+AGREES = 2.0  # deviations by which two estimates of a rate may differ
 MAX_DEVIATION = 0.1  # characteristic lengths, of a drive's end: beyond it nothing is known
 
 
@@ -59,8 +61,8 @@ class MotionEstimator:
     """
     Motions of monitored poses with their covariance; use one in each thread.
 
-    The covariance is that of the legs' noise and of the motion between samples. Biases, wrong
-    geometry and a wrong branch are not in it.
+    The covariance is that of the legs' noise, given or estimated (NoiseReport.source), and of the
+    motion between samples. Biases, wrong geometry and a wrong branch are not in it.
     """
 
     def __init__(self, geometry: StewartGeometry, rate_noise: float = 0.0) -> None:
@@ -69,18 +71,19 @@ class MotionEstimator:
         self._meter, self._solver = PlatformMeter(geometry), PoseSolver(geometry)
 
     def pose_covariance(self, monitored: MonitoredPose) -> Array | None:
-        """Return (6, 6) in body twist coordinates; None where the noise is not known."""
+        """Return (6, 6) in body twist coordinates; None for the first pose."""
         motion = monitored.motion
-        if motion is None or not monitored.noise_known:
+        if motion is None:
             return None
-        of_pose = motion.noise ** 2 * _square(monitored.state, motion.scales)
+        variance = (motion.caution * motion.noise) ** 2 + motion.excess ** 2
+        of_pose = variance * _square(monitored.state, motion.scales)
         if motion.jitter and monitored.twist is not None:  # (14.28)
             of_pose += motion.jitter ** 2 * np.outer(monitored.twist, monitored.twist)
         return of_pose
 
     def of(self, monitored: MonitoredPose) -> MotionEstimate:
         """
-        Return the motion at a pose's own stamp, with its covariance if all noise is known.
+        Return the motion at a pose's own stamp, with its covariance.
 
         A twist that is a difference of poses, as near a singularity, has no covariance.
         Raises LimitError without a twist, SingularError at a singularity.
@@ -91,14 +94,12 @@ class MotionEstimator:
         of_pose = self.pose_covariance(monitored)
         if of_pose is None or motion is None or monitored.twist_span:
             return MotionEstimate(pose, twist)
-        if monitored.rates_measured:
-            if not self._rate_noise:
-                return MotionEstimate(pose, twist)
+        legs = motion.at()
+        if monitored.rates is not None:
             inverse = monitored.state.inverse
-            of_rates = self._rate_noise ** 2 * inverse @ inverse.T
+            of_rates = inverse * self._rate_variances(monitored.rates, legs) @ inverse.T
             return MotionEstimate(pose, twist, self._joint(
                 pose, twist, of_pose, of_rates, np.zeros((6, 6))))
-        legs = motion.at()
         square = _square(monitored.state, legs.scales)
         return MotionEstimate(pose, twist, self._joint(
             pose, twist, of_pose, legs.rate_variance * square, legs.covariance * square))
@@ -115,7 +116,8 @@ class MotionEstimator:
         if motion is None:
             raise LimitError('monitored: expected a pose with a motion, got the first one')
         legs = motion.at(seconds)
-        deviation = math.sqrt(legs.length_variance) / self._geometry.characteristic_length
+        deviation = math.sqrt(legs.length_variance) / (
+            motion.caution * self._geometry.characteristic_length)
         if not deviation < MAX_DEVIATION:
             raise LimitError(f'prediction over {seconds:g} s: expected lengths known to '
                              f'{MAX_DEVIATION} characteristic lengths, got {deviation:.3g}')
@@ -128,12 +130,24 @@ class MotionEstimator:
                                    f'got {solution.status.name.lower()}')
         state = self._meter.measure(solution.pose)
         twist = state.inverse @ legs.rates
-        if not monitored.noise_known:
-            return MotionEstimate(solution.pose, twist)
         square = _square(state, legs.scales)
         return MotionEstimate(solution.pose, twist, self._joint(
             solution.pose, twist, legs.length_variance * square, legs.rate_variance * square,
             legs.covariance * square))
+
+    def _rate_variances(self, rates: Array, legs: LegEstimate) -> Array:
+        """
+        Return the variances (6,) of measured rates, in their units squared.
+
+        Where their noise is given, what rates by the lengths contradict is added; else the
+        difference and the variance of these.
+        """
+        squares = (rates - legs.rates) ** 2
+        by_lengths = legs.rate_variance / legs.scales ** 2
+        if not self._rate_noise:
+            return np.asarray(squares + by_lengths)
+        told = self._rate_noise ** 2
+        return np.asarray(told + np.maximum(squares - AGREES ** 2 * (told + by_lengths), 0.0))
 
     def _joint(
             self, pose: Array, twist: Array, of_pose: Array, of_rates: Array,

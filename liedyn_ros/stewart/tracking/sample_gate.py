@@ -9,7 +9,7 @@
 """
 The first stage of tracking: a sample must have lengths in range and a stamp after the last.
 
-Its age is judged before, by the input gate of the node (ros/streams/input_gate.py).
+Its age is judged before, by the AgeGate of the node (ros/streams/input_gate.py).
 """
 
 from typing import Any, NamedTuple

@@ -92,7 +92,7 @@ class LengthSensor:
 
     def residual(self, pose: Array, reading: ArrayLike) -> Array:
         """Return the length (m) less that of a pose, (1,)."""
-        return np.asarray(reading, dtype=float) - np.linalg.norm(self._leg(pose)).reshape(1)
+        return checks.as_numbers('reading', reading) - np.linalg.norm(self._leg(pose)).reshape(1)
 
     def derivative(self, pose: Array) -> Array:
         """Return (1, 6): the negative unit wrench along the leg (11.4)."""

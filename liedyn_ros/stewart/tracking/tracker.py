@@ -30,6 +30,7 @@ from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 
 MAX_EXTRAPOLATION = 5.0  # times the span of a difference, over which its noise would grow
+MAX_MISS = 2.0  # times the lengths' change, by which measured rates may miss it to start a solve
 
 
 class Start(IntEnum):
@@ -75,9 +76,13 @@ class TrackedPose:
         return self.state.smallest_singular_value
 
 
-class PoseTracker:
+# The last good pose, the one before it, and the measured rates that its twist comes from.
+FollowerState = tuple[TrackedPose | None, TrackedPose | None, Array | None]
+
+
+class PoseFollower:
     """
-    Solves each sample from the last pose predicted at constant twist, and from home if that fails.
+    Solves samples from the last pose predicted at constant twist, and from home if that fails.
 
     Only a converged pose changes the state: a refused sample or a failed solve leaves the last
     good one in place. Use one in each thread: a tracker that two threads share gives wrong poses.
@@ -97,7 +102,9 @@ class PoseTracker:
         require_regular(geometry, self.home)
         self.method = method
         self._last: TrackedPose | None = None
-        self._gate, self._solver = SampleGate(geometry), PoseSolver(geometry, method)
+        self._before: TrackedPose | None = None  # the good pose before the last
+        self._rates: Array | None = None  # measured ones that the last twist comes from
+        self._solver = PoseSolver(geometry, method)
         self._meter = PlatformMeter(geometry) if meter is None else meter
 
     @property
@@ -106,24 +113,8 @@ class PoseTracker:
         return self._last
 
     def reset(self) -> None:
-        """Forget the motion: the next sample starts from home, whatever its time."""
-        self._last = None
-        self._gate.reset()
-
-    def track(
-            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
-    ) -> TrackedPose:
-        """
-        Return the pose of one sample of leg lengths (6,), m, taken at a time in ns.
-
-        rates: (6,), m/s, where they are measured; the twist then comes from them, else from the
-        difference of two poses. Raises the errors of SampleGate.accept. Where the clock was set
-        back (Timeline), the motion is forgotten.
-        """
-        sample = self._gate.accept(stamp_ns, lengths, rates)
-        if sample.clock_set_back:
-            self._last = None
-        return self.solve_sample(sample)
+        """Forget the motion: the next sample starts from home."""
+        self.continue_from(None)
 
     def solve_sample(
             self, sample: Sample, may_restart: Callable[[], bool] = lambda: True) -> TrackedPose:
@@ -144,26 +135,81 @@ class PoseTracker:
                 tracked.twist = state.twist(sample.rates)
             elif self._last is not None:
                 tracked.twist, tracked.twist_span = _mean_twist(self._last, tracked)
-            self._last = tracked
+            self._before, self._rates, self._last = self._last, sample.rates, tracked
         return tracked
+
+    def state(self) -> FollowerState:
+        """Return what the next solve starts from, for `restore`."""
+        return self._last, self._before, self._rates
+
+    def restore(self, state: FollowerState) -> None:
+        """Start the next solve from a former state."""
+        self._last, self._before, self._rates = state
 
     def continue_from(self, last: TrackedPose | None) -> None:
         """Start the next solve from a pose of another stage; None: from home."""
-        self._last = last
+        self.restore((last, None, None))
 
     def _solve(
             self, sample: Sample, values: Array, may_restart: Callable[[], bool]
     ) -> tuple[tuple[Array, Status, int, float, float], Start]:
         last, lengths = self._last, sample.lengths
         if last is not None:
-            twist, gap = last.twist, 1e-9 * (sample.stamp_ns - last.stamp_ns)
-            if twist is None or gap > PREDICTION_LIMIT or (
-                    0.0 < MAX_EXTRAPOLATION * last.twist_span < gap):
+            if self._rates is None:
+                twist, span = last.twist, last.twist_span
+            else:
+                twist, span = self._led(sample, last, self._rates)
+            gap = 1e-9 * (sample.stamp_ns - last.stamp_ns)
+            if twist is None or gap > PREDICTION_LIMIT or 0.0 < MAX_EXTRAPOLATION * span < gap:
                 twist, gap = AT_REST, 0.0
             solution = self._solver.solve_checked(lengths, last.pose, values, twist, gap)
             if solution[1] is Status.CONVERGED or not may_restart():
                 return solution, Start.PREDICTED
         return self._solver.solve_checked(lengths, self.home, values), Start.HOME
+
+    def _led(
+            self, sample: Sample, last: TrackedPose, rates: Array) -> tuple[Array | None, float]:
+        """
+        Return the last twist and its span (s), by measured rates that lead to the lengths.
+
+        Else it is the difference of the last two poses, or None.
+        """
+        change = sample.lengths - last.lengths
+        miss = change - 1e-9 * (sample.stamp_ns - last.stamp_ns) * np.asarray(rates)
+        if miss @ miss <= MAX_MISS ** 2 * (change @ change):
+            return last.twist, last.twist_span
+        return (None, 0.0) if self._before is None else _mean_twist(self._before, last)
+
+
+class PoseTracker(PoseFollower):
+    """A PoseFollower of samples as they come: with a SampleGate before it."""
+
+    def __init__(
+            self, geometry: StewartGeometry, home: ArrayLike,
+            method: Method = LevenbergMarquardt(), meter: PlatformMeter | None = None) -> None:
+        """Take the arguments of a PoseFollower."""
+        super().__init__(geometry, home, method, meter)
+        self._gate = SampleGate(geometry)
+
+    def reset(self) -> None:
+        """Forget the motion: the next sample starts from home, whatever its time."""
+        super().reset()
+        self._gate.reset()
+
+    def track(
+            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
+    ) -> TrackedPose:
+        """
+        Return the pose of one sample of leg lengths (6,), m, taken at a time in ns.
+
+        rates: (6,), m/s, where they are measured; the twist then comes from them, else from the
+        difference of two poses. Raises the errors of SampleGate.accept. Where the clock was set
+        back (Timeline), the motion is forgotten.
+        """
+        sample = self._gate.accept(stamp_ns, lengths, rates)
+        if sample.clock_set_back:
+            self.continue_from(None)
+        return self.solve_sample(sample)
 
 
 def _mean_twist(last: TrackedPose, tracked: TrackedPose) -> tuple[Array, float]:

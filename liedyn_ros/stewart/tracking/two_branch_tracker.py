@@ -24,7 +24,7 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 from liedyn_ros.stewart.tracking.branch.kernels.branch import EXACT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch
 from liedyn_ros.stewart.tracking.sample_gate import Sample
-from liedyn_ros.stewart.tracking.tracker import PoseTracker, TrackedPose
+from liedyn_ros.stewart.tracking.tracker import PoseFollower, TrackedPose
 
 # Of two poses: whether a redundant sensor fits the second better; None if it does not decide.
 Preference = Callable[[Array, Array], bool | None]
@@ -57,9 +57,9 @@ class TwoBranchTracker:
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike, method: Method,
             meter: PlatformMeter) -> None:
-        """Take the arguments of a PoseTracker."""
+        """Take the arguments of a PoseFollower."""
         self._meter, self._solver = meter, PoseSolver(geometry, method)
-        self._other = PoseTracker(geometry, home, method, meter)
+        self._other = PoseFollower(geometry, home, method, meter)
 
     def drop(self) -> None:
         """Stop following the other pose."""

@@ -8,9 +8,15 @@
 
 """The command that shows assembly modes: its table, picture, exit code and refusals."""
 
+from matplotlib.figure import Figure
+import numpy as np
 import pytest
+from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.commands.stewart import assembly_modes
+from liedyn_ros.commands.stewart.pictures import draw_platform
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.stewart import leg_lengths, load_geometry
 
 
 def test_the_papers_modes_are_shown_and_drawn(capsys, tmp_path):
@@ -21,6 +27,35 @@ def test_the_papers_modes_are_shown_and_drawn(capsys, tmp_path):
     assert '89.28     -67.82  -142.00' in shown  # q_S2 of the paper
     assert shown.count('above') == shown.count('below') == 2
     assert picture.stat().st_size > 10_000
+
+
+def test_modes_of_cranks_tell_which_are_of_this_machine(capsys, tmp_path):
+    picture = tmp_path / 'modes.pdf'
+    pose = '0 0 0.24 3 2 5'.split()
+    assert assembly_modes.main(['--picture', str(picture), '--pose', *pose, '--geometry', str(
+        config_file('stewart_cranks.yaml'))]) == 0
+    shown = capsys.readouterr().out
+    assert 'crank angles in rad: 0.09' in shown and 'lengths in m' not in shown
+    assert shown.count('+ + + + + +             yes') == 4
+    assert 'behind a dead centre, so of a machine assembled otherwise: poses 5, 6, 7, 8' in shown
+    assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(('name', 'height'), [('cranks', 0.24), ('hexaglide', 0.55)])
+def test_pictures_draw_the_drives_at_their_values(name, height):
+    geometry, pose = load_geometry(config_file(f'stewart_{name}.yaml')), np.eye(4)
+    pose[2, 3] = height
+    values = leg_lengths(geometry, pose) + 0.1  # not those of the pose: the picture must not care
+    axes = Figure().add_subplot(projection='3d')
+    draw_platform(axes, geometry, pose, '', values=values)
+    places = [np.ravel(line.get_data_3d()) for line in axes.lines if line.get_marker() == 's']
+    for leg, joint, value, place in zip(
+            geometry.leg_types, geometry.base_joints, values, places, strict=True):
+        if name == 'cranks':
+            arm = leg.radius * axangle2mat(leg.axis, value) @ leg.zero
+        else:
+            arm = value * np.array(leg.direction)
+        assert place == pytest.approx(joint + arm, abs=1e-12)
 
 
 def test_lengths_of_no_pose_leave_nothing_to_draw(capsys, tmp_path):

@@ -11,8 +11,10 @@
 import re
 
 import pytest
+import yaml
 
 from liedyn_ros.commands.stewart import workspace
+from liedyn_ros.common.resources import config_file
 
 
 def test_the_command_writes_a_picture_of_each_orientation(tmp_path, monkeypatch, capsys):
@@ -26,6 +28,24 @@ def test_the_command_writes_a_picture_of_each_orientation(tmp_path, monkeypatch,
     assert 'joined to home' in out and '\r' not in out  # which would fill a log
     assert workspace.main(['--geometry', 'nowhere.yaml']) == 2
     assert 'nowhere.yaml' in capsys.readouterr().err
+
+
+def test_a_platform_that_hangs_has_the_map_of_the_one_that_stands(tmp_path, capsys):
+    text = config_file('stewart_geometry.yaml').read_text()
+    data, volumes = yaml.safe_load(text), []
+    for turned in (False, True):
+        for leg in data['legs'].values() if turned else ():
+            for key in ('base', 'platform'):  # half a turn about x
+                leg[key] = [leg[key][0], -leg[key][1], -leg[key][2]]
+        data.pop('masses', None)
+        geometry = tmp_path / 'hanging.yaml'
+        geometry.write_text(yaml.safe_dump(data))
+        options = f'--home 0 0 {-0.5 if turned else 0.5} --steps 9 --format svg'
+        assert workspace.main(['--geometry', str(geometry), '--folder', str(tmp_path),
+                               *options.split()]) == 0
+        volumes.append(re.findall(r'  ([0-9.]+)  ', capsys.readouterr().out))
+    assert len(volumes[0]) == 2 and volumes[0] == volumes[1]
+    assert '<svg' in (tmp_path / 'hanging_roll_0_pitch_0_yaw_0.svg').read_text()
 
 
 @pytest.mark.parametrize(('options', 'message'), [

@@ -48,6 +48,11 @@ DECISIONS = {
         lambda: DYNAMICS.inverse(q, ZERO, ZERO, redundancy='least_force')),
     'partial derivatives of forward': lambda q: refused(
         lambda: DYNAMICS.forward.partial_derivatives(q, ZERO, ZERO)),
+    'partial derivatives of hybrid': lambda q: refused(
+        lambda: DYNAMICS.hybrid.partial_derivatives(q, ZERO, KNOWN, ZERO, ZERO)),
+    'products of hybrid': lambda q: refused(
+        lambda: DYNAMICS.hybrid.partial_derivatives.product(
+            q, ZERO, KNOWN, ZERO, ZERO, ZERO, ZERO, ZERO)),
     'partial derivatives of inverse': lambda q: refused(
         lambda: DYNAMICS.inverse.partial_derivatives(q, ZERO, ZERO)),
     'complete_velocity': lambda q: refused(lambda: complete_velocity(DYNAMICS, q, ZERO)),
@@ -55,13 +60,22 @@ DECISIONS = {
     'LoopRegressor': lambda q: refused(lambda: REGRESSOR.motions(q))}
 
 
+def decided(name, exponent):
+    """Return the decision of a call at an angle of 10**-exponent times the tolerance."""
+    angle = RANK_TOLERANCE * 10.0**-exponent
+    return DECISIONS[name](np.array([angle, -angle, angle]))
+
+
 @pytest.mark.parametrize('name', DECISIONS)
 def test_calls_agree_on_the_way_to_a_singularity(name):
-    for exponent in (*range(-8, 7), 16):
-        if exponent != 0:  # at the tolerance itself, units and inertias count
-            angle = RANK_TOLERANCE * 10.0**-exponent
-            q = np.array([angle, -angle, angle])
-            assert DECISIONS[name](q) == (exponent > 0), angle
+    assert [decided(name, exponent) for exponent in range(-8, 0)] == 8 * [False]
+    assert [decided(name, exponent) for exponent in (*range(1, 7), 16)] == 7 * [True]
+
+
+@pytest.mark.xfail(strict=True, reason='calls scale the constraints by inertias, by coordinates '
+                   'or by rows, so units and inertias count at the tolerance itself')
+def test_calls_agree_at_the_tolerance():
+    assert len({decided(name, 0) for name in DECISIONS}) == 1
 
 
 def test_passive_coordinates_follow_and_columns_of_rounding_are_free():

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the derivatives of the dynamics refuse, and that a refusal leaves nothing behind."""
+"""Refusals of the time derivatives of the dynamics; they leave nothing behind."""
 
 import numpy as np
 import pytest

@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import load_urdf
 
+X_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)  # the defaults of URDF, and of other joints
 LINKS = '<link name="a"/><link name="b"/>'
 ENDS = '<parent link="a"/><child link="b"/>'
 LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
@@ -53,16 +54,16 @@ def test_reads_everything_of_a_joint() -> None:
     assert (model.link_table.damping, model.link_table.friction) == (0.5, 0.6)
 
 
-@pytest.mark.parametrize('urdf_type, content, kind, nq', [
-    ('fixed', '', 'fixed', 0), ('revolute', LIMIT, 'revolute', 1),
-    ('continuous', '', 'continuous', 1), ('prismatic', LIMIT, 'prismatic', 1),
-    ('planar', '', 'planar', 3), ('floating', '', 'free', 7),
+@pytest.mark.parametrize('urdf_type, content, kind, nq, axis', [
+    ('fixed', '', 'fixed', 0, Z_AXIS), ('revolute', LIMIT, 'revolute', 1, X_AXIS),
+    ('continuous', '', 'continuous', 1, X_AXIS), ('prismatic', LIMIT, 'prismatic', 1, X_AXIS),
+    ('planar', '', 'planar', 3, X_AXIS), ('floating', '', 'free', 7, Z_AXIS),
 ])
-def test_reads_every_type(urdf_type: str, content: str, kind: str, nq: int) -> None:
+def test_reads_every_type(urdf_type: str, content: str, kind: str, nq: int,
+                          axis: tuple[float, ...]) -> None:
     model = load_urdf(robot(LINKS + joint(urdf_type, content)))
     assert (model.joint('j').type_name, model.nq) == (kind, nq)
-    if kind not in ('fixed', 'free'):
-        np.testing.assert_array_equal(model.joint('j').axis, (1, 0, 0))  # the default of URDF
+    np.testing.assert_array_equal(model.joint('j').axis, axis)
 
 
 def test_floating_frees_the_root() -> None:

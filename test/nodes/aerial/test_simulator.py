@@ -21,6 +21,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
+from support.bench.broadcaster import Broadcaster
 from support.bench.pose_bench import ns, stamp_of
 
 from liedyn_ros.aerial import AerialManipulator, Reference
@@ -213,7 +214,6 @@ def stamp_with(message, stamp):
 
 @pytest.mark.parametrize(('parameters', 'reason'), [
     ({'time_factor': 2.0}, 'time_factor: expected 1 without publish_clock'),
-    ({'max_command_age': 0.1}, 'max_command_age: expected 0 without publish_clock'),
     ({'publish_clock': True, 'use_sim_time': True}, 'publish_clock: expected use_sim_time false'),
     ({'start_joints': [0.0]}, 'start_joints: expected 6 numbers'),
     ({'start_joints': [9.0] * 6}, 'start_joints: left_shoulder_roll: expected -1.6 to 1.6, got 9'),
@@ -249,6 +249,23 @@ def test_deactivated_it_is_silent(bench):
     simulator.node.trigger_activate()
     seen = len(simulator.joints)
     simulator.until(lambda: len(simulator.joints) > seen, 'states again')
+
+
+def test_two_machines_share_the_ground_and_no_other_frame(bench, monkeypatch):
+    broadcaster, edges = Broadcaster(monkeypatch), {}
+    for side in ('left', 'right'):
+        simulator = Simulator(bench, frame_prefix=f'{side}/')
+        broadcaster.sent.clear()
+        bench.until(lambda: broadcaster.sent, 'transforms')
+        edges[side] = {(frame.header.frame_id, frame.child_frame_id)
+                       for frame in broadcaster.sent[-1]}
+        simulator.node.trigger_deactivate()
+        assert simulator.odometry[-1].header.frame_id == 'world'
+        assert simulator.odometry[-1].child_frame_id == f'{side}/base'
+        assert edges[side] == {
+            (f'{side}/{joint.parent}' if joint.parent else 'world', f'{side}/{joint.child}')
+            for joint in MACHINE.model.joint_list}
+    assert not edges['left'] & edges['right']
 
 
 @pytest.mark.skipif(find_spec('tf2_ros') is None, reason='tf2_ros is not installed here')

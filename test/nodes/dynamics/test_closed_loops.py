@@ -8,6 +8,8 @@
 
 """Closed loops through the services: the answers are those of ConstrainedDynamics."""
 
+import subprocess
+import sys
 from threading import Event
 
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
@@ -159,9 +161,38 @@ def test_mimic_joints_are_held_when_asked(bench, tmp_path):
     assert answer.constraints == DynamicsAnswer.REGULAR
 
 
+def test_linear_models_of_loops_compile_nothing_after_the_warm_up():
+    """In a process of its own: other tests have compiled everything here."""
+    code = """
+import sys
+import numpy as np
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
+from liedyn_ros.model import load_model
+from liedyn_ros.nodes.dynamics.algorithms import warm_up_loops
+from liedyn_ros.nodes.dynamics.answers import warm_up
+
+def compiled():
+    return {(name, attribute): len(value.overloads)
+            for name, module in list(sys.modules.items()) if name.startswith('liedyn_ros')
+            for attribute, value in vars(module).items() if hasattr(value, 'overloads')}
+
+machine = ConstrainedDynamics(load_model(config_file('five_bar.yaml')))
+q, rest = assemble(machine), np.zeros(machine.model.nv)
+warm_up()
+warm_up_loops()
+before = compiled()
+linearize_constrained(machine, q, rest, rest).discrete(0.01)
+after = compiled()
+assert after == before, {name for name in after if after[name] != before.get(name)}
+"""
+    subprocess.run([sys.executable, '-c', code], check=True)
+
+
 def test_the_kernels_of_loops_are_compiled_before_the_node_is_active(bench, monkeypatch):
     gate = Event()
-    monkeypatch.setattr('liedyn_ros.ros.node.lifecycle.WARM_TIMEOUT', 0.01)
+    monkeypatch.setattr('liedyn_ros.ros.node.start.WARM_TIMEOUT', 0.01)
     monkeypatch.setattr('liedyn_ros.nodes.dynamics.answers.warm_up_loops', gate.wait)
     node = bench.add(DynamicsServerNode, model_file=str(FIVE_BAR))
     bench.until_logged(node, 'not configured yet', LoggingSeverity.WARN)
@@ -169,3 +200,16 @@ def test_the_kernels_of_loops_are_compiled_before_the_node_is_active(bench, monk
     gate.set()
     bench.until(lambda: node.active, 'an active node')
     assert not node.starting
+
+
+def test_a_manager_waits_for_the_kernels_of_loops(bench, monkeypatch):
+    gate = Event()
+    monkeypatch.setattr('liedyn_ros.ros.node.start.WARM_TIMEOUT', 0.01)
+    monkeypatch.setattr('liedyn_ros.nodes.dynamics.answers.warm_up_loops', gate.wait)
+    node = bench.start(DynamicsServerNode, model_file=str(FIVE_BAR), autostart=False)
+    response = bench.begin_to_configure(node)
+    bench.until_logged(node, 'not configured yet', LoggingSeverity.WARN)
+    assert not response.done()
+    gate.set()
+    bench.until(response.done, 'a configured node')
+    assert response.result().success and node.configured

@@ -55,6 +55,17 @@ def test_bad_files_are_refused_and_the_model_kept(bench, tmp_path):
         x.found(server.ask('inverse_dynamics', x.query()))
 
 
+@pytest.mark.parametrize('parameter', ['model_file', 'loops_file'])
+def test_a_name_that_no_file_can_have_is_refused_by_name(bench, parameter):
+    server = ServerBench(bench, model_file=AERIAL.name)
+    for name in ('x' * 3000, 'x' * 3000 + '.yaml', '/' + 'x' * 3000):
+        result = server.configure(**{parameter: name})
+        assert not result.successful
+        assert name[:10] in result.reason and len(result.reason) < 4000
+        assert 'internal fault' not in result.reason
+    assert server.call(DescribeModel, 'describe_model').name == 'aerial_manipulator'
+
+
 def test_spoilt_files_load_or_are_refused(bench, tmp_path):
     server, served = ServerBench(bench, model_file=AERIAL.name), 'aerial_manipulator'
     for suffix, text in mutation_cases.cases(60, 40, seed=1):

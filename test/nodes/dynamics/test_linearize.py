@@ -99,6 +99,9 @@ REFUSED = {  # 'states' is how often a state is sent
     'NaN step': ({'step': np.nan}, 'step: expected 0 to 10.0 s, got nan'),
     'motion without a step': (
         {'follow_motion': True}, 'step: expected above 0 s with follow_motion, got 0'),
+    'a step that overflows': (
+        {'efforts': [TreeEffort(joints=[1e4] * 6)], 'step': 10.0},
+        'states[0]: dt: expected one whose linear model is finite, got 10 s'),
     'wrench of an order': (
         {'external': [BodyWrench(body='base', order=1)]}, 'external[0].order: expected 0 at most'),
 }

@@ -24,7 +24,7 @@ from rclpy.logging import LoggingSeverity
 from support.bench.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
 
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
-from liedyn_ros.ros.node import lifecycle
+from liedyn_ros.ros.node import start
 
 pytestmark = pytest.mark.ros
 WAIT = 'expected the node to be active, got not configured yet: its kernels are being compiled'
@@ -33,7 +33,7 @@ WAIT = 'expected the node to be active, got not configured yet: its kernels are 
 class SlowStart(ServerBench):
     """A server whose kernels are being compiled until `finish` is called."""
 
-    def __init__(self, bench, monkeypatch, autostart=True):
+    def __init__(self, bench, monkeypatch, **parameters):
         """Start the server and do not wait for it."""
         self._compiled, warm_up = Event(), DynamicsServerNode.warm_up
 
@@ -42,9 +42,9 @@ class SlowStart(ServerBench):
             warm_up()
 
         monkeypatch.setattr(DynamicsServerNode, 'warm_up', staticmethod(slowly))
-        monkeypatch.setattr(lifecycle, 'WARM_TIMEOUT', 0.01)
+        monkeypatch.setattr(start, 'WARM_TIMEOUT', 0.01)
         self.bench = bench
-        self.node = bench.add(DynamicsServerNode, model_file=AERIAL.name, autostart=autostart)
+        self.node = bench.add(DynamicsServerNode, model_file=AERIAL.name, **parameters)
 
     def let_go(self):
         """Let the kernels be compiled."""
@@ -96,19 +96,37 @@ def test_parameters_set_meanwhile_count(server):
 
 
 @pytest.mark.parametrize('autostart', [False, True])
-def test_a_manager_that_comes_meanwhile_is_asked_to_retry(bench, monkeypatch, autostart):
-    server = SlowStart(bench, monkeypatch, autostart)
+def test_a_manager_that_comes_meanwhile_waits(bench, monkeypatch, autostart):
+    """Nav2's lifecycle manager takes a refusal as the end; the executor goes on meanwhile."""
+    server = SlowStart(bench, monkeypatch, autostart=autostart)
+    response = bench.begin_to_configure(server.node)
+    try:
+        assert server.call(DescribeModel, 'describe_model').message.endswith(WAIT)
+        assert server.configure(dissipation=True).successful
+        assert server.state == State.PRIMARY_STATE_UNCONFIGURED and not response.done()
+    finally:
+        server.finish()
+    bench.until(response.done, 'a configured node')
+    assert response.result().success and server.state == State.PRIMARY_STATE_INACTIVE
+    assert server.change(Transition.TRANSITION_ACTIVATE)
+    assert server.ask('inverse_dynamics', Motion(AERIAL).query()).success
+
+
+@pytest.mark.parametrize(('autostart', 'state', 'retries'), [
+    (False, State.PRIMARY_STATE_UNCONFIGURED,
+     (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)),
+    (True, State.PRIMARY_STATE_ACTIVE, ())])
+def test_a_manager_waits_no_longer_than_configure_timeout(
+        bench, monkeypatch, autostart, state, retries):
+    server = SlowStart(bench, monkeypatch, autostart=autostart, configure_timeout=0.0)
     try:
         assert not server.change(Transition.TRANSITION_CONFIGURE)
-        bench.until_logged(
-            server.node, 'configure the node again in half a minute', LoggingSeverity.WARN)
+        bench.until_logged(server.node, 'configure the node again', LoggingSeverity.WARN)
         assert server.call(DescribeModel, 'describe_model').message.endswith(WAIT)
     finally:
         server.finish()
-    if not autostart:
-        assert server.state == State.PRIMARY_STATE_UNCONFIGURED
-        assert server.change(Transition.TRANSITION_CONFIGURE)
-        assert server.change(Transition.TRANSITION_ACTIVATE)
+    assert server.state == state
+    assert [server.change(retry) for retry in retries] == [True] * len(retries)
     assert server.ask('inverse_dynamics', Motion(AERIAL).query()).success
 
 
@@ -124,7 +142,7 @@ def test_wrong_parameters_are_reported_once(server):
     server.finish()
     server.bench.until_logged(server.node, 'not configured: ')
     looks = []
-    server.node.create_timer(lifecycle.LOOK_PERIOD, lambda: looks.append(None))
+    server.node.create_timer(start.LOOK_PERIOD, lambda: looks.append(None))
     server.bench.until(lambda: len(looks) > 5, 'time for more starts')
     assert server.state == State.PRIMARY_STATE_UNCONFIGURED
     logged = server.bench.logged(server.node)
@@ -178,10 +196,3 @@ def test_the_services_are_there_in_every_state_of_a_node_that_starts_warm(bench)
             answer = server.ask(algorithm, Motion(AERIAL).query())
             assert answer.message == (
                 f'dynamics_server: expected the node to be active, got {state}')
-
-
-def test_what_xacro_needs_is_imported_before_a_model_comes(monkeypatch):
-    pytest.importorskip('xacro')
-    monkeypatch.delitem(sys.modules, 'xacro')
-    DynamicsServerNode.warm_up()
-    assert 'xacro' in sys.modules

@@ -8,18 +8,22 @@
 
 """All joints from the measured ones: outputs, warnings, bad input, where the model comes from."""
 
+from threading import Event
+
 from liedyn_interfaces.msg import JointMotion, LoopStatus
 import numpy as np
 import pytest
 from rclpy.logging import LoggingSeverity
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
+from support.bench.broadcaster import Broadcaster
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
 from liedyn_ros.lie import SE3, se3, SO3
 from liedyn_ros.model import annotate, load_urdf, load_yaml
-from liedyn_ros.nodes.loops import multi_dof_joints
+from liedyn_ros.nodes.dynamics.machines import read_model
+from liedyn_ros.nodes.loops import state_publisher
 from liedyn_ros.nodes.loops.machine import warm_up_tracking
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.ros.messages.conversions import nanoseconds, stamp_of
@@ -83,6 +87,19 @@ class LoopBench:
             (state for state in self.states if ns(state) == self.stamp_ns), None), 'its state')
 
 
+def test_bytes_that_are_no_message_are_a_refused_sample(bench):
+    node = LoopBench(bench).settle(AT)
+    node.input.publish(b'\0\1\0\0no message')
+    reason = (f'{node.input.topic_name}: expected a serialised sensor_msgs/msg/JointState, '
+              'got 14 bytes that are none')
+    status = bench.until(lambda: next(
+        (status for status in node.statuses if reason == status.message), None), 'its status')
+    assert status.status == LoopStatus.REJECTED
+    bench.until_logged(node.node, reason)
+    assert node.send(AT).status == LoopStatus.COMPLETED
+    assert not any('Traceback' in line for line in bench.logged(node.node))
+
+
 def ns(message):
     return nanoseconds(message.header.stamp)
 
@@ -115,7 +132,7 @@ def test_all_joints_come_out_on_the_loops(bench):
         np.testing.assert_allclose(np.array(state.velocity)[picked], RATES)
         effort = dict(zip(state.name, state.effort))
         assert effort == {'hip': 3.0, 'crank_joint': 4.0, 'knee': 0.0, 'rod_joint': 0.0}
-        assert 0.02 < status.quality <= 1.0
+        assert 0.02 < status.inverse_condition_number <= 1.0
         assert not status.near_singularity
 
 
@@ -166,6 +183,15 @@ def test_what_is_not_given_is_left_out(bench):
     state = node.state()
     assert (list(state.velocity), list(state.effort)) == ([], [])
     assert set(state.name) == {'hip', 'knee', 'crank_joint', 'rod_joint'}
+
+
+def test_efforts_are_left_out_unless_those_of_all_actuators_are_measured(bench):
+    leg, names = ConstrainedDynamics(annotate(load_urdf(URDF), LOOPS)), ['hip', 'knee']
+    true = dict(zip(leg.model.coordinate_names, complete_trajectory(leg, [AT]).q[0]))
+    node = LoopBench(bench, model_file=str(URDF), loops_file=str(LOOPS), measured_joints=names)
+    at = [true[name] for name in names]
+    node.settle(at, names).send(at, efforts=[3.0, 0.0], names=names)
+    assert list(node.state().effort) == []
 
 
 @pytest.mark.parametrize(('positions', 'names', 'reason'), [
@@ -259,28 +285,10 @@ def test_joints_of_several_degrees_of_freedom_have_poses_and_twists(spatial):
         difference, atol=1e-4)
 
 
-class Broadcaster:
-    """Keeps what it is given to broadcast, as tf2_ros is not installed everywhere."""
-
-    def __init__(self):
-        """Begin with one listener."""
-        self.pub_tf, self.sent = self, []
-
-    def get_subscription_count(self):
-        """Return how many listen."""
-        return 1
-
-    def sendTransform(self, transforms):
-        """Keep the transforms of one message."""
-        self.sent.append(transforms)
-
-
 @pytest.fixture
 def broadcaster(monkeypatch):
     """Return what the node broadcasts by, in place of that of tf2."""
-    broadcaster = Broadcaster()
-    monkeypatch.setattr(multi_dof_joints, 'open_broadcaster', lambda node: broadcaster)
-    return broadcaster
+    return Broadcaster(monkeypatch)
 
 
 def test_joints_of_several_degrees_of_freedom_are_on_tf(broadcaster, spatial):
@@ -329,7 +337,7 @@ def test_a_singularity_is_announced_and_silence_reported(bench):
 
 
 def test_the_model_may_come_from_the_topic(bench):
-    """What has not come yet is a warning, of the model and of the silence without it."""
+    """A model that has not come yet is a warning, and so is the silence without it."""
     node = LoopBench(bench, model_file='', loops_file=str(LOOPS), input_timeout=0.2)
     bench.until(lambda: any('expected a model' in status.message for status in node.statuses),
                 'word of the missing model', act=lambda: node.send(AT, wait=False))
@@ -337,6 +345,43 @@ def test_the_model_may_come_from_the_topic(bench):
         bench.until_logged(node.node, text, LoggingSeverity.WARN)
     assert bench.logged(node.node) == []
     bench.publisher(String, 'robot_description', LATCHED).publish(String(data=URDF.read_text()))
+    node.settle(AT)
+    assert node.send(AT).status == LoopStatus.COMPLETED
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Return an event without which no model is read."""
+    event = Event()
+
+    def read(*arguments):
+        event.wait()
+        return read_model(*arguments)
+
+    monkeypatch.setattr(state_publisher, 'read_model', read)
+    yield event
+    event.set()
+
+
+def test_all_else_is_answered_while_the_publisher_starts_and_reads_its_model(bench, held):
+    node = bench.add(LoopStatePublisherNode, model_file=str(URDF), loops_file=str(LOOPS))
+    for _ in range(3):
+        assert bench.set_parameters(node, max_age=0.5)[-1].successful
+        assert not node.configured
+    held.set()
+    bench.until(lambda: node.active, 'the start')
+
+
+def test_all_else_is_answered_while_a_description_is_read(bench, held):
+    held.set()
+    node = LoopBench(bench, model_file='', loops_file=str(LOOPS))
+    held.clear()
+    bench.publisher(String, 'robot_description', LATCHED).publish(String(data=URDF.read_text()))
+    for _ in range(3):
+        assert bench.set_parameters(node.node, max_age=0.0)[-1].successful
+    node.send(AT)
+    assert 'expected a model' in node.statuses[-1].message
+    held.set()
     node.settle(AT)
     assert node.send(AT).status == LoopStatus.COMPLETED
 

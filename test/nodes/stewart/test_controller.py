@@ -14,6 +14,7 @@ import pytest
 from rclpy.logging import LoggingSeverity
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 
 from liedyn_ros.nodes.stewart.controller import StewartControllerNode
@@ -28,10 +29,10 @@ PERIOD_NS = 10_000_000
 class Controller:
     """The node, and a partner that plays the pose node; stamps start at 1 s."""
 
-    def __init__(self, bench, **parameters):
-        """Start the node; `max_age` and `state_timeout` are off."""
+    def __init__(self, bench, legs=True, **parameters):
+        """Start the node; `max_age` and `state_timeout` are off. legs: subscribe to forces."""
         self.bench, self.stamp_ns = bench, 1_000_000_000
-        self.forces = bench.collect(JointState, 'leg_forces')
+        self.forces = bench.collect(JointState, 'leg_forces') if legs else []
         self.errors = bench.collect(JointState, 'tracking_error')
         self.references = bench.collect(PoseStamped, 'reference')
         self.poses = bench.publisher(PoseStamped, 'pose')
@@ -65,6 +66,23 @@ def test_the_first_command_holds_the_platform(bench, held):
     np.testing.assert_allclose(forces.effort, 2.0 * held, rtol=1e-9)
 
 
+@pytest.mark.parametrize('topic', ['leg_forces/commands', 'leg_positions/commands'])
+def test_ros2_control_gets_commands_without_names_in_the_order_of_actuators(bench, held, topic):
+    """Alone it counts as a subscriber, and the motion begins."""
+    partner = bench.collect(Float64MultiArray, topic)
+    controller = Controller(
+        bench, legs=False, actuator_names=['f', 'e', 'd', 'c', 'b', 'a'],
+        actuator_scale=[2.0, 1.0, 1.0, 1.0, 1.0, 0.5], actuator_offset=[0.1] * 6)
+    controller.until(lambda: partner, topic)
+    scale = np.array([2.0, 1.0, 1.0, 1.0, 1.0, 0.5])
+    base, tips = GEOMETRY.base_joints, GEOMETRY.platform_joints + [0.0, 0.0, 0.5]
+    wanted = {'leg_forces/commands': scale * held,
+              'leg_positions/commands': (np.linalg.norm(tips - base, axis=1) - 0.1) / scale}
+    np.testing.assert_allclose(partner[0].data, wanted[topic], rtol=1e-9)
+    controller.until(lambda: np.abs(matrix(controller.references[-1].pose) - HOME).max() > 1e-3
+                     if controller.references else False, 'motion')
+
+
 def test_displacements_are_pushed_back_and_published(bench, held):
     controller = Controller(bench, amplitudes=[0.0] * 6)
     controller.until(lambda: len(controller.forces) > 5 and controller.errors
@@ -79,16 +97,19 @@ def test_displacements_are_pushed_back_and_published(bench, held):
 
 @pytest.mark.parametrize(('state', 'reason'), [
     ({'frame': 'floor'}, "frame_id: expected 'stewart_base', got 'floor'; no motion yet"),
-    ({'x': np.nan}, 'expected a finite number'), ({'rate': np.inf}, 'expected a finite number'),
-    ({'step_ns': 0}, 'stamp')])
+    ({'x': np.nan}, 'expected a finite number'), ({'rate': np.inf}, 'expected a finite number')])
 def test_bad_states_are_refused_with_the_reason(bench, state, reason):
     controller = Controller(bench)
-    if 'step_ns' in state:
-        controller.until(lambda: controller.forces, 'a command')
     controller.until(lambda: any(reason in line for line in bench.logged(controller.node)),
                      reason, **state)
-    if 'step_ns' not in state:
-        assert controller.forces == []
+    assert controller.forces == []
+
+
+def test_a_state_of_the_same_stamp_is_refused_with_the_reason(bench):
+    controller = Controller(bench)
+    controller.until(lambda: controller.forces, 'a command')
+    controller.until(lambda: any('stamp' in line for line in bench.logged(controller.node)),
+                     'stamp', step_ns=0)
 
 
 def test_the_time_of_refused_states_is_not_integrated(bench, held):
@@ -107,20 +128,26 @@ def test_the_time_of_refused_states_is_not_integrated(bench, held):
     assert change.max() < 0.5 * np.abs(saturated).max()
 
 
-@pytest.mark.parametrize('step', [0.0, 0.2])
-def test_after_a_jump_the_reference_starts_again(bench, step):
-    controller, step_ns = Controller(bench, rise_time=0.01), 1_000_000
+def restarts_after(controller, step):
+    """Move the platform by a step (m) along x; return whether the reference is at home again."""
+    step_ns = 1_000_000
     controller.until(lambda: len(controller.references) > 20, 'motion', step_ns=step_ns)
     before_ns = controller.stamp_ns
     controller.until(lambda: ns(controller.references[-1]) > before_ns + 5 * step_ns,
                      'references after that', x=step, step_ns=step_ns)
-    after = [matrix(reference.pose) for reference in controller.references
-             if ns(reference) > before_ns]
-    restarted = any(np.abs(pose - HOME).max() < 1e-9 for pose in after)
-    assert restarted == (step > 0.0)
-    if restarted:
-        bench.until_logged(controller.node, 'the platform was moved elsewhere: the reference '
-                           'starts again', LoggingSeverity.WARN)
+    return any(np.abs(matrix(reference.pose) - HOME).max() < 1e-9
+               for reference in controller.references if ns(reference) > before_ns)
+
+
+def test_after_a_jump_the_reference_starts_again(bench):
+    controller = Controller(bench, rise_time=0.01)
+    assert restarts_after(controller, 0.2)
+    bench.until_logged(controller.node, 'the platform was moved elsewhere: the reference '
+                       'starts again', LoggingSeverity.WARN)
+
+
+def test_without_a_jump_the_reference_goes_on(bench):
+    assert not restarts_after(Controller(bench, rise_time=0.01), 0.0)
 
 
 def test_where_the_listener_is_lost_the_reference_starts_again_with_the_next(bench):
@@ -129,7 +156,7 @@ def test_where_the_listener_is_lost_the_reference_starts_again_with_the_next(ben
     subscription = next(s for s in bench.partner.subscriptions
                         if s.topic_name.endswith('/leg_forces'))
     bench.partner.destroy_subscription(subscription)
-    warning = 'leg_forces has lost its subscriber: the reference starts again'
+    warning = 'the commands have lost their subscriber: the reference starts again'
     controller.until(lambda: any(warning in line for line in bench.logged(
         controller.node, LoggingSeverity.WARN)), warning)
     lost_ns = controller.stamp_ns

@@ -9,6 +9,7 @@
 """The simulator under leg forces: held, moved, refused commands, end of travel, reset."""
 
 import time
+from types import SimpleNamespace
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np
@@ -20,6 +21,7 @@ from std_srvs.srv import Trigger
 from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart import leg_lengths, PlatformSimulation
@@ -165,12 +167,13 @@ def test_a_machine_too_slow_is_reported_and_states_go_on(bench, monkeypatch):
     assert bench.call(Trigger, 'stewart_dynamics_simulator/reset').success
 
 
-def test_a_command_age_below_the_time_between_states_is_refused(bench):
-    node = bench.start(
-        StewartDynamicsSimulatorNode, publish_clock=True, rate=100.0, max_command_age=0.005)
-    bench.until_logged(node, 'max_command_age: expected 0, or at least the time between two '
-                       'states, 0.01 s, got 0.005')
-    assert not node.active
+@pytest.mark.parametrize(('parameters', 'age'), [
+    ({'publish_clock': True}, 0.02), ({'publish_clock': True, 'rate': 20.0}, 0.05),
+    ({'publish_clock': True, 'max_command_age': 0.0}, 0.0), ({'max_command_age': 0.1}, 0.0)])
+def test_simulated_time_waits_for_commands_where_it_is_the_clock_of_others(
+        bench, parameters, age):
+    node = bench.start(StewartDynamicsSimulatorNode, **parameters)
+    assert node._time._max_age == age
 
 
 def test_a_geometry_without_masses_is_refused(bench):
@@ -178,3 +181,15 @@ def test_a_geometry_without_masses_is_refused(bench):
                        geometry_file=str(config_file('stewart_octahedron.yaml')))
     bench.until_logged(node, 'not configured: ', LoggingSeverity.ERROR)
     assert 'expected masses, got none' in bench.logged(node)[0]
+
+
+@pytest.mark.parametrize(('due', 'lines'), [
+    (2.0, ['too slow for steps of 0.001 s: the motion is 500 ms late']), (1.5, [])])
+def test_lateness_is_how_far_the_simulation_is_behind(due, lines):
+    logged = []
+    node = SimpleNamespace(
+        _time=SimpleNamespace(due=due), simulation=SimpleNamespace(time=1.5, dt=1e-3), _rate=100.0,
+        motion='motion',
+        get_logger=lambda: SimpleNamespace(warning=lambda text, **_: logged.append(text)))
+    SimulatorNode._report_lateness(node)
+    assert logged == lines

@@ -31,7 +31,7 @@ SENSOR_DATA = QoSProfile(depth=2 * SAMPLES, reliability=ReliabilityPolicy.BEST_E
 
 
 class Record:
-    """What a simulator published until its motion was over, and how old it was when it came."""
+    """Messages of a simulator until its motion was over, and their ages at arrival."""
 
     def __init__(self, bench, legs=SAMPLES, **parameters):
         """Run one motion to its end, from which so many messages of legs come."""

@@ -15,6 +15,7 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.pose.outputs import POSE, STATUS
 from liedyn_ros.ros.messages import packed as packing
 from liedyn_ros.ros.messages.packed import (
@@ -80,7 +81,7 @@ def test_arrays_keep_their_size(parts):
 
 
 def test_a_reader_reads_the_same_from_known_and_other_messages():
-    reader = JointStateReader(NAMES)
+    reader = JointStateReader('/joints', NAMES)
     for seed in range(3):
         for kind in ({}, {'velocities': False}, {'names': NAMES[:3]}, {'efforts': 4}):
             message = joint_state(seed=seed, stamp=(seed, 8), **kind)
@@ -90,6 +91,23 @@ def test_a_reader_reads_the_same_from_known_and_other_messages():
             for got, wanted in zip(readings[2:], (
                     message.position, message.velocity, message.effort)):
                 np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize('known', [False, True])
+@pytest.mark.parametrize('spoil', [
+    lambda raw: b'', lambda raw: raw[:5], lambda raw: raw[:40], lambda raw: b'\7\7' + raw[2:],
+    lambda raw: raw[:24] + b'\xff\xff\xff\x7f' + raw[28:], lambda raw: b'\0\1\0\3',
+    lambda raw: b'\0\0\1\1'],
+    ids=['nothing', 'header', 'half', 'encoding', 'count', 'padding', 'other padding'])
+def test_bytes_that_are_no_message_are_refused_by_the_name_of_their_topic(spoil, known):
+    reader, raw = JointStateReader('/joints', NAMES), serialize_message(joint_state())
+    if known:
+        reader.read(raw)
+    bad = spoil(raw)
+    with pytest.raises(LiedynError, match=(
+            f'^/joints: expected a serialised sensor_msgs/msg/JointState, got {len(bad)} bytes')):
+        reader.read(bad)
+    assert list(reader.read(raw).names) == NAMES
 
 
 @pytest.mark.parametrize('velocities', [False, True])

@@ -32,12 +32,21 @@ def test_messages_of_one_stamp_come_in_the_order_of_the_types(order):
     assert pair.add(of(PoseStamped, 7)) is None  # each is used once
 
 
-def test_the_newest_of_each_type_waits():
-    pair, newest = StampedPair(PoseStamped, TwistStamped), of(PoseStamped, 2)
-    assert pair.add(of(PoseStamped, 1)) is None and pair.add(newest) is None
-    assert pair.add(of(TwistStamped, 1)) is None
-    twist = of(TwistStamped, 2)
-    assert pair.add(twist) == (newest, twist)
+def test_a_partner_that_is_taken_after_the_next_message_is_found():
+    pair, poses = StampedPair(PoseStamped, TwistStamped), [of(PoseStamped, k) for k in range(4)]
+    twists = [of(TwistStamped, k) for k in range(4)]
+    assert [pair.add(each) for each in poses[:3]] == [None] * 3
+    assert pair.add(twists[0]) is None  # only the two newest wait
+    assert pair.add(twists[1]) == (poses[1], twists[1])
+    assert pair.add(twists[2]) == (poses[2], twists[2])
+
+
+def test_what_came_before_a_pair_is_dropped():
+    pair, late = StampedPair(PoseStamped, TwistStamped), of(TwistStamped, 1)
+    newest = of(PoseStamped, 2), of(TwistStamped, 2)
+    assert pair.add(of(PoseStamped, 1)) is None and pair.add(newest[0]) is None
+    assert pair.add(newest[1]) == newest
+    assert pair.add(late) is None
 
 
 def test_cleared_it_waits_for_both():

@@ -117,7 +117,8 @@ def test_cleanup_closes_what_configure_opened(bench):
     assert interfaces_of(node) == before
     assert during - before - {'/tf'} == {  # which is opened where tf2_ros is installed
         '/diagnostics', *(f'{node.get_namespace()}/{name}' for name in (
-            'pose', 'twist', 'status', 'markers', 'leg_states', 'stewart_pose/solve',
+            'pose', 'twist', 'pose_with_covariance', 'twist_with_covariance', 'odometry', 'status',
+            'markers', 'leg_states', 'stewart_pose/solve',
             'stewart_pose/inverse_kinematics', 'stewart_pose/predict', 'stewart_pose/reset',
             'stewart_pose/assembly_modes', 'stewart_pose/prove_path'))}
 

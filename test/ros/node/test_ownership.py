@@ -8,6 +8,7 @@
 
 """The base of all nodes: what is opened in a state is closed with it; kernels are warm first."""
 
+import logging
 import sys
 from threading import Event
 
@@ -23,7 +24,8 @@ from support.bench.executables import node_class, NODES
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR, PoseBench, stamp_of
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node import lifecycle
+from liedyn_ros.ros.node import start
+from liedyn_ros.ros.node.core_log import CORE
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.stewart import leg_lengths
 
@@ -85,11 +87,10 @@ def test_what_a_state_opened_is_closed_with_it_in_reverse_order(owner):
     assert owner.closed[2:] == ['configure last', 'configure first']
 
 
-@pytest.mark.parametrize('state', ['configure', 'activate'])
-def test_a_transition_that_fails_leaves_nothing_open(owner, state):
+@pytest.mark.parametrize(('state', 'earlier'), [('configure', []), ('activate', ['configure'])])
+def test_a_transition_that_fails_leaves_nothing_open(owner, state, earlier):
     owner.fails = state
-    if state == 'activate':
-        assert owner.trigger_configure() is SUCCESS
+    assert all(getattr(owner, f'trigger_{each}')() is SUCCESS for each in earlier)
     before = open_in(owner)
     assert getattr(owner, f'trigger_{state}')() is FAILURE
     assert open_in(owner) == before
@@ -148,19 +149,39 @@ class Slow(Owner):
 
 
 def test_every_node_answers_while_its_kernels_are_compiled(bench, monkeypatch):
-    monkeypatch.setattr(lifecycle, 'WARM_TIMEOUT', 0.01)
-    node = bench.add(Slow)
+    monkeypatch.setattr(start, 'WARM_TIMEOUT', 0.01)
+    node = bench.add(Slow, configure_timeout=0.0)
     try:
         response = bench.call(ChangeState, 'owner/change_state',
                               transition=Transition(id=Transition.TRANSITION_CONFIGURE))
         assert not response.success
         bench.until_logged(
-            node, 'configure the node again in half a minute', LoggingSeverity.WARN)
+            node, 'configure the node again', LoggingSeverity.WARN)
         assert node.starting and not node.active
     finally:
         Slow.compiled.set()
     bench.until(lambda: node.active, 'its start')
     assert not node.starting
+
+
+def test_the_log_has_the_progress(bench, monkeypatch):
+    monkeypatch.setattr(start, 'PROGRESS_PERIOD', 0.5)
+    compiled = Event()
+    monkeypatch.setattr(Owner, 'warm_up', staticmethod(compiled.wait))
+    node = bench.add(Owner)
+    bench.until_logged(node, 'compiled 0 kernels, ', LoggingSeverity.INFO)
+    assert not any('ready' in line for line in bench.logged(node, LoggingSeverity.INFO))
+    compiled.set()
+    bench.until_logged(node, 'kernels are ready: 0 compiled, ', LoggingSeverity.INFO)
+
+
+def test_a_node_logs_the_warnings_of_the_core(bench):
+    before = list(CORE.handlers)
+    node = bench.start(Owner)
+    logging.getLogger('liedyn_ros.jit.cache').warning('a file is damaged')
+    bench.until_logged(node, 'a file is damaged', LoggingSeverity.WARN)
+    node.destroy_node()
+    assert CORE.handlers == before
 
 
 @pytest.mark.parametrize('name', NODES)

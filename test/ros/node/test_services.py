@@ -8,6 +8,8 @@
 
 """Every service of every node answers, also where its callback fails."""
 
+from threading import Event
+
 import pytest
 from rclpy.logging import LoggingSeverity
 from std_srvs.srv import Empty, Trigger
@@ -15,6 +17,7 @@ from support.bench.executables import node_class, NODES
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.qos import SERVICES as SERVICE_QOS
 from liedyn_ros.ros.streams.stream import Stream
 
 pytestmark = pytest.mark.ros
@@ -32,6 +35,34 @@ SERVICES = {  # of each executable
     'stewart_simulator': set(),
 }
 FAULT = "internal fault: RuntimeError('a fault of the callback')"
+
+
+class Busy(ManagedNode):
+    """A node with two services, in the executor and in a stream, that take nothing at first."""
+
+    def __init__(self, **options):
+        """Start."""
+        self.free = Event()
+        super().__init__('busy', (), **options)
+
+    def prepare(self):
+        """Open the services."""
+        self.open_service(Empty, '~/executor', lambda *_: None)
+        stream = Stream(self, name='services', guarded=False)
+        stream.open_service(Empty, '~/stream', lambda *_: self.free.wait())
+        stream.start()
+
+
+@pytest.mark.parametrize('where', ['executor', 'stream'])
+def test_requests_that_come_while_the_node_is_busy_wait(bench, where):
+    """As many as come in a second at 200 Hz; the client keeps as many answers."""
+    node = bench.start(Busy)
+    client = bench.partner.create_client(Empty, f'busy/{where}', qos_profile=SERVICE_QOS)
+    bench.call(Empty, 'busy/executor')
+    bench.until(client.service_is_ready, 'the service')
+    futures = [client.call_async(Empty.Request()) for _ in range(200)]
+    node.free.set()
+    bench.until(lambda: all(future.done() for future in futures), 'all answers')
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def held(bench, node, publisher, count):
 
 
 def test_all_that_waits_is_taken_in_order_and_reported_once(bench, listener):
-    """What comes while a batch is worked through, here the first number, is of the next."""
+    """A message that comes while a batch is worked through, here the first, is of the next."""
     node, publisher = listener
     held(bench, node, publisher, 8)
     assert node.taken == list(range(8))

@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 import pytest
+from support.machines.leg_types import example, poses_about
 from support.machines.stewart_cases import pose_of
 from transforms3d.axangles import axangle2mat
 
@@ -246,3 +247,21 @@ def test_a_seed_is_an_integer_of_zero_or_more(geometry, seed):
 def test_bad_lengths_are_refused(solver, lengths, error):
     with pytest.raises(error, match='lengths'):
         solver.solve(lengths)
+
+
+@pytest.mark.parametrize('name', ['cranks', 'hexaglide', 'circular_rail'])
+def test_a_mode_of_this_machine_has_the_values_asked_and_another_has_not(name):
+    geometry, home = example(name)
+    solver, others = AssemblyModeSolver(geometry), 0
+    for pose in poses_about(home, 4, 3, 0.15, 0.02):
+        values = leg_lengths(geometry, pose)
+        found = solver.solve(values).modes
+        assert any(mode.of_machine and np.abs(mode.pose - pose).max() < 1e-9 for mode in found)
+        for mode in found:
+            apart = leg_lengths(geometry, mode.pose) - values
+            if geometry.reading_unit[1] == 'rad':
+                apart -= 2.0 * np.pi * np.round(apart / (2.0 * np.pi))
+            wrong = np.flatnonzero(np.abs(apart) > 1e-7)
+            assert mode.behind == tuple(wrong.tolist())
+            others += not mode.of_machine
+    assert others

@@ -15,7 +15,7 @@ import itertools
 from numba.core.dispatcher import Dispatcher
 import numpy as np
 import pytest
-from support.machines.leg_forms import example
+from support.machines.leg_types import example
 from support.machines.stewart_cases import pose_of
 
 from liedyn_ros.common.errors import GeometryError, LimitError

@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.machines.leg_forms import example, poses_about
+from support.machines.leg_types import example, poses_about
 
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.lie import se3
@@ -155,7 +155,8 @@ def test_nothing_is_certified_at_a_singularity_or_of_nan(geometry, home):
         assert not certificate.certified and np.isnan(certificate.error_radius)
 
 
-@pytest.mark.parametrize('name', ['6_3', 'octahedron', 'hexaglide', 'cranks'])
+@pytest.mark.parametrize('name', [
+    '6_3', 'octahedron', 'hexaglide', 'cranks', 'circular_rail', 'offset', 'spindles'])
 def test_every_form_with_a_bound_is_certified(name):
     geometry, home = example(name)
     rng, bound = np.random.default_rng(11), 1e-5
@@ -167,6 +168,57 @@ def test_every_form_with_a_bound_is_certified(name):
         apart, error = distances(geometry, [found], [pose])
         assert apart[0] <= certificate.error_radius < 0.01
         assert (np.abs(error[0]) <= certificate.bounds).all()
+
+
+@pytest.mark.parametrize(('length_bound', 'joint_bound'), [(1e-9, 0.0), (1e-4, 0.0), (1e-5, 5e-5)])
+@pytest.mark.parametrize('lead', [0.0, 0.01])
+@pytest.mark.parametrize('name', ['offset', 'spindles'])
+def test_offsets_and_screws_are_proved(name, lead, length_bound, joint_bound):
+    geometry, home = example(name)
+    geometry = dataclasses.replace(geometry, leg_types=tuple(
+        dataclasses.replace(leg, lead=lead) for leg in geometry.leg_types))
+    rng, solver = np.random.default_rng(13), PoseSolver(geometry)
+    certifier = PoseCertifier(geometry, length_bound, joint_bound)
+    for pose in poses_about(home, 100, 14, 0.3, 0.03):
+        off = [rng.normal(size=(6, 3)) for _ in range(2)]
+        off = [joint_bound * x / np.linalg.norm(x, axis=1, keepdims=True) for x in off]
+        true = dataclasses.replace(
+            geometry, base_joints=geometry.base_joints + off[0],
+            platform_joints=geometry.platform_joints + off[1])
+        values = leg_lengths(true, pose) + length_bound * rng.choice([-1.0, 1.0], 6)
+        found = solver.solve(values, pose).pose
+        certificate = certifier.certify(found, values)
+        assert certificate.certified
+        apart, error = distances(geometry, [found], [pose])
+        assert apart[0] <= certificate.error_radius
+        assert (np.abs(error[0]) <= certificate.bounds).all()
+
+
+@pytest.mark.parametrize('name', ['offset', 'spindles'])
+def test_an_unsolved_pose_with_offsets_is_proved_alone_and_regular(name):
+    geometry, home = example(name)
+    rng, certifier, solver = np.random.default_rng(15), PoseCertifier(geometry), PoseSolver(
+        geometry)
+    meter, rho, seen = PlatformMeter(geometry), geometry.characteristic_length, 0
+    for pose in poses_about(home, 60, 16, 0.3, 0.03):
+        values = leg_lengths(geometry, pose)
+        off = se3.compose(pose, se3.exp(10.0 ** rng.uniform(-12.0, -1.5) * rng.normal(size=6)))
+        certificate = certifier.certify(off, values)
+        apart, _ = distances(geometry, [off], [pose])
+        seen += certificate.certified
+        assert not certificate.certified or apart[0] <= certificate.error_radius
+        there = certifier.certify(pose, values)
+        steps = rng.normal(size=(20, 6))
+        steps /= np.linalg.norm(steps, axis=1, keepdims=True)
+        steps[:, :3] /= rho
+        around = [se3.compose(pose, se3.exp(step)) for step in 0.99 * there.regular_radius * steps]
+        assert (meter.signed_values(around) * meter.measure(pose).signed_value > 0.0).all()
+        for start in (se3.compose(pose, se3.exp(step)) for step in 2.0 * rho * steps):
+            other = solver.solve(values, start)
+            apart, _ = distances(geometry, [pose], [other.pose])
+            assert (not other.converged or apart[0] < 1e-9
+                    or apart[0] > there.uniqueness_radius)
+    assert seen > 30
 
 
 def test_a_frame_far_from_the_joints_changes_nothing(geometry, paper_pose):
@@ -181,8 +233,9 @@ def test_a_frame_far_from_the_joints_changes_nothing(geometry, paper_pose):
 
 
 def test_what_cannot_be_certified_is_refused(geometry):
-    with pytest.raises(GeometryError, match='offset universal joints'):
-        PoseCertifier(example('offset')[0])
+    for name in ('wires', 'stages', 'carried_guides'):
+        with pytest.raises(GeometryError, match='got others of'):
+            PoseCertifier(example(name)[0])
     with pytest.raises(LimitError, match='length_bound'):
         PoseCertifier(geometry, -1e-5)
     with pytest.raises(ShapeError, match='expected shapes'):

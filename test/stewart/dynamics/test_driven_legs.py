@@ -204,7 +204,7 @@ def test_a_controller_holds_a_simulated_platform(form: str) -> None:
 def test_what_cannot_be_is_refused() -> None:
     geometry = geometry_of('hexaglide')
     dynamics, home = StewartDynamics(geometry), pose([0.0, 0.0, 0.55])
-    with pytest.raises(GeometryError, match='expected joints whose axes meet'):
+    with pytest.raises(GeometryError, match='expected a strut whose joint axes meet'):
         StewartDynamics(replace(
             geometry, leg_types=(OffsetStrut(base_offset=0.02), *geometry.leg_types[1:]),
             length_limits=np.tile([0.1, 2.0], (6, 1))))

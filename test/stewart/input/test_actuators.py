@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from liedyn_ros.common.errors import (
-    LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
+    LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
 from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
 from liedyn_ros.stewart.input.synchronizer import DEPTH
 
@@ -35,8 +35,30 @@ def test_any_order_gives_leg_order(actuators):
         names = [NAMES[i] for i in order]
         assert np.allclose(actuators.lengths(names, positions[order]), expected, rtol=1e-15)
         assert np.allclose(
-            actuators.rates(names, positions[order]), 0.1 * np.arange(1, 7) * positions)
+            actuators.rates(names, positions[order], expected), 0.1 * np.arange(1, 7) * positions)
     assert np.allclose(actuators.positions(expected), positions, atol=1e-14)
+
+
+def test_an_actuator_beside_its_leg_is_the_leg_of_a_triangle(actuators):
+    beside = np.array([0.0, 0.05, 0.1, 0.0, 0.02, 0.3])
+    aside = LegActuators(NAMES, actuators.scales, actuators.offsets, beside=beside)
+    positions, velocities, step = np.linspace(0.5, 2.0, 6), np.linspace(-1.0, 1.0, 6), 1e-6
+    lengths, measured = aside.lengths(NAMES, positions), actuators.lengths(NAMES, positions)
+    assert lengths ** 2 - beside ** 2 == pytest.approx(measured ** 2, rel=1e-14)
+    assert aside.positions(lengths) == pytest.approx(positions, rel=1e-12)
+    rates = (aside.lengths(NAMES, positions + step * velocities)
+             - aside.lengths(NAMES, positions - step * velocities)) / (2.0 * step)
+    assert aside.rates(NAMES, velocities, lengths) == pytest.approx(rates, abs=1e-9)
+    assert aside.velocities(rates, lengths) == pytest.approx(velocities, abs=1e-8)
+    actuators.require_constant_ratio()
+    with pytest.raises(LimitError, match='expected 0 m where forces are commanded'):
+        aside.require_constant_ratio()
+    with pytest.raises(LimitError, match='expected lengths above zero of actuators beside'):
+        aside.lengths(NAMES, np.full(6, -20.0))
+    with pytest.raises(LimitError, match='expected more than their actuators are beside them'):
+        aside.positions(np.full(6, 0.2))
+    with pytest.raises(LimitError, match='beside: expected 0 m or more'):
+        LegActuators(NAMES, actuators.scales, actuators.offsets, beside=-beside)
 
 
 @pytest.mark.parametrize(('names', 'positions', 'error', 'message'), [
@@ -47,6 +69,7 @@ def test_any_order_gives_leg_order(actuators):
     ('abcdef', np.ones(5), ShapeError, r'\(6,\), got \(5,\)'),
     ('abcdef', [1, 2, 3, 4, 5, np.nan], NotFiniteError, r'\[5\].*nan'),
     ('', [], NameSetError, 'missing'),
+    ('abcdef', np.ma.masked_array(np.ones(6), 1), LiedynError, 'positions.*masked'),
 ])
 def test_bad_readings_are_named(actuators, names, positions, error, message):
     with pytest.raises(error, match=message):
@@ -172,6 +195,25 @@ def test_a_clock_set_back_restarts_the_matching():
     with pytest.raises(StampError, match='a: stamp: expected a time after'):
         synchronizer.add('a', Reading(50 * MILLISECOND, 0.0))
     assert fill(synchronizer, 51 * MILLISECOND, 0) is not None
+
+
+@pytest.mark.parametrize('stamped', [True, False])
+def test_an_actuator_that_dies_between_two_sets_is_named(stamped):
+    """Its last reading came after the last set, and is dropped while the others go on."""
+    synchronizer = ActuatorSynchronizer(NAMES, tolerance=1e-3, stamped=stamped)
+    for k in range(10):
+        fill(synchronizer, 10 * k * MILLISECOND, 0)
+    assert synchronizer.add('d', Reading(100 * MILLISECOND, 0.0)) is None
+    for k in range(11, 40):
+        assert fill(synchronizer, 10 * k * MILLISECOND, 0, [*'abcef']) is None
+    assert synchronizer.missing() == ['d']
+
+
+def test_actuators_whose_readings_never_meet_are_not_missing():
+    synchronizer = ActuatorSynchronizer(NAMES, tolerance=1e-4)
+    for k in range(100):
+        assert fill(synchronizer, 10 * k * MILLISECOND, MILLISECOND) is None
+    assert synchronizer.missing() == []
 
 
 def test_unknown_actuators_and_bad_tolerances_are_refused():

@@ -18,7 +18,7 @@ import yaml
 
 from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError, NameSetError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import geometry_of, load_geometry
+from liedyn_ros.stewart import geometry_of, load_geometry, PlatformMeter, Strut
 
 
 def document():
@@ -116,7 +116,8 @@ def test_joints_may_hold_two_legs(geometry):
 
 
 def test_six_different_names_are_needed(geometry):
-    for names in (geometry.leg_names[:5], ('leg_1',) * 6):
+    five = geometry.leg_names[:5]
+    for names in (five, ('leg_1',) * 6, (*five, ''), range(6)):
         with pytest.raises(NameSetError, match='six different names'):
             dataclasses.replace(geometry, leg_names=names)
 
@@ -141,3 +142,15 @@ def test_without_limits_any_positive_length_is_within():
 def test_every_error_is_one_family():
     assert issubclass(GeometryError, LiedynError)
     assert issubclass(LiedynError, ValueError)
+
+
+def test_six_cranks_of_one_axis_have_an_outline_of_their_rail():
+    rail = load_geometry(config_file('stewart_circular_rail.yaml'))
+    assert np.linalg.norm(rail.base_outline, axis=1) == pytest.approx(np.full(6, 0.25))
+    assert rail.base_outline.mean(axis=0) == pytest.approx(np.zeros(3), abs=1e-15)
+    thick = dataclasses.replace(rail, leg_diameter=0.02)
+    home = np.eye(4)
+    home[2, 3] = 0.3
+    assert np.isfinite(PlatformMeter(thick).measure(home).margins.clearance).all()
+    with pytest.raises(GeometryError, match='base_joints: expected joints apart'):
+        dataclasses.replace(rail, leg_types=(Strut(),) * 6, length_limits=np.tile([0, 1], (6, 1)))

@@ -11,11 +11,11 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.common.errors import NotFiniteError, ShapeError
+from liedyn_ros.common.errors import NotFiniteError, NotInGroupError, ShapeError
 from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, LegNoise, length_jacobian, PlatformMeter, PoseTracker, ScrewMotion,
-    Trivialization)
+    leg_ends, leg_lengths, leg_rates, LegNoise, length_jacobian, PlatformMeter, PoseTracker,
+    ScrewMotion, transmissions, Trivialization)
 
 FRAMES = list(Trivialization)
 
@@ -88,3 +88,16 @@ def test_wrong_input_is_named(geometry, home):
         leg_rates(geometry, home, np.zeros(5))
     with pytest.raises(NotFiniteError, match=r'twist\[2\].*inf'):
         leg_rates(geometry, home, [0, 0, np.inf, 0, 0, 0])
+
+
+@pytest.mark.parametrize('none', [
+    np.diag([1.0, 1.0, -1.0, 1.0]), 2.0 * np.eye(4), np.zeros((4, 4))], ids=[
+        'mirror', 'scaling', 'zeros'])
+@pytest.mark.parametrize('answer', [
+    leg_lengths, length_jacobian, leg_ends, transmissions,
+    lambda geometry, pose: PlatformMeter(geometry).measure(pose),
+    lambda geometry, pose: PlatformMeter(geometry).margins([pose]),
+    lambda geometry, pose: PlatformMeter(geometry).signed_values([pose])])
+def test_matrices_that_are_no_poses_are_refused(geometry, none, answer):
+    with pytest.raises(NotInGroupError, match='pose'):
+        answer(geometry, none)

@@ -156,6 +156,8 @@ def test_a_singular_pose_is_reported(geometry):
     (np.ones(6), np.eye(4) + 0.5 * np.eye(4, k=-3), NotInGroupError, 'guess'),  # its last row
     (np.ones(6), np.full((4, 4), np.nan), NotFiniteError, 'guess'),
     (['1'] * 6, np.eye(4), LiedynError, 'lengths: expected an array of real numbers'),
+    (np.ma.ones(6), np.eye(4), LiedynError, 'lengths: .* without a mask'),
+    (np.ones(6), np.ma.identity(4), LiedynError, 'guess: .* without a mask'),
     (np.ones(6) + 1j, np.eye(4), LiedynError, 'lengths: expected an array of real numbers'),
     (np.ones(6), [[1, 0], [0]], LiedynError, 'guess: expected an array of real numbers'),
 ])
@@ -182,8 +184,9 @@ def test_a_scale_is_a_positive_number(geometry, scale):
 @pytest.mark.parametrize(('method', 'setting'), [
     (LevenbergMarquardt, {'damping': 0.0}), (LevenbergMarquardt, {'damping': float('nan')}),
     (GaussNewton, {'step_factor': 1.0}), (LevenbergMarquardt, {'max_iterations': 0}),
-    (GaussNewton, {'residual_tolerance': -1.0}),
+    (GaussNewton, {'residual_tolerance': -1.0}), (GaussNewton, {'max_iterations': True}),
+    (LevenbergMarquardt, {'damping': 'x'}), (GaussNewton, {'step_tolerance': None}),
 ])
 def test_settings_outside_their_range_are_refused(method, setting):
-    with pytest.raises(LimitError, match=next(iter(setting))):
+    with pytest.raises(LiedynError, match=next(iter(setting))):
         method(**setting)

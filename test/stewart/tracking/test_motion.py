@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.machines.leg_forms import example
+from support.machines.leg_types import example
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
@@ -86,17 +86,34 @@ def test_measured_rates_give_the_twist(geometry, home, motion):
         pose, twist = motion.pose(time), motion.twist(time)
         monitored = tracker.track(
             round(1e9 * time), leg_lengths(geometry, pose), leg_rates(geometry, pose, twist))
-        assert monitored.rates_measured and np.allclose(monitored.twist, twist, atol=1e-9)
-    assert MotionEstimator(geometry).of(monitored).covariance is None
+        assert monitored.rates is not None and np.allclose(monitored.twist, twist, atol=1e-9)
     estimate = MotionEstimator(geometry, 1e-3).of(monitored)
     jacobian = np.linalg.inv(monitored.state.jacobian)
+    untold, legs = MotionEstimator(geometry).of(monitored), monitored.motion.at()
+    variances = (monitored.rates - legs.rates) ** 2 + legs.rate_variance
+    assert np.allclose(untold.twist_covariance, jacobian * variances @ jacobian.T, rtol=1e-2)
     assert np.allclose(estimate.twist_covariance, 1e-6 * jacobian @ jacobian.T, rtol=1e-2)
 
 
-def test_noise_that_is_not_known_yet_gives_no_covariance(geometry, home, motion):
-    (_, first), (_, second) = follow(geometry, home, motion, 100, 1e-5, 2)
+@pytest.mark.parametrize('noise', [1e-6, 1e-5, 1e-4])
+@pytest.mark.parametrize('rate', [20, 100, 1000])
+def test_covariances_hold_from_the_second_sample_on(geometry, home, motion, rate, noise):
+    """First those of an assumed noise, then of few samples."""
+    estimator, squares = MotionEstimator(geometry), []
+    for time, pose in follow(geometry, home, motion, rate, noise, 200)[1:]:
+        of_pose, estimate = estimator.pose_covariance(pose), estimator.of(pose)
+        error = se3.log(se3.compose(se3.inverse(motion.pose(time)), pose.pose))
+        moved = pose.twist - motion.twist(time)
+        squares.append((square(error, of_pose), square(moved, estimate.twist_covariance)))
+    squares = np.array(squares)
+    assert np.mean(squares[:, 0]) < 8.0 and np.mean(squares[:, 1]) < 12.0
+    assert np.mean(squares[-50:, 0]) > 2.0, 'soon they are not too large'
+
+
+def test_the_first_pose_has_no_covariance(geometry, home, motion):
+    (_, first), _ = follow(geometry, home, motion, 100, 1e-5, 2)
     estimator = MotionEstimator(geometry)
-    assert estimator.of(second).covariance is None and estimator.pose_covariance(second) is None
+    assert estimator.pose_covariance(first) is None
     for refused in (estimator.of, lambda pose: estimator.predict(pose, 0.1)):
         with pytest.raises(LimitError, match='expected a pose with a'):
             refused(first)
@@ -213,12 +230,12 @@ def test_an_outlier_that_is_not_replaced_does_not_bend_the_twist(geometry, home,
 def test_noise_beyond_all_members_widens_their_covariance():
     """Readings a hundred times as noisy as given: the errors are as reported, within 2."""
     rng, squares, noise, dt = np.random.default_rng(1), [], 1e-6, 1e-3
-    moved = np.zeros(motion_bank.MOVED)
+    moved = np.zeros(motion_bank.MOTION_SIZE)
     bank = moved[6:].reshape(motion_bank.SPECTRA, motion_bank.ROW)
     motion_bank.start_bank(bank, 0.5 + 1e-4 * rng.normal(size=6), noise ** 2)
     for count in range(2, 601):
         motion_bank.update_bank(
-            bank, dt, 0.5 + 1e-4 * rng.normal(size=6), noise ** 2, 0.0, count)
+            bank, dt, dt, 0.5 + 1e-4 * rng.normal(size=6), noise ** 2, 0.0, count)
         if count > 101:
             assert (bank[:, motion_bank.MISFIT] > 2.0).all()
             legs = LegMotion(noise, 0.0, dt, count, np.ones(6), moved).at()

@@ -68,7 +68,23 @@ def test_the_step_of_an_encoder_is_found(monitored, step):
 def test_jitter_of_stamps_is_parted_from_noise(monitored):
     monitor, found = monitored(1000, 1e-5, jitter=2e-4, count=6000)
     assert monitor.report().jitter == pytest.approx(2e-4, rel=0.25)
+    assert monitor.report().noise == pytest.approx(1e-5, rel=0.2), 'without the jitter'
     assert not any(faults.flags for faults in found)
+
+
+@pytest.mark.parametrize(('rate', 'jitter'), [(20, 2.5e-3), (20, 2.2e-2), (100, 4.5e-3)])
+def test_jitter_is_not_blamed_on_a_given_noise(geometry, motion, rate, jitter):
+    """Noise that is twice the given one is, beside small jitter and at a stand."""
+    rng, times = np.random.default_rng(3), 2.0 + np.arange(1500) / rate
+    stamps = times + jitter * rng.normal(size=1500)
+    kept = np.flatnonzero(stamps > np.maximum.accumulate(np.append(0.0, stamps[:-1])))
+    for still, noise, blamed in ((False, 1e-5, False), (True, 1e-5, False), (True, 2e-5, True)):
+        lengths = leg_lengths(geometry, motion.pose(0.0 * times if still else times))
+        lengths += noise * rng.normal(size=(1500, 6))
+        monitor = LegMonitor(geometry, 1e-5)
+        found = [monitor.examine(round(1e9 * stamps[k]), lengths[k]).faults for k in kept]
+        assert bool(flagged(found, Flag.PARAMETER_TOO_SMALL)) == blamed
+        assert any('too small' in text for text in monitor.report().advice) == blamed
 
 
 def test_acceleration_is_measured(geometry, motion, monitored):
@@ -133,6 +149,20 @@ def test_a_frozen_leg_with_a_little_noise_left_is_named(monitored):
     _, found = monitored(200, 1e-5, freeze)
     frozen = flagged(found, Flag.LEG_FROZEN)
     assert frozen and frozen[0] > 1000 and {found[k].frozen for k in frozen} == {(2,)}
+
+
+@pytest.mark.parametrize('left', [1e-6, 2e-6, 5e-6])
+def test_a_frozen_leg_stays_named_until_it_moves(monitored, left):
+    """The estimate of its noise falls meanwhile, and with it what counts as one place."""
+    def freeze(lengths):
+        rng = np.random.default_rng(5)
+        lengths[600:2600, 2] = lengths[600, 2] + left * rng.normal(size=2000)
+        return lengths
+    _, found = monitored(200, 1e-5, freeze, count=2700)
+    frozen = flagged(found, Flag.LEG_FROZEN)
+    assert 600 < frozen[0] < 800 and frozen[-1] < 2620
+    assert frozen == list(range(frozen[0], frozen[-1] + 1)) and frozen[-1] >= 2599
+    assert {found[k].frozen for k in frozen} == {(2,)}
 
 
 def test_many_outliers_mean_a_wrong_parameter_and_nothing_stays_latched(monitored):

@@ -11,7 +11,8 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, StampError
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, NotFiniteError, ShapeError, StampError)
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, leg_rates, MonitoredTracker, PoseTracker, SmoothTrajectory, Start, Status)
@@ -35,13 +36,12 @@ def test_tracks_at_any_rate(geometry, home, trajectory, rate, most):
     tracker = PoseTracker(geometry, home)
     times = np.arange(0.0, 10.0, 1.0 / rate)
     poses = trajectory.pose(times)
-    for t, pose, lengths in zip(times, poses, leg_lengths(geometry, poses)):
-        tracked = tracker.track(nanoseconds(t), lengths)
-        assert tracked.converged
-        assert np.abs(tracked.pose - pose).max() < 1e-12
-        if t > 0.0:
-            assert tracked.start is Start.PREDICTED
-            assert tracked.iterations <= most
+    found = [tracker.track(nanoseconds(t), lengths)
+             for t, lengths in zip(times, leg_lengths(geometry, poses))]
+    assert all(tracked.converged for tracked in found)
+    assert np.abs([tracked.pose for tracked in found] - poses).max() < 1e-12
+    assert {tracked.start for tracked in found[1:]} == {Start.PREDICTED}
+    assert max(tracked.iterations for tracked in found[1:]) <= most
 
 
 def test_trajectory_twist_is_its_derivative(trajectory):
@@ -104,6 +104,26 @@ def test_refused_rates_leave_the_state(geometry, home):
 def test_time_is_a_whole_number_of_ns(geometry, home, tracker, stamp):
     with pytest.raises(StampError, match='expected a whole number of ns, got'):
         tracker(geometry, home).track(stamp, leg_lengths(geometry, home))
+
+
+@pytest.mark.parametrize('tracker', [PoseTracker, MonitoredTracker])
+@pytest.mark.parametrize('stamp', [2 ** 63, -2 ** 63, np.iinfo(np.int64).min, 2 ** 62])
+def test_a_time_that_no_difference_of_64_bits_can_hold_is_refused(geometry, home, tracker, stamp):
+    tracked, lengths = tracker(geometry, home), leg_lengths(geometry, home)
+    with pytest.raises(StampError, match=r'expected within 4611686018427387904 ns of 0, got'):
+        tracked.track(stamp, lengths)
+    tracked.track(np.int64(1 - 2 ** 62), lengths)
+    assert tracked.track(np.int64(2 ** 62 - 1), lengths).converged
+
+
+@pytest.mark.parametrize('tracker', [PoseTracker, MonitoredTracker])
+def test_masked_arrays_are_refused(geometry, home, tracker):
+    lengths = leg_lengths(geometry, home)
+    hidden = np.ma.masked_array(lengths, [0, 0, 1, 0, 0, 0])
+    with pytest.raises(LiedynError, match='lengths: expected an array without a mask'):
+        tracker(geometry, home).track(0, hidden)
+    with pytest.raises(LiedynError, match='rates: expected an array without a mask'):
+        tracker(geometry, home).track(0, lengths, hidden)
 
 
 @pytest.mark.parametrize('late', [0.0, 0.001, 0.5, 0.6, 100.0])

@@ -35,7 +35,7 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 
 path, *arguments = sys.argv[1:]
-service = LaunchService(noninteractive=True)
+service = LaunchService(argv=arguments, noninteractive=True)
 service.include_launch_description(IncludeLaunchDescription(
     AnyLaunchDescriptionSource(path),
     launch_arguments=[argument.split(':=') for argument in arguments]))
@@ -43,12 +43,42 @@ sys.exit(service.run())
 """
 
 
+def command(file, *arguments):
+    """Return a command line that runs a launch file, as ros2 launch does."""
+    return [sys.executable, '-c', ROS2_LAUNCH, str(LAUNCH_FILES / file), *arguments]
+
+
+def refusal(file, *arguments):
+    """Return what a launch file says that refuses its arguments and starts nothing."""
+    ended = subprocess.run(
+        command(file, *arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=60)
+    assert ended.returncode == 1, ended.stdout
+    assert 'process started with pid' not in ended.stdout, ended.stdout
+    return ended.stdout
+
+
+def process_in(namespace):
+    """Return the number of the only process that runs a node in a namespace, None without one."""
+    found = []
+    for path in Path('/proc').glob('[0-9]*/cmdline'):
+        with suppress(OSError):  # it has ended
+            if f'__ns:=/{namespace}'.encode() in path.read_bytes().split(b'\0'):
+                found.append(int(path.parent.name))
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
 @contextmanager
-def launched(file, *arguments):
-    """Run a launch file, as ros2 launch does; end it as a keyboard does, and see it end well."""
+def launched(file, *arguments, killed=0):
+    """
+    Run a launch file, as ros2 launch does; end it as a keyboard does, and see it end well.
+
+    killed: how many of its processes the test kills.
+    """
     process = subprocess.Popen(
-        [sys.executable, '-c', ROS2_LAUNCH, str(LAUNCH_FILES / file), *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        command(file, *arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True)
     try:
         yield
         process.send_signal(signal.SIGINT)
@@ -58,7 +88,8 @@ def launched(file, *arguments):
             os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 0, output
     assert 'Traceback' not in output, output
-    assert output.count('process has finished cleanly') == output.count('process started with pid')
+    assert output.count('process has finished cleanly') + killed == output.count(
+        'process started with pid')
 
 
 def described_arguments(file):

@@ -25,6 +25,7 @@ from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from support.bench.message_numbers import assert_no_nan
 
 TIMEOUT = 240.0  # s; only a failing test waits that long, or one that compiles kernels
 WAIT = 0.01  # s, for the first callback between two looks
@@ -118,9 +119,14 @@ class Bench:
             timeout = 0.0
 
     def collect(self, message_type, topic, qos=100):
-        """Return a list that every message of a topic is appended to."""
+        """Return a list that every message of a topic is appended to; none has a NaN."""
         messages = []
-        self.partner.create_subscription(message_type, topic, messages.append, qos)
+
+        def take(message):
+            assert_no_nan(message)
+            messages.append(message)
+
+        self.partner.create_subscription(message_type, topic, take, qos)
         return messages
 
     def publisher(self, message_type, topic, qos=100):
@@ -129,7 +135,7 @@ class Bench:
 
     def call(self, service_type, name, **request):
         """
-        Return the response of a service.
+        Return the response of a service, which has no NaN.
 
         A client may see a service before the service sees the client. The reply is then lost, so a
         request is sent again if none comes. A change of a node's state must be sent only once:
@@ -156,8 +162,18 @@ class Bench:
                 futures.append(client.call_async(request))
                 due.append(time.monotonic() + timeout)
 
-        return self.until(lambda: next((future for future in futures if future.done()), None),
-                          f'response of {client.srv_name}', act=send).result()
+        response = self.until(
+            lambda: next((future for future in futures if future.done()), None),
+            f'response of {client.srv_name}', act=send).result()
+        assert_no_nan(response)
+        return response
+
+    def begin_to_configure(self, node):
+        """Return the future response to a manager's request to configure a node."""
+        name = f'{node.get_name()}/change_state'
+        self.call(ChangeState, name, transition=Transition(label='none'))
+        return self._clients[name].call_async(ChangeState.Request(
+            transition=Transition(id=Transition.TRANSITION_CONFIGURE)))
 
     def set_parameters(self, node, **values):
         """Return the results of the service that sets parameters, one for each."""

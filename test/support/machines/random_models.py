@@ -17,20 +17,25 @@ from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 
 
 def random_model(seed: int, joint_count: int, floating: bool,
-                 types: Sequence[str] = tuple(JOINT_TYPES)) -> Model:
+                 types: Sequence[str] = tuple(JOINT_TYPES), decades: float = 0.0) -> Model:
     """
     Return a random tree of joint_count joints, and a free base before them if floating.
 
     The types follow random permutations of those given, all by default, so that ten joints hold
     each type once.
     Bodies are clouds of points, so that their inertias are physical; axes, placements, damping,
-    friction, limits and gravity are random too.
+    friction, limits and gravity are random too. Masses spread over decades, factors of ten.
     """
     rng = np.random.default_rng(seed)
     builder = ModelBuilder(f'random_{seed}', gravity=rng.normal(size=3) * 5.0)
+
+    def inertia() -> SpatialInertia:
+        return random_inertia(rng, 10.0**rng.uniform(-0.5 * decades, 0.5 * decades)
+                              if decades else 1.0)
+
     bodies: list[str | None] = [None]
     if floating:
-        builder.add_body('base', random_inertia(rng))
+        builder.add_body('base', inertia())
         builder.add_joint('base_joint', 'free', None, 'base', placement=random_pose(rng))
         bodies = ['base']
     rounds = -(-joint_count // len(types))
@@ -38,7 +43,7 @@ def random_model(seed: int, joint_count: int, floating: bool,
     for i, kind in enumerate(order[:joint_count]):
         name = f'body_{i}'
         parent = bodies[rng.integers(max(0, len(bodies) - 4), len(bodies))]
-        builder.add_body(name, random_inertia(rng))
+        builder.add_body(name, inertia())
         add_random_joint(rng, builder, f'{kind}_{i}', str(kind), parent, name)
         bodies.append(name)
     return builder.build()
@@ -61,9 +66,9 @@ def add_random_joint(rng: np.random.Generator, builder: ModelBuilder, name: str,
         damping=rng.uniform(0.0, 0.5, spec.nv), friction=rng.uniform(0.0, 0.5, spec.nv))
 
 
-def random_inertia(rng: np.random.Generator) -> SpatialInertia:
-    """Return the inertia of a cloud of eight points of random mass."""
-    masses, points = rng.uniform(0.1, 0.5, 8), rng.normal(size=(8, 3)) * 0.3
+def random_inertia(rng: np.random.Generator, scale: float = 1.0) -> SpatialInertia:
+    """Return the inertia of a cloud of eight points of random mass, times a scale."""
+    masses, points = scale * rng.uniform(0.1, 0.5, 8), rng.normal(size=(8, 3)) * 0.3
     center = masses @ points / masses.sum()
     arms = points - center
     moments = np.einsum('i,ij,ij', masses, arms, arms) * np.eye(3) - (masses * arms.T) @ arms

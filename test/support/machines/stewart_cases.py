@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the Stewart tests share with the tests of its nodes: the paper's lengths, poses."""
+"""Lengths and poses of the paper, for the tests of Stewart platforms and of their nodes."""
 
 import numpy as np
 from transforms3d.euler import euler2mat

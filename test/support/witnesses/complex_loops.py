@@ -27,7 +27,7 @@ class ComplexLoops:
     """
     A model whose closures and couplings are independent, at a configuration.
 
-    What a test makes complex are the tree's arrays, and the closures' own.
+    A test makes the tree's arrays complex, or the closures' own.
     """
 
     def __init__(self, model: Model, q, dissipation: bool = True) -> None:

@@ -29,7 +29,7 @@ from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
 class Displacement(NamedTuple):
     """
-    What some parameters (m) do to all that stands behind them: columns (6, m) in the ground.
+    The effect of parameters (m) on all bodies behind them: columns (6, m) in the ground.
 
     displacement: where things go; p and q: how their twists and accelerations vary (13.8).
     """

@@ -20,7 +20,8 @@ from support.witnesses.kinematic_parameters import (
     Displacement, inverse_kinematic_jacobians, KinematicMachine)
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import LoopKinematicJacobians
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
+    LoopKinematicJacobians)
 from liedyn_ros.dynamics.tree.screw_tree import unpacked
 from liedyn_ros.dynamics.tree.taylor import bracket
 from liedyn_ros.lie import se3
@@ -40,7 +41,7 @@ class Jet(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What columns (c) change of a body (c, 6), spatially: displacement, twist, acceleration."""
+    """Spatial displacement, twist and acceleration of a body (c, 6) for each of c columns."""
 
     moved: Array
     turned: Array

@@ -45,7 +45,7 @@ class ConstrainedHybrid:
         """
         Return the solutions of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
 
-        What is prescribed is the same for all.
+        All states have the same coordinates prescribed.
         """
         return self._solver.solve_batch(self._task(prescribed, tau), q, v, a, tau, external)
 

@@ -17,8 +17,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
-from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
-from liedyn_ros.dynamics.tree.inputs import mask
+from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE
 
 
 class ConstrainedInverse:
@@ -43,7 +42,8 @@ class ConstrainedInverse:
                  redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
                  external: ArrayLike | None = None) -> ConstrainedSolution:
         """Return the solution of a state."""
-        task = self._task(actuated, redundancy, weights)
+        _, task = inverse_task(
+            self._solver.model, self._solver.constraints.m, actuated, redundancy, weights)
         return self._solver.solve(task, q, v, a, tau, external)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
@@ -55,16 +55,11 @@ class ConstrainedInverse:
 
         Actuators, redundancy and weights are the same for all.
         """
-        task = self._task(actuated, redundancy, weights)
+        _, task = inverse_task(
+            self._solver.model, self._solver.constraints.m, actuated, redundancy, weights)
         return self._solver.solve_batch(task, q, v, a, tau, external)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedInversePartialDerivatives:
         """Return the derivatives of tau and the multipliers by all input: call it."""
-        return ConstrainedInversePartialDerivatives(self._solver, self)
-
-    def _task(self, actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None
-              ) -> Task:
-        model = self._solver.model
-        driven = model.actuated if actuated is None else mask('actuated', actuated, model.nv)
-        return inverse_task(self._solver.constraints.m, driven, redundancy, weights)
+        return ConstrainedInversePartialDerivatives(self._solver)

@@ -207,20 +207,19 @@ def _close(constraints: Constraints, q: Array, free: NDArray[np.bool_]
 
 def _least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Array:
     """Return the dv of least kinetic energy with rows dv = need."""
-    factor = mass_factor(constraints, q)
+    factor = mass_factor(constraints.tree.mass_matrix(q))
     columns = np.linalg.solve(factor, rows.T)  # L^-1 A^T
     move = np.linalg.lstsq(columns.T, need, rcond=RANK_TOLERANCE)[0]
     return np.asarray(np.linalg.solve(factor.T, move), dtype=np.float64)
 
 
-def mass_factor(constraints: Constraints, q: Array) -> Array:
+def mass_factor(mass: Array) -> Array:
     """Return L of M = L L^T; a coordinate that moves no inertia counts as moving a little."""
-    mass = constraints.tree.mass_matrix(q)
     try:
         return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
     except np.linalg.LinAlgError:
-        mass[np.diag_indices_from(mass)] += MASSLESS * max(np.diag(mass).max(), MASSLESS)
-        return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
+        least = MASSLESS * max(np.diag(mass).max(), MASSLESS)
+        return np.asarray(np.linalg.cholesky(mass + least * np.eye(len(mass))), dtype=np.float64)
 
 
 def _apart(model: Model, q0: Array, q1: Array) -> float:

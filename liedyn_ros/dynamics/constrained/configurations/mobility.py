@@ -11,7 +11,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 import scipy.linalg
 
 from liedyn_ros.common.checks import Array
@@ -47,24 +47,46 @@ def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
     """
     if q is not None:
         return _at(constraints, constraints.model.check_configuration(q))
+    return max((_at(constraints, each) for each in _usual_configurations(constraints)),
+               key=lambda each: each.rank)
+
+
+def usual_rank(constraints: Constraints, free: NDArray[np.bool_]) -> int:
+    """
+    Return the rank of the constraints on some coordinates where the machine is not singular.
+
+    free (nv,) is a mask of these coordinates. It is the largest rank among assemblies near the one
+    at rest. Raises the errors of assembly.assemble.
+    """
+    return max(_independent(constraints, q, free)[0] for q in _usual_configurations(constraints))
+
+
+def _usual_configurations(constraints: Constraints) -> list[Array]:
+    """Return closed configurations near the one at rest, and that one first."""
     model, rng = constraints.model, np.random.default_rng(1)
-    start = assemble(constraints)
-    found = [_at(constraints, start)]
+    found = [assemble(constraints)]
     for _ in range(STARTS - 1):
-        near = model.integrate(start, rng.uniform(-REACH, REACH, model.nv))
+        near = model.integrate(found[0], rng.uniform(-REACH, REACH, model.nv))
         try:
-            found.append(_at(constraints, assemble(constraints, near, attempts=1)))
+            found.append(assemble(constraints, near, attempts=1))
         except ConvergenceError:  # the one at rest counts
             continue
-    return max(found, key=lambda each: each.rank)
+    return found
 
 
 def _at(constraints: Constraints, q: Array) -> Mobility:
-    nv, rows = constraints.model.nv, constraints.jacobian(q)
-    if not rows.size:
-        return Mobility(nv, 0, constraints.constraint_names)
-    factor = mass_factor(constraints, q)
-    scaled = scipy.linalg.solve_triangular(factor, rows.T, lower=True)  # (12.23)
-    rank, order = independent_columns(scaled)
+    nv = constraints.model.nv
+    rank, order = _independent(constraints, q, np.ones(nv, dtype=np.bool_))
     names = tuple(constraints.constraint_names[i] for i in sorted(order[rank:]))
     return Mobility(nv - rank, rank, names)
+
+
+def _independent(constraints: Constraints, q: Array, free: NDArray[np.bool_]
+                 ) -> tuple[int, NDArray[np.int64]]:
+    """Return the rank on free coordinates and the order (m,) of the rows, independent first."""
+    rows = constraints.jacobian(q)[:, free]
+    if not rows.size:
+        return 0, np.arange(len(rows))
+    factor = mass_factor(constraints.tree.mass_matrix(q)[np.ix_(free, free)])
+    return independent_columns(
+        scipy.linalg.solve_triangular(factor, rows.T, lower=True))  # (12.23)

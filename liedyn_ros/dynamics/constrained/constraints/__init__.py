@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What constraints are: their tables, functions and Taylor series."""
+"""Constraints: their tables, functions and Taylor series."""

@@ -23,7 +23,7 @@ def rank_of(sizes: Array) -> int:
     return int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
 
 
-def independent_columns(columns: Array) -> tuple[int, Array]:
+def independent_columns(columns: Array) -> tuple[int, NDArray[np.int64]]:
     """Return the rank of columns (m, n) and their order (n,), independent ones first."""
     _, r, order = scipy.linalg.qr(columns, mode='economic', pivoting=True)
     return rank_of(np.abs(np.diag(r))), order

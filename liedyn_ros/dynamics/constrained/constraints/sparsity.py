@@ -19,7 +19,7 @@ from liedyn_ros.model.kernels.kinds import NV
 
 class Sparsity:
     """
-    What the coordinates (nv,) and constraints (m,) of a model involve.
+    The sparsity pattern of the coordinates (nv,) and constraints (m,) of a model.
 
     ancestors[k] are the coordinates before k on the way to the ground, from there on. ends[i] is
     the last coordinate of link i, -1 for the ground, which comes last.

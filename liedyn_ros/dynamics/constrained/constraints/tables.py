@@ -27,25 +27,16 @@ from liedyn_ros.model.link_table import Indices
 
 def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array | Indices]:
     """Return the constants of a model, as MACHINE names them; functions are rows of a user."""
+    sparsity, places, count = Sparsity(model), _places(model), len(model.closures)
+    paths = [sparsity.path(places[count + c][0], places[c][0]) for c in range(count)]
+    return {**_tree(model, dissipation, sparsity), **_frames(model, places),
+            **_paths(paths, model.nv), **_constraints(model, functions, sparsity, paths)}
+
+
+def _tree(model: Model, dissipation: bool, sparsity: Sparsity) -> dict[str, Array | Indices]:
+    """Return the tables of the links and coordinates."""
     table = model.link_table
-    closures = model.closures
-    sides = [(closure.body_b, closure.frame_b) for closure in closures]
-    sides += [(closure.body_a, closure.frame_a) for closure in closures]
-    places = [_place(model, body, frame) for body, frame in sides]
-    places += [_place(model, body, np.eye(4)) for body in model.bodies]
     link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
-    sparsity = Sparsity(model)
-    paths = [sparsity.path(places[len(closures) + c][0], places[c][0])
-             for c in range(len(closures))]
-    coupling, offset = _couplings(model, functions)
-    rows = [CLOSURE_TYPES[closure.type_name].rows for closure in closures]
-    involved = [path for (path, _), each in zip(paths, rows) for _ in each]
-    involved += [np.flatnonzero(row).tolist() for row in coupling[:len(model.couplings)]]
-    involved += [list(range(model.nv))] * functions
-    supports = [sparsity.support(columns) for columns in involved]
-    reach = sparsity.reach(supports)
-    reached = [[k for k in range(model.nv) if reach[2 * k] <= c < reach[2 * k + 1]]
-               for c in range(0, len(involved), LANES)]
     return {
         'kind': _ints(table.kind),
         'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
@@ -58,19 +49,44 @@ def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array 
         'friction': _floats(table.friction) * dissipation,
         'gravity': _floats(table.gravity), 'link': _ints(link),
         'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
-        'frame_link': _ints([place for place, _ in places]),
+        'coordinate_row': _filled_up(link, table.N + 1)}
+
+
+def _frames(model: Model, places: Sequence[tuple[int, Array]]) -> dict[str, Array | Indices]:
+    """Return the tables of the closures and of all frames."""
+    closures, links = model.closures, [link for link, _ in places]
+    rows = _closure_rows(model)
+    return {
+        'frame_link': _ints(links),
         'frame_placement': _floats([_row(pose) for _, pose in places], 12),
-        'coordinate_row': _filled_up(link, table.N + 1),
-        'frame_row': _filled_up([place for place, _ in places], table.N + 1),
+        'frame_row': _filled_up(links, model.link_table.N + 1),
         'moving_frames': _ints([len(closures) * (1 + _row_parts(rows)[1])]),
         'closure_kind': _ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
         'closure_size': _floats([(c.pitch, c.length) for c in closures], 2),
-        'closure_row': _starts(rows),
-        'row_kind': _joined(rows), 'row_parts': _row_parts(rows),
+        'closure_row': _starts(rows), 'row_kind': _joined(rows), 'row_parts': _row_parts(rows)}
+
+
+def _paths(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> dict[str, Array | Indices]:
+    """Return the tables of the coordinates that move each closure."""
+    return {
         'path_start': _starts([columns for columns, _ in paths]),
         'path': _joined([columns for columns, _ in paths]),
-        'path_sign': _signs(paths, model.nv),
-        'path_hull': _ints([end for columns, _ in paths for end in hull(columns)]),
+        'path_sign': _signs(paths, nv),
+        'path_hull': _ints([end for columns, _ in paths for end in hull(columns)])}
+
+
+def _constraints(model: Model, functions: int, sparsity: Sparsity,
+                 paths: Sequence[tuple[list[int], list[float]]]) -> dict[str, Array | Indices]:
+    """Return the tables of couplings and functions, and the sparsity of all constraints."""
+    coupling, offset = _couplings(model, functions)
+    involved = [path for (path, _), rows in zip(paths, _closure_rows(model)) for _ in rows]
+    involved += [np.flatnonzero(row).tolist() for row in coupling[:len(model.couplings)]]
+    involved += [list(range(model.nv))] * functions
+    supports = [sparsity.support(columns) for columns in involved]
+    reach = sparsity.reach(supports)
+    reached = [[k for k in range(model.nv) if reach[2 * k] <= c < reach[2 * k + 1]]
+               for c in range(0, len(involved), LANES)]
+    return {
         'coupling': coupling, 'coupling_offset': offset,
         'coupling_bias': np.zeros(len(offset)), 'functions': _ints([functions]),
         'support_start': _starts(supports), 'support': _joined(supports),
@@ -208,6 +224,19 @@ def _signs(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> Array:
     for row, (columns, values) in zip(signs, paths):
         row[columns] = values
     return signs
+
+
+def _closure_rows(model: Model) -> list[tuple[int, ...]]:
+    """Return the kinds of rows of each closure."""
+    return [CLOSURE_TYPES[closure.type_name].rows for closure in model.closures]
+
+
+def _places(model: Model) -> list[tuple[int, Array]]:
+    """Return links and poses of the closures' frames b, then a, then of the bodies."""
+    frames = [(closure.body_b, closure.frame_b) for closure in model.closures]
+    frames += [(closure.body_a, closure.frame_a) for closure in model.closures]
+    return [_place(model, body, frame) for body, frame in (
+        *frames, *((body, np.eye(4)) for body in model.bodies))]
 
 
 def _place(model: Model, body: str | None, frame: Array) -> tuple[int, Array]:

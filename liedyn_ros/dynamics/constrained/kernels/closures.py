@@ -192,7 +192,7 @@ def write_jacobian(machine, motion, k):
     """
     Write coefficient k of A (m, nv), rows and screws being known to order k (12.11).
 
-    What is off the paths of the closures was zero from the beginning. Rows of functions are
+    Entries off the paths of the closures are zero from the beginning. Rows of functions are
     written above order zero before the kernel runs.
     """
     out, first = motion.jacobian[k], len(machine.row_kind)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What all tasks share: the state, the step from one order to the next, and the results."""
+"""Parts common to all tasks: the state, the step from one order to the next, the results."""
 
 from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.tables import (

@@ -106,29 +106,35 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
         for j in chosen:
             motion.effort[j] = 0.0
     for k in range(len(a)):
-        need = scratch.x if kind == HYBRID else scratch.y
-        if kind == LEAST_TORQUE:
-            need = space.need[k]
-        order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE, k,
-                            need)
-        if kind != HYBRID:
-            order.note_defect(machine, motion, scratch, k + 1)
-        if kind == HYBRID:
-            forward.solve_forward(machine, motion, scratch, free, rank, k, k + 1 == len(a))
-        elif kind == LEAST_FORCE:
-            inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k)
-        else:
-            least_torque.solve_least_torque(machine, motion, scratch, space, free, chosen,
-                                            weight, rank, k)
+        solve_order(machine, motion, scratch, space, task, external, frames, rank, k,
+                    k + 1 == len(a))
         scale *= max(k, 1)
-        if kind == LEAST_TORQUE:
-            closures.gather_wrenches(machine, motion, k)
         order.write_order(machine, motion, kind == HYBRID, k, scale, given_a, a, tau, multipliers,
                           wrenches)
     for k in range(REPORT_WIDTH):
         report[k] = scratch.report[k]
     good = finite(a.reshape(-1)) and finite(tau.reshape(-1)) and finite(multipliers.reshape(-1))
     return DONE if good else REFUSED
+
+
+@kernel
+def solve_order(machine, motion, scratch, space, task, external, frames, rank, k, last):
+    """Complete the motion of order k and solve it for a task; last: no order follows."""
+    kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
+    need = scratch.x if kind == HYBRID else scratch.y
+    if kind == LEAST_TORQUE:
+        need = space.need[k]
+    order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE, k, need)
+    if kind == HYBRID:
+        forward.solve_forward(machine, motion, scratch, free, rank, k, last)
+        return
+    order.note_defect(machine, motion, scratch, k + 1)
+    if kind == LEAST_FORCE:
+        inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k)
+    else:
+        least_torque.solve_least_torque(machine, motion, scratch, space, free, chosen, weight,
+                                        rank, k)
+        closures.gather_wrenches(machine, motion, k)
 
 
 @kernel
@@ -144,13 +150,13 @@ def readable(hybrid, free, a, tau):
 
 
 @kernel
-def factor_task(machine, motion, scratch, space, task, free, chosen, weight):
+def factor_task(machine, motion, scratch, space, kind, free, chosen, weight):
     """Compute the factors common to all orders; return as solve_state does."""
     scratch.report[DEFECT] = 0.0
-    if task == LEAST_FORCE:
+    if kind == LEAST_FORCE:
         return DONE if inverse.factor_passive_columns(motion, scratch, chosen, weight) else UNMOVED
-    code = solution.factor_constraints(machine, motion, scratch, free, task != HYBRID)
-    if code != DONE or task == HYBRID:
+    code = solution.factor_constraints(machine, motion, scratch, free, kind != HYBRID)
+    if code != DONE or kind == HYBRID:
         return code
     rank = int(scratch.report[RANK])
     least_torque.write_null_space(machine, scratch, space, free, rank)

@@ -15,6 +15,15 @@ Lengths are in m and angles in rad, so they suit machines of about a metre.
 # Rank: pivots of a column-pivoted QR, or singular values, over the largest one. Constraints count
 # by A M^-1/2 (12.23), passive coordinates by columns of length one.
 RANK_TOLERANCE = 1e-8
+# Of a state: smallest pivot over the largest, below which forces are large; largest relative
+# acceleration residual of a solution.
+NEAR_SINGULAR = 1e-4
+CONSISTENT = 1e-6
+# Of the joints that a tracker does not measure: smallest singular value over the largest, of rows
+# of length one. It is above RANK_TOLERANCE, as errors of measured joints grow by its inverse in
+# the others. REDUNDANT: part of such a row that measured joints alone move.
+MIN_INVERSE_CONDITION = 1e-6
+REDUNDANT = 1e-6
 
 # Closure: residuals f(q) of a configuration, and A v of a velocity.
 CLOSED_STATE = 1e-6  # accepted of a state that a caller gives

@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
     ConstrainedHybridGradient, ConstrainedHybridJacobians, HybridKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     ConstrainedInverseGradient, ConstrainedInverseJacobians, InverseKinematicJacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_gaps, KinematicGaps, LoopKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import ConstrainedProduct
 

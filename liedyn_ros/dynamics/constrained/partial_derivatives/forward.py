@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, one_order, order_zero, refuse_rank)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
 from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import hybrid_responses
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
@@ -99,16 +99,17 @@ class ConstrainedForwardPartialDerivatives:
         self._solver, self._solve, self._model = solver, solve, solver.model
         self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                 external: ArrayLike | None = None, *, closed: bool = True
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
+                 external: ArrayLike | None = None, closed: bool = True
                  ) -> ConstrainedForwardJacobians:
         """Return a, the multipliers and all Jacobians, in O(n^3); closed is that of forward."""
         tau = as_array('tau', tau, (self._model.nv,))
         external = one_order(self._solver.constraints, external)
-        return order_zero(self.time_derivatives(q, v, tau[None], external, closed=closed))
+        return order_zero(self.time_derivatives(
+            q, v, tau[None], external=external, closed=closed))
 
-    def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                         external: ArrayLike | None = None, *, closed: bool = True
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
+                         external: ArrayLike | None = None, closed: bool = True
                          ) -> ConstrainedForwardJacobians:
         """
         Return a and the multipliers with time derivatives to order r, and the Jacobians of each.
@@ -126,40 +127,44 @@ class ConstrainedForwardPartialDerivatives:
             found.a, found.multipliers, *by_blocks(by_a), *by_blocks(by_multipliers))
 
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
-                dtau: ArrayLike, external: ArrayLike | None = None, *,
+                dtau: ArrayLike, *, external: ArrayLike | None = None,
                 parameters: Parameters | None = None) -> ConstrainedProduct:
         """
         Return by_q dq + by_v dv + by_tau dtau in O(n + n m): the JVP.
 
         parameters are changes of all parameters of model and external, which add up.
         """
-        extra = self._products.extra_of(q, external, parameters)
+        arrays = self._products.parameter_arrays(q, external, parameters)
         motion = q, v, self._run(q, v, tau, external)
         rest = np.zeros(self._model.nv)
-        return self._products.product(self._task, motion, (dq, dv, rest, dtau), extra)
+        return self._products.product(self._task, motion, (dq, dv, rest, dtau), arrays)
 
-    def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
-                 external: ArrayLike | None = None, *, z: ArrayLike | None = None,
+    def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, *,
+                 external: ArrayLike | None = None, z: ArrayLike | None = None,
                  parameters: Parameters | None = None) -> ConstrainedForwardGradient:
         """
         Return the gradient of y . a + z . multipliers in O(n + n m): the VJP.
 
         y is (nv,), z (m,), by default zero. The gradient by parameters is written into parameters.
         """
-        extra = self._products.extra_of(q, external, parameters)
+        arrays = self._products.parameter_arrays(q, external, parameters)
         motion = q, v, self._run(q, v, tau, external)
-        by_q, by_v, _, by_tau = self._products.gradient(self._task, motion, y, z, extra)
+        by_q, by_v, _, by_tau = self._products.gradient(self._task, motion, y, z, arrays)
         return ConstrainedForwardGradient(by_q, by_v, by_tau)
 
-    def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+    def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
                       external: ArrayLike | None = None) -> ForwardKinematicJacobians:
-        """Return how a and the multipliers vary with kinematic parameters, O((n + m)^2)."""
+        """
+        Return how a and the multipliers vary with kinematic parameters.
+
+        Each of the n + m rows takes a call of forward dynamics: see kinematic_jacobians.
+        """
         products, tau = self._products, as_array('tau', tau, (self._model.nv,))
 
         def pull(y: Array, z: Array, by: Parameters) -> None:
-            extra = products.extra_of(q, external, by)
+            arrays = products.parameter_arrays(q, external, by)
             self._regular(q, v, tau, external, True)
-            products.pull(self._task, y, z, extra)
+            products.pull(self._task, y, z, arrays)
 
         return ForwardKinematicJacobians(
             *kinematic_jacobians(self._solver.constraints, pull))

@@ -21,18 +21,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, Motion, one_order, order_zero, VariedEquations)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, rows_of)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, KktSystem
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
-from liedyn_ros.dynamics.constrained.partial_derivatives.systems import KktSeries, KktSystem
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -114,15 +114,17 @@ class ConstrainedHybridPartialDerivatives:
         self._solver, self._solve, self._model = solver, solve, solver.model
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                 tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedHybridJacobians:
+                 tau: ArrayLike, *, external: ArrayLike | None = None
+                 ) -> ConstrainedHybridJacobians:
         """Return the solution and all Jacobians, in O(n^3); a and tau are (nv,)."""
         shape = (self._model.nv,)
         a, tau = as_array('a', a, shape), as_array('tau', tau, shape)
         return order_zero(self.time_derivatives(
-            q, v, prescribed, a[None], tau[None], one_order(self._solver.constraints, external)))
+            q, v, prescribed, a[None], tau[None],
+            external=one_order(self._solver.constraints, external)))
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                         tau: ArrayLike, external: ArrayLike | None = None
+                         tau: ArrayLike, *, external: ArrayLike | None = None
                          ) -> ConstrainedHybridJacobians:
         """
         Return the solution with its time derivatives to order r, and the Jacobians of each.
@@ -143,8 +145,8 @@ class ConstrainedHybridPartialDerivatives:
             tau_by, by_q, by_v, by, known)
 
     def product(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
-                external: ArrayLike | None = None, *, parameters: Parameters | None = None
+                tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike, *,
+                external: ArrayLike | None = None, parameters: Parameters | None = None
                 ) -> ConstrainedProduct:
         """
         Return by_q dq + by_v dv + by_given given in O(n + n m): the JVP.
@@ -152,15 +154,15 @@ class ConstrainedHybridPartialDerivatives:
         given (nv,) is the change of the acceleration where it is prescribed, of the force
         elsewhere. parameters are changes of all parameters of model and external, which add up.
         """
-        extra = self._products.extra_of(q, external, parameters)
+        arrays = self._products.parameter_arrays(q, external, parameters)
         known, found = self._run(q, v, prescribed, a, tau, external)
         given = as_array('given', given, known.shape)
         return self._products.product(
             hybrid_task(~known), (q, v, found), (dq, dv, np.where(known, given, 0.0),
-                                                 np.where(known, 0.0, given)), extra)
+                                                 np.where(known, 0.0, given)), arrays)
 
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                 tau: ArrayLike, y: ArrayLike, external: ArrayLike | None = None, *,
+                 tau: ArrayLike, y: ArrayLike, *, external: ArrayLike | None = None,
                  z: ArrayLike | None = None, parameters: Parameters | None = None
                  ) -> ConstrainedHybridGradient:
         """
@@ -169,23 +171,27 @@ class ConstrainedHybridPartialDerivatives:
         x is tau where a is prescribed, else a. y is (nv,), z (m,), by default zero. The gradient
         by parameters is written into parameters.
         """
-        extra = self._products.extra_of(q, external, parameters)
+        arrays = self._products.parameter_arrays(q, external, parameters)
         known, found = self._run(q, v, prescribed, a, tau, external)
         by_q, by_v, by_a, by_tau = self._products.gradient(
-            hybrid_task(~known), (q, v, found), y, z, extra)
+            hybrid_task(~known), (q, v, found), y, z, arrays)
         return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
 
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                      tau: ArrayLike, external: ArrayLike | None = None
+                      tau: ArrayLike, *, external: ArrayLike | None = None
                       ) -> HybridKinematicJacobians:
-        """Return how the solution varies with kinematic parameters, O((n + m)^2)."""
+        """
+        Return how the solution varies with kinematic parameters.
+
+        Each of the n + m rows takes a call of hybrid dynamics: see kinematic_jacobians.
+        """
         products, n = self._products, self._model.nv
         known = mask('prescribed', prescribed, n)
 
         def pull(y: Array, z: Array, by: Parameters) -> None:
-            extra = products.extra_of(q, external, by)
+            arrays = products.parameter_arrays(q, external, by)
             self._regular(q, v, known, a, tau, external)
-            products.pull(hybrid_task(~known), y, z, extra)
+            products.pull(hybrid_task(~known), y, z, arrays)
 
         unknowns, multipliers = kinematic_jacobians(self._solver.constraints, pull)
         return HybridKinematicJacobians(
@@ -226,7 +232,7 @@ def hybrid_responses(constraints: Constraints, q: Array, v: Array, known: Mask,
     (rows, n), m, free = found.a.shape, constraints.m, ~known
     varied = VariedEquations(constraints, Motion(
         q, np.vstack([v, found.a]), found.multipliers,
-        None if external is None else np.asarray(external, dtype=np.float64)))
+        None if external is None else as_numbers('external', external)))
     equations, jacobian = np.concatenate([varied.forces(), varied.gaps()], axis=2), varied.jacobian
     mass, turned = equations[0, 2, :n], jacobian.swapaxes(1, 2)
     system = KktSystem(mass[np.ix_(free, free)], jacobian[:, :, free], found.rank)

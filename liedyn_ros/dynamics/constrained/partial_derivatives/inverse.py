@@ -15,29 +15,27 @@ diagonal and zero for passive joints. Least force makes it W lam - A_p mu = 0, A
 the passive joints. These systems are varied, and so are their time derivatives.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, Motion, one_order, order_zero, refuse_rank, VariedEquations)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, KktSystem
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
-from liedyn_ros.dynamics.constrained.partial_derivatives.systems import KktSeries, KktSystem
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
-from liedyn_ros.dynamics.tree.inputs import mask
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 Mask = NDArray[np.bool_]
@@ -105,9 +103,9 @@ class ConstrainedInversePartialDerivatives:
     raises SingularError where the rank of the constraints drops: there are no derivatives.
     """
 
-    def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
-        """Take the solver and inverse dynamics."""
-        self._solver, self._solve, self._model = solver, solve, solver.model
+    def __init__(self, solver: Solver) -> None:
+        """Take the solver."""
+        self._solver, self._model = solver, solver.model
 
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
                  tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
@@ -137,7 +135,7 @@ class ConstrainedInversePartialDerivatives:
         driven, task, found = self._regular(
             q, v, a, tau, actuated, redundancy, weights, external)
         motion = Motion(q, np.vstack([v, a]), found.multipliers,
-                        None if external is None else np.asarray(external, dtype=np.float64))
+                        None if external is None else as_numbers('external', external))
         varied = VariedEquations(constraints, motion)
         needs = _needs(varied)
         if task.kind == kernels.LEAST_FORCE:
@@ -163,11 +161,11 @@ class ConstrainedInversePartialDerivatives:
         dtau (nv,), by default zero, is read where joints are passive. parameters are changes of
         all parameters of model and external, which add up.
         """
-        extra = self._products.extra_of(q, external, parameters)
+        arrays = self._products.parameter_arrays(q, external, parameters)
         passive, task = self._run(q, v, a, tau, actuated, redundancy, weights, external)
         given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
         return self._products.product(
-            task, (q, v, a), (dq, dv, da, np.where(passive, given, 0.0)), extra)
+            task, (q, v, a), (dq, dv, da, np.where(passive, given, 0.0)), arrays)
 
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, *,
                  z: ArrayLike | None = None, tau: ArrayLike | None = None,
@@ -180,9 +178,9 @@ class ConstrainedInversePartialDerivatives:
         y is (nv,), z (m,), by default zero. The gradient by parameters is written into parameters.
         by_tau is zero where joints are actuated.
         """
-        extra = self._products.extra_of(q, external, parameters)
+        arrays = self._products.parameter_arrays(q, external, parameters)
         passive, task = self._run(q, v, a, tau, actuated, redundancy, weights, external)
-        by_q, by_v, by_a, by_forces = self._products.gradient(task, (q, v, a), y, z, extra)
+        by_q, by_v, by_a, by_forces = self._products.gradient(task, (q, v, a), y, z, arrays)
         return ConstrainedInverseGradient(
             by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
 
@@ -190,13 +188,17 @@ class ConstrainedInversePartialDerivatives:
                       tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                       redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
                       external: ArrayLike | None = None) -> InverseKinematicJacobians:
-        """Return how tau and the multipliers vary with kinematic parameters, O((n + m)^2)."""
+        """
+        Return how tau and the multipliers vary with kinematic parameters.
+
+        Each of the n + m rows takes a call of inverse dynamics: see kinematic_jacobians.
+        """
         products, a = self._products, as_array('a', a, (self._model.nv,))
 
         def pull(y: Array, z: Array, by: Parameters) -> None:
-            extra = products.extra_of(q, external, by)
+            arrays = products.parameter_arrays(q, external, by)
             _, task, _ = self._regular(q, v, a, tau, actuated, redundancy, weights, external)
-            products.pull(task, y, z, extra)
+            products.pull(task, y, z, arrays)
 
         return InverseKinematicJacobians(
             *kinematic_jacobians(self._solver.constraints, pull))
@@ -220,11 +222,9 @@ class ConstrainedInversePartialDerivatives:
                  actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None,
                  external: ArrayLike | None) -> tuple[Mask, Task, ConstrainedSolution]:
         """Return actuators, task and solution where it has derivatives, or raise."""
-        found = self._solve(q, v, a, tau=tau, actuated=actuated, redundancy=redundancy,
-                            weights=weights, external=external)
-        driven = self._model.actuated if actuated is None else mask(
-            'actuated', actuated, self._model.nv)
-        task = inverse_task(self._solver.constraints.m, driven, redundancy, weights)
+        driven, task = inverse_task(
+            self._model, self._solver.constraints.m, actuated, redundancy, weights)
+        found = self._solver.solve(task, q, v, a, tau, external)
         if task.kind == kernels.LEAST_TORQUE and found.rank < self._solver.mobility.rank:
             refuse_rank(self._solver, found.rank)
         return driven, task, found

@@ -26,10 +26,10 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
     VARIATION_WIDTH)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.function_rows import (
     FunctionWeights)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import Extra
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import ParameterArrays
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     constrained_gradient, constrained_product, PRODUCT, WORK_ROWS)
-from liedyn_ros.dynamics.constrained.partial_derivatives.parameters import ExtraTables
+from liedyn_ros.dynamics.constrained.partial_derivatives.parameter_buffers import ParameterBuffers
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
@@ -50,23 +50,22 @@ class LoopProducts:
     """The kernels of products and gradients, after calls of one solver, with scratch buffers."""
 
     def __init__(self, solver: Solver) -> None:
-        """Allocate the buffers; compute the mobility now, as that overwrites the tables."""
-        _ = solver.mobility
+        """Allocate the buffers."""
         self._constraints = solver.constraints
         self._nv, self._m = solver.model.nv, solver.constraints.m
         self._buffers = buffers(self._nv, self._m, solver.model.link_table.N)
 
-    def extra_of(self, q: ArrayLike, external: ArrayLike | None, parameters: Parameters | None
-                 ) -> Extra | None:
+    def parameter_arrays(self, q: ArrayLike, external: ArrayLike | None,
+                         parameters: Parameters | None) -> ParameterArrays | None:
         """
-        Return what kernels take of parameters, None for none.
+        Return the parameters as kernels take them, None for none.
 
         Raises LiedynError or ShapeError for parameters of another kind or model.
         """
-        return None if parameters is None else self._extra.of(q, external, parameters)
+        return None if parameters is None else self._parameters.arrays(q, external, parameters)
 
     def product(self, task: Task, motion: Motion, rates: tuple[ArrayLike, ...],
-                extra: Extra | None) -> ConstrainedProduct:
+                arrays: ParameterArrays | None) -> ConstrainedProduct:
         """Return the product with rates dq, dv, da, dtau (nv,) after a call of the dynamics."""
         n = self._nv
         given = dict(zip(('dq', 'dv', 'da', 'dtau'), rates))
@@ -77,22 +76,22 @@ class LoopProducts:
             functions = rows.change(v, a, *(as_array(name, given[name], (n,))
                                             for name in ('dq', 'dv')))
         if not constrained_product(self._constraints.data.workspace, task.table, self._buffers,
-                                   extra, functions, *direction, out):
+                                   arrays, functions, *direction, out):
             for name, x in zip(given, direction):
                 as_array(name, x, (n,))
-            _require_finite('parameters', extra)
+            _require_finite('parameters', arrays)
             as_array('product', out, out.shape)
         return ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
 
     def gradient(self, task: Task, motion: Motion, y: ArrayLike, z: ArrayLike | None,
-                 extra: Extra | None) -> Array:
+                 arrays: ParameterArrays | None) -> Array:
         """Return the gradient by q, v, a and the weights of forces, as pull has them."""
         if not self._constraints.functions:
-            return self.pull(task, y, z, extra)
+            return self.pull(task, y, z, arrays)
         rows, v, a = self._functions(motion)
-        return self.pull(task, y, z, extra, rows.weights(v, a))
+        return self.pull(task, y, z, arrays, rows.weights(v, a))
 
-    def pull(self, task: Task, y: ArrayLike, z: ArrayLike | None, extra: Extra | None,
+    def pull(self, task: Task, y: ArrayLike, z: ArrayLike | None, arrays: ParameterArrays | None,
              functions: FunctionWeights | None = None) -> Array:
         """
         Return y^T and z^T times the derivatives by q, v, a and forces (4, nv), after a call.
@@ -104,16 +103,16 @@ class LoopProducts:
         z = np.zeros(m) if z is None else borrowed('z', z, (m,))
         by = np.empty((4, n))
         if not constrained_gradient(self._constraints.data.workspace, task.table, self._buffers,
-                                    extra, functions, y, z, by):
+                                    arrays, functions, y, z, by):
             as_array('y', y, (n,))
             as_array('z', z, (m,))
             as_array('gradient', by, by.shape)
-            _require_finite('gradient', extra)
+            _require_finite('gradient', arrays)
         return by
 
     @cached_property
-    def _extra(self) -> ExtraTables:
-        return ExtraTables(self._constraints)
+    def _parameters(self) -> ParameterBuffers:
+        return ParameterBuffers(self._constraints)
 
     def _functions(self, motion: Motion) -> tuple[FunctionRows, Array, Array]:
         """Return the functions at a motion, its velocity and its acceleration."""
@@ -129,6 +128,6 @@ def buffers(nv: int, m: int, links: int) -> Array:
                         work=np.zeros((WORK_ROWS, max(nv, m))))
 
 
-def _require_finite(name: str, extra: Extra | None) -> None:
-    if extra is not None:
-        require_finite(name, extra.vector)
+def _require_finite(name: str, arrays: ParameterArrays | None) -> None:
+    if arrays is not None:
+        require_finite(name, arrays.vector)

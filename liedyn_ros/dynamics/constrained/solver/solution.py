@@ -14,9 +14,6 @@ from typing import NamedTuple
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model.link_table import Indices
 
-NEAR_SINGULAR = 1e-4  # smallest pivot of the independent constraints over the largest
-CONSISTENT = 1e-6  # largest relative acceleration residual accepted
-
 
 class ConstraintStatus(Enum):
     """

@@ -17,18 +17,20 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.batch.pool import BatchPool
-from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
+from liedyn_ros.dynamics.constrained.configurations.mobility import (
+    Mobility, mobility, usual_rank)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
-from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.kernels.tolerances import (
+    CLOSED_STATE, CONSISTENT, NEAR_SINGULAR)
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
 from liedyn_ros.dynamics.constrained.solver.refusals import (
     refuse_actuators, refuse_motion, refuse_open)
 from liedyn_ros.dynamics.constrained.solver.solution import (
-    CONSISTENT, ConstrainedSolution, ConstrainedSolutions, ConstraintStatus, NEAR_SINGULAR)
+    ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.tree.inputs import stop
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -39,7 +41,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class Results(NamedTuple):
-    """What the kernel writes for each state."""
+    """The results of the kernel for each state."""
 
     a: Array
     tau: Array
@@ -73,7 +75,7 @@ class Solver:
         self._pool = BatchPool(partial(BatchTables, self.model, dissipation))
         self._nv, self._m = nv, m
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
-        self._rest = np.zeros(nv)
+        self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int]()
         self._bind()
 
     def _bind(self) -> None:
@@ -83,7 +85,21 @@ class Solver:
     @cached_property
     def mobility(self) -> Mobility:
         """Return the mobility at configurations that are not singular."""
-        return mobility(self.constraints)
+        return mobility(self._elsewhere)
+
+    @cached_property
+    def _elsewhere(self) -> Constraints:
+        """Return the constraints with their own tables; those of a solution stay as they are."""
+        return Constraints(self.model, functions=self.constraints.functions)
+
+    def usual_rank(self, task: Task) -> int:
+        """Return the rank on the free coordinates of HYBRID where no configuration is singular."""
+        if task.unprescribed:
+            return self.mobility.rank
+        free = task.driven.tobytes()
+        if free not in self._usual_ranks:
+            self._usual_ranks[free] = usual_rank(self._elsewhere, task.driven)
+        return self._usual_ranks[free]
 
     def solve(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
               tau: ArrayLike | None, external: ArrayLike | None, closed: bool = True
@@ -252,7 +268,7 @@ class Solver:
             if task.kind != solver.HYBRID:
                 refuse_motion(defect, suffix)
             return ConstraintStatus.INCONSISTENT
-        if task.unprescribed and rank < self._m and rank < self.mobility.rank:
+        if task.kind == solver.HYBRID and rank < self._m and rank < self.usual_rank(task):
             return ConstraintStatus.SINGULAR
         if inverse_condition_number < NEAR_SINGULAR and self._m:
             return ConstraintStatus.NEAR_SINGULAR

@@ -18,6 +18,8 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.kernels.tables import TASK
+from liedyn_ros.dynamics.tree.inputs import mask
+from liedyn_ros.model import Model
 
 Mask = NDArray[np.bool_]
 
@@ -53,25 +55,26 @@ def hybrid_task(free: Mask) -> Task:
 @lru_cache(maxsize=256)
 def _hybrid(free: bytes) -> Task:
     """Return it, given the bytes of the mask."""
-    mask = np.frombuffer(free, dtype=np.bool_)
-    table = TASK.pack(kind=[kernels.HYBRID], free=mask, chosen=[], weight=[])
-    return Task(kernels.HYBRID, table, ~mask, mask, mask, bool(mask.all()))
+    unknown = np.frombuffer(free, dtype=np.bool_)
+    table = TASK.pack(kind=[kernels.HYBRID], free=unknown, chosen=[], weight=[])
+    return Task(kernels.HYBRID, table, ~unknown, unknown, unknown, bool(unknown.all()))
 
 
-def inverse_task(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None
-                 ) -> Task:
+def inverse_task(model: Model, m: int, actuated: ArrayLike | None, redundancy: str,
+                 weights: ArrayLike | None) -> tuple[Mask, Task]:
     """
-    Return the task of inverse dynamics under m constraints; actuated is (nv,).
+    Return the actuated coordinates (nv,), and the task of inverse dynamics under m constraints.
 
-    Raises LiedynError for another redundancy, and ShapeError, NotFiniteError or LimitError for
-    wrong weights.
+    Those of the model are actuated by default. Raises LiedynError for another redundancy or mask,
+    and ShapeError, NotFiniteError or LimitError for wrong weights.
     """
+    driven = model.actuated if actuated is None else mask('actuated', actuated, model.nv)
     if not isinstance(redundancy, str) or redundancy not in (LEAST_TORQUE, LEAST_FORCE):
         raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                           f'got {redundancy!r}')
     if weights is None:
-        return _unweighted(m, actuated.tobytes(), redundancy)
-    return _weighted(m, actuated, redundancy, weights)
+        return driven, _unweighted(m, driven.tobytes(), redundancy)
+    return driven, _weighted(m, driven, redundancy, weights)
 
 
 @lru_cache(maxsize=256)

@@ -26,11 +26,11 @@ from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, REDUNDANT
 from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
-    ERROR, EXCESS, INVERSE_CONDITION, POINT, REDUNDANT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE,
-    WORST)
+    ERROR, EXCESS, INVERSE_CONDITION, POINT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE, WORST)
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import JOINT_TYPES
@@ -211,7 +211,8 @@ class LoopTracker:
         q = assemble(dynamics, start, attempts=ATTEMPTS, held={
             self.measured[i]: float(positions[i]) for i in held})
         sizes = np.linalg.norm(dynamics.jacobian(q), axis=1)
-        TRACKER.array(self._tables, 'scale')[:] = 1.0 / np.where(sizes > 1e-9, sizes, 1.0)
+        long = sizes > RANK_TOLERANCE * sizes.max(initial=0.0)  # others can be rounding errors
+        TRACKER.array(self._tables, 'scale')[:] = 1.0 / np.where(long, sizes, 1.0)
         return q
 
     def _redundant(self) -> bool:

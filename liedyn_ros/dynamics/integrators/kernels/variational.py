@@ -18,8 +18,10 @@ however small it is. (3.16)
 
 The kinetic part of the discrete Lagrangian has two terms for each link. One is that of its centre
 of mass at the mean velocity in the ground. The other is that of its rotation at the constant
-angular velocity from q0 to q1. Its derivatives by q0 and q1 are wrenches, which the transposed
-recursion of inverse dynamics takes to the joints. (3.17)
+angular velocity from q0 to q1. Its derivative by q0 is a wrench, which the transposed recursion of
+inverse dynamics takes to the joints. (3.17) That by q1 is the same wrench, seen from the frame of
+the link at q1. (3.18) So the total momentum is computed once, and each step only turns it.
+Computed twice, it would drift: no rotation of a placement is orthogonal to the last bit.
 """
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
@@ -32,10 +34,9 @@ from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.model.kernels.kinds import FREE
 
 # Columns of steps, a row for each link.
-NEXT_POSE = 0  # T_parent_link at q1
-DISPLACEMENT = 12  # T_ground_link(q0)^-1 T_ground_link(q1)
-START_WRENCH, END_WRENCH = 24, 30  # wrenches at both ends of the step
-STEP_WIDTH = 36
+DISPLACEMENT = 0  # T_ground_link(q0)^-1 T_ground_link(q1)
+WRENCH = 12  # at q0, of a link and all after it
+STEP_WIDTH = 18
 
 
 @kernel
@@ -49,10 +50,7 @@ def discrete_momenta(model, data, steps, q0, rate, step, start, end):
         write_displacement(model, data, steps, i, q0, rate, step)
         store_momenta(model, steps, i, step)
     for i in range(links - 1, 0, -1):
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        gather_momenta(model, steps, i, START_WRENCH, r, p, start)
-        r, p = load9(steps, i, NEXT_POSE), load3(steps, i, NEXT_POSE + 9)
-        gather_momenta(model, steps, i, END_WRENCH, r, p, end)
+        gather_momenta(model, data, steps, i, start, end)
     return joints.finite(start) and joints.finite(end)
 
 
@@ -62,9 +60,6 @@ def write_displacement(model, data, steps, i, q0, rate, step):
     motion.store_pose(model, data, i, q0)
     r0, p0 = load9(data, i, ROTATION), load3(data, i, POSITION)
     r, p = joint_displacement(model, i, rate, step)
-    r1, p1 = se3.compose(r0, p0, r, p)
-    store9(steps, i, NEXT_POSE, r1)
-    store3(steps, i, NEXT_POSE + 9, p1)
     parent = get_int(model, i, PARENT)
     if parent > 0:
         rp, pp = load9(steps, parent, DISPLACEMENT), load3(steps, parent, DISPLACEMENT + 9)
@@ -72,7 +67,7 @@ def write_displacement(model, data, steps, i, q0, rate, step):
         moved = vec3.add(pp, vec3.sub(mat3.apply(rp, p0), p0))
         moved = vec3.add(moved, mat3.apply(rp, mat3.apply(r0, p)))
         p = mat3.apply_t(r0, moved)
-        r = mat3.mul(mat3.transpose(r0), mat3.mul(rp, r1))
+        r = mat3.mul(mat3.transpose(r0), mat3.mul(rp, mat3.mul(r0, r)))
     store9(steps, i, DISPLACEMENT, r)
     store3(steps, i, DISPLACEMENT + 9, p)
 
@@ -90,7 +85,7 @@ def joint_displacement(model, i, rate, step):
 
 @inlined
 def store_momenta(model, steps, i, step):
-    """Write the momentum of link i about its origin at either end, in its frame there (3.17)."""
+    """Write the momentum of link i about its origin at q0, in its frame there (3.17)."""
     r, p = load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9)
     mass, h, inertia = rigid.load(model, i, INERTIA)
     c = vec3.scale(1.0 / mass, h) if mass > 0.0 else vec3.ZERO
@@ -99,23 +94,24 @@ def store_momenta(model, steps, i, step):
     w = vec3.scale(1.0 / step, x)
     # J about the centre of mass: J w + m c x (c x w)
     m = vec3.add(symmetric.apply(inertia, w), vec3.cross(h, vec3.cross(c, w)))
-    start = mat3.apply_t(so3.left_jacobian_inverse(x), m)
-    end = mat3.apply_t(so3.left_jacobian_inverse(vec3.neg(x)), m)
-    store3(steps, i, START_WRENCH, vec3.add(start, vec3.cross(c, f)))
-    store3(steps, i, START_WRENCH + 3, f)
-    f = mat3.apply_t(r, f)
-    store3(steps, i, END_WRENCH, vec3.add(end, vec3.cross(c, f)))
-    store3(steps, i, END_WRENCH + 3, f)
+    m = mat3.apply_t(so3.left_jacobian_inverse(x), m)
+    store3(steps, i, WRENCH, vec3.add(m, vec3.cross(c, f)))
+    store3(steps, i, WRENCH + 3, f)
 
 
 @inlined
-def gather_momenta(model, steps, i, at, r, p, out):
-    """Write the momenta of the joint of link i and add the wrench to that of the parent."""
-    kind, parent = get_int(model, i, KIND), get_int(model, i, PARENT)
-    m, f = load3(steps, i, at), load3(steps, i, at + 3)
+def gather_momenta(model, data, steps, i, start, end):
+    """Write the momenta of the joint of link i, and add the wrench to that of the parent."""
+    kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
+    vi, parent = get_int(model, i, VI), get_int(model, i, PARENT)
+    m, f = load3(steps, i, WRENCH), load3(steps, i, WRENCH + 3)
+    r, p = load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9)
+    m1, f1 = se3.adjoint_dual(r, p, m, f)  # (3.18)
     for k in range(joints.degrees(kind)):
-        out[get_int(model, i, VI) + k] = joints.along(kind, get(model, i, PITCH), k, m, f)
+        start[vi + k] = joints.along(kind, pitch, k, m, f)
+        end[vi + k] = joints.along(kind, pitch, k, m1, f1)
     if parent > 0:
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
-        store3(steps, parent, at, vec3.add(m, load3(steps, parent, at)))
-        store3(steps, parent, at + 3, vec3.add(f, load3(steps, parent, at + 3)))
+        store3(steps, parent, WRENCH, vec3.add(m, load3(steps, parent, WRENCH)))
+        store3(steps, parent, WRENCH + 3, vec3.add(f, load3(steps, parent, WRENCH + 3)))

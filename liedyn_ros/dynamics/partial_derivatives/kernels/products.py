@@ -247,17 +247,14 @@ def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
     if parts is not None or kind != REVOLUTE:
         sw, su = joints.relative_twist(kind, pitch, y, vi)
         x = se3.ad_dual(vec3.sub(yw, sw), vec3.sub(yu, su), fm, ff)
-        x = sum_of(x, sum_of(
-            se3.ad_dual(dw, du, m, f), se3.ad_dual(w0, u0, cm, cf)))
+        x = sum_of(x, sum_of(se3.ad_dual(dw, du, m, f), se3.ad_dual(w0, u0, cm, cf)))
         write_along(kind, pitch, vi, x[0], x[1], by_q)
         if parts is not None:
             store_pair(parts, i, DISPLACEMENT, *se3.adjoint_inverse_dual(  # of a locked joint
                 load9(data, i, ROTATION), load3(data, i, POSITION), x[0], x[1]))
-            by_pitch = 0.0
-            if kind == HELICAL:
-                by_pitch = (q[get_int(model, i, QI)] * x[1][2] + v[vi] * zf[2] + a[vi] * f[2]
-                            + y[vi] * ff[2])
-            put(parts, i, LINK_PITCH, by_pitch)
+            put(parts, i, LINK_PITCH, 0.0 if kind != HELICAL else (
+                q[get_int(model, i, QI)] * x[1][2] + v[vi] * zf[2] + a[vi] * f[2]
+                + y[vi] * ff[2]))
     if parts is not None and parent == 0:
         add3(parts, 0, GRAVITY, vec3.neg(mat3.apply(load9(data, i, ROTATION), f)))
     if parent > 0:

@@ -31,7 +31,7 @@ from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels import kinds
 
 # Further columns of links: the momentum, and a scratch buffer of the wrench on a body.
-MOMENTUM, PRESSED, SERIES_WIDTH = LINK_WIDTH, LINK_WIDTH + 6, LINK_WIDTH + 12
+MOMENTUM, EXTERNAL, SERIES_WIDTH = LINK_WIDTH, LINK_WIDTH + 6, LINK_WIDTH + 12
 # Further columns of coordinates, of (13.11): I Q + B P, U, Z, G and the moment K.
 OWN, CARRIED, Z, G, K, COLUMN_SERIES_WIDTH = 24, 30, 36, 42, 48, 51
 
@@ -199,20 +199,20 @@ def subtract_external_series(model, links, factorial, b, i, count, external, row
         y = se3.adjoint_inverse_dual(
             load9(links, i, ROTATION), load3(links, i, POSITION), y[0], y[1])
         scale = -1.0 / factorial[first]
-        store_pair(links, i, PRESSED, vec3.scale(scale, y[0]), vec3.scale(scale, y[1]))
+        store_pair(links, i, EXTERNAL, vec3.scale(scale, y[0]), vec3.scale(scale, y[1]))
         for m in range(rows - first):
-            y = load_pair(links, m * count + i, PRESSED)
+            y = load_pair(links, m * count + i, EXTERNAL)
             add3(links, (first + m) * count + i, FORCE, y[0])
             add3(links, (first + m) * count + i, FORCE + 3, y[1])
             scale = -1.0 / (m + 1)
             f, g = vec3.ZERO, vec3.ZERO
             for n in range(m + 1):
                 (w, v), y = load_pair(links, n * count + i, TWIST), load_pair(
-                    links, (m - n) * count + i, PRESSED)
+                    links, (m - n) * count + i, EXTERNAL)
                 x = se3.ad_dual(w, v, y[0], y[1])
                 f, g = vec3.axpy(scale, x[0], f), vec3.axpy(scale, x[1], g)
             if m + 1 < rows:
-                store_pair(links, (m + 1) * count + i, PRESSED, f, g)
+                store_pair(links, (m + 1) * count + i, EXTERNAL, f, g)
 
 
 @kernel

@@ -14,25 +14,26 @@ SMALL = 1e-6  # of order zero, or of 1 in SI units: smaller numbers count as zer
 
 
 @kernel
-def compare(a, tau, other_a, other_tau, unit, error):
-    """Raise the error of each order to the difference from another unit; return the largest."""
-    _compare(a, other_a, 1.0, error)
-    _compare(tau, other_tau, unit, error)
-    largest = 0.0
-    for k in range(len(error)):
-        largest = max(largest, error[k])
-    return largest
+def compare(a, tau, other_a, other_tau, unit, weight, squares):
+    """Add the squared difference of each order to squares; return the root of the largest sum."""
+    largest, of_a, of_tau = 0.0, 1.0, 1.0
+    for k in range(len(squares)):
+        size_a, apart_a = _differ(a, other_a, 1.0, k)
+        size_tau, apart_tau = _differ(tau, other_tau, unit, k)
+        if k == 0:
+            of_a, of_tau = max(1.0, size_a), max(1.0, size_tau)
+        difference = max(apart_a / max(size_a, SMALL * of_a),
+                         apart_tau / max(size_tau, SMALL * of_tau))
+        squares[k] += weight * difference * difference
+        largest = max(largest, squares[k])
+    return largest**0.5
 
 
 @inlined
-def _compare(x, y, unit, error):
-    """Raise the error of each order to the largest |x - y / unit| over the largest |x|."""
-    smallest = 0.0
-    for k in range(len(x)):
-        largest = apart = 0.0
-        for i in range(x.shape[1]):
-            largest = max(largest, abs(x[k, i]))
-            apart = max(apart, abs(x[k, i] - y[k, i] / unit))
-        if k == 0:
-            smallest = SMALL * max(1.0, largest)
-        error[k] = max(error[k], apart / max(largest, smallest))
+def _differ(x, y, unit, k):
+    """Return the largest |x| and the largest |x - y / unit| of order k."""
+    largest = apart = 0.0
+    for i in range(x.shape[1]):
+        largest = max(largest, abs(x[k, i]))
+        apart = max(apart, abs(x[k, i] - y[k, i] / unit))
+    return largest, apart

@@ -9,7 +9,7 @@
 """The pose node's health on /diagnostics (REP 107): input, singularity, legs, limits, sensor."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 import time
@@ -22,7 +22,7 @@ from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.streams.ages import Ages
+from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 from liedyn_ros.stewart import Flag, Margins, MonitoredPose, MonitoredTracker, NoiseReport
 
 OK, WARN, ERROR, STALE = (
@@ -43,7 +43,8 @@ LEGS = {
     Flag.LEG_BIASED: 'a biased leg explains what the redundant sensor reads',
     Flag.SENSOR_DISAGREES: 'the redundant sensor does not fit the six lengths',
     Flag.LEGS_JUMPED: 'three legs or more jumped at once, as no machine moves',
-    Flag.LEG_OUTLIER: 'a reading that no motion explains'}
+    Flag.LEG_OUTLIER: 'a reading that no motion explains',
+    Flag.RATES_CONTRADICT: 'velocities contradict lengths'}
 ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FROZEN | (
     Flag.LEG_BIASED | Flag.SENSOR_DISAGREES | Flag.LEGS_JUMPED)
 
@@ -63,11 +64,15 @@ class _Seen:
     reason: str = ''  # of the last refusal
     silence: str = ''  # why there is no input
     passed_over: int = 0
-    ages: Ages = field(default_factory=Ages)  # of published poses
+    ages: AgeStatistics = field(default_factory=AgeStatistics)  # of published poses
 
     @property
     def tried(self) -> int:
         return self.solved + self.failed
+
+    def told(self, flags: Iterable[Flag]) -> dict[str, object]:
+        """Return 1 for each of the flags that a sample had, else 0, to be plotted."""
+        return {(flag.name or '').lower(): int(flag in self.flags) for flag in flags}
 
     @property
     def least(self) -> Margins:
@@ -92,6 +97,7 @@ class StewartDiagnostics:
         self.max_age = math.inf  # s, of a published pose, above which it warns
         self.max_missed = 1.0  # share of the samples that may be passed over or lost
         self._lost_before = 0
+        self._repetition_told = False
         self.clear()
 
     def clear(self) -> None:
@@ -133,12 +139,11 @@ class StewartDiagnostics:
         with self._node.lock:
             self._seen = self._now
             self.clear()
-            noise = self._tracker.noise
+            noise, velocities = self._tracker.noise, self._tracker.rate_faults
             redundant = None if self._sensor is None else self._redundant(self._sensor)
         report = DiagnosticArray(status=[
             self._input(), self._judge('singularity', SINGULARITY, self._measures()),
-            self._judge('legs', LEGS, {'suspected': self._suspected()}), self._limits(),
-            self._noise_of_legs(noise)])
+            self._legs_part(velocities), self._limits(), self._noise_of_legs(noise)])
         if redundant is not None:
             report.status.append(redundant)
         report.header.stamp = self._node.get_clock().now().to_msg()
@@ -153,7 +158,7 @@ class StewartDiagnostics:
             'solved': seen.solved, 'not solved': seen.failed, 'refused': seen.refused,
             'passed over': seen.passed_over, 'lost': lost,
             'rate, Hz': f'{(seen.tried + seen.refused + lost) / max(elapsed, 1e-9):.1f}',
-            **seen.ages.report()}
+            **seen.ages.report(), **seen.told([Flag.RESTARTED])}
         level, message = self._judge_input(lost)
         return self._status('input', level, message, values)
 
@@ -190,6 +195,7 @@ class StewartDiagnostics:
         found = [flag for flag in reasons if flag in self._seen.flags]
         messages = [reasons[flag] for flag in found]
         level = ERROR if any(flag in ERRORS for flag in found) else WARN if found else OK
+        values = {**values, **self._seen.told(reasons)}
         if not self._seen.solved:
             level, messages = ERROR, [f'{NO_POSE}: every solve failed', *messages]
         return self._status(what, level, '; '.join(messages) or 'good', values)
@@ -203,8 +209,14 @@ class StewartDiagnostics:
                 'determinant sign': state.determinant_sign,
                 'expected determinant sign': branch.expected_sign,
                 'time to singularity, s': f'{last.time_to_singularity:.6g}',
-                'prediction gap': f'{branch.prediction_gap:.3g}',
-                'flags': ' '.join(flag.name or '' for flag in Flag if flag in self._seen.flags)}
+                'prediction gap': f'{branch.prediction_gap:.3g}'}
+
+    def _legs_part(self, velocities: Sequence[str]) -> DiagnosticStatus:
+        """Return the faults of the legs; velocities: those of the rates, to be read."""
+        reasons = dict(LEGS)
+        if velocities:
+            reasons[Flag.RATES_CONTRADICT] += f': {", ".join(velocities)}'
+        return self._judge('legs', reasons, {'suspected': self._suspected()})
 
     def _suspected(self) -> str:
         names = self._platform.geometry.leg_names
@@ -222,21 +234,31 @@ class StewartDiagnostics:
             f'exceeded: {", ".join(exceeded)}' if exceeded else 'within all limits',
             {name: f'{part.min():.4g}' for name, part in (
                 ('travel left, m', least.travel), ('joint angle left, rad', least.joint_angles),
-                ('clearance between legs, m', least.clearance))})
+                ('clearance between legs, m', least.clearance))} | self._seen.told(
+                    (Flag.LEG_TRAVEL, Flag.JOINT_ANGLE, Flag.LEG_CLEARANCE)))
 
     def _noise_of_legs(self, report: NoiseReport) -> DiagnosticStatus:
         """Return the estimates of the readings' noise, with the parameters to set."""
         if math.isnan(report.noise):
-            return self._status('noise', STALE, 'nothing measured yet', {})
-        _, unit = self._platform.geometry.reading_unit
+            return self._status('noise', STALE, 'nothing measured yet',
+                                {'covariances from': report.source})
+        geometry = self._platform.geometry
+        (_, unit), repetition = geometry.reading_unit, report.repetition(geometry.leg_names)
+        if repetition and not self._repetition_told:
+            self._repetition_told = True
+            self._node.get_logger().warning(repetition)
         values = {
             f'leg_noise, {unit}': f'{report.noise:.3g}',
             f'leg_resolution, {unit}': f'{report.resolution:.3g}',
             f'leg_acceleration, {unit}/s^2': f'{report.acceleration:.3g}',
             'noise is': 'measured' if report.identified else 'at most this',
-            'jitter of stamps, s': f'{report.jitter:.2g}', 'period, s': f'{report.period:.4g}'}
-        return self._status('noise', WARN if report.advice else OK,
-                            '; '.join(report.advice) or 'as expected', values)
+            'covariances from': report.source,
+            'jitter of stamps, s': f'{report.jitter:.2g}', 'period, s': f'{report.period:.4g}',
+            'repetitions': ', '.join(f'{repeats:.3g}' for repeats in report.repeats),
+            **self._seen.told([Flag.PARAMETER_TOO_SMALL])}
+        faults = [*report.advice, *([repetition] if repetition else [])]
+        return self._status('noise', WARN if faults else OK, '; '.join(faults) or 'as expected',
+                            values)
 
     def _redundant(self, sensor: RedundantInput) -> DiagnosticStatus:
         fault, counts = sensor.report()

@@ -51,7 +51,7 @@ class LegInput:
         self._sets = ActuatorSynchronizer(
             actuators.names, tolerance, not (floats and node.time_is_simulated()))
         self._single = form == JOINT_STATE
-        self._reader = JointStateReader(actuators.names)
+        self._reader = JointStateReader(node.resolve_topic_name(LEG_STATES), actuators.names)
         if self._single:
             callbacks: dict[str, Callable[..., None]] = {
                 LEG_STATES: self._take_joint_state}
@@ -95,12 +95,12 @@ class LegInput:
         return '; '.join(reasons) or 'the publisher is silent'
 
     def _take_joint_state(self, raw: bytes) -> None:
-        stamp_ns, names, positions, velocities, _ = self._reader.read(raw)
-        rates = None
+        stamp_ns, rates = self._node.now_ns(), None  # bytes that are no message have no stamp
         try:
+            stamp_ns, names, positions, velocities, _ = self._reader.read(raw)
             lengths = self._actuators.lengths(names, positions)
             if self._use_rates and len(velocities):
-                rates = self._actuators.rates(names, velocities)
+                rates = self._actuators.rates(names, velocities, lengths)
         except LiedynError as error:
             self._on_fault(stamp_ns, error)
             return
@@ -131,7 +131,8 @@ class LegInput:
             stamp_ns = max(complete[n].stamp_ns for n in names)
             lengths = self._actuators.lengths(names, [complete[n].position for n in names])
             velocities = [v for n in names if (v := complete[n].velocity) is not None]
-            rates = self._actuators.rates(names, velocities) if len(velocities) == 6 else None
+            rates = (self._actuators.rates(names, velocities, lengths)
+                     if len(velocities) == 6 else None)
         except LiedynError as error:
             self._on_fault(stamp_ns, error)
             return

@@ -17,8 +17,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT, POSE, SIMULATORS
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.pose.covariances import StewartCovariances
+from liedyn_ros.nodes.stewart.pose.description import StewartDescription
 from liedyn_ros.nodes.stewart.pose.diagnostics import StewartDiagnostics
+from liedyn_ros.nodes.stewart.pose.estimates import StewartEstimates
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.outputs import StewartOutputs
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput, sensor_of
@@ -30,11 +31,12 @@ from liedyn_ros.nodes.stewart.status import describe
 from liedyn_ros.nodes.stewart.warm_up import warm_up_tracking
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.node.process import run
-from liedyn_ros.ros.streams.input_gate import InputGate
+from liedyn_ros.ros.streams.input_gate import AgeGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     Flag, GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredPose,
     MonitoredTracker, MotionEstimator, PoseCertifier, PoseTracker, Sensor, StewartGeometry)
+from liedyn_ros.stewart.certificate.pose import unproved
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
 REFUSING = 2.0  # s after a refusal, in which silence is reported as refused input
@@ -67,7 +69,7 @@ class StewartPoseNode(ManagedNode):
         self._last: MonitoredPose | None = None
         self._refused = ''  # why the last sample since the last good one was refused
         self._geometry_is_doubtful = not parameters['geometry_file']
-        self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
+        self._gate = AgeGate(self.now_ns, simulated=self.time_is_simulated)
         self._forget_batch()
         self._stream = Stream(self, self._publish_newest)
         self._outputs = StewartOutputs(
@@ -80,7 +82,7 @@ class StewartPoseNode(ManagedNode):
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
         self._diagnostics = StewartDiagnostics(
             self, platform, self._tracker, self._input, self._sensor)
-        self._open_estimates(platform, config)
+        self._open_estimates(platform)
         self._open_services(platform, method, config)
         self._open_timers()
         self.parameters_changed()
@@ -89,13 +91,15 @@ class StewartPoseNode(ManagedNode):
     def activate(self) -> None:
         """Start from home: an earlier track may be out of date."""
         self._start_over()
+        if self._description is not None:
+            self._description.describe()
 
     def parameters_changed(self) -> None:
         """Apply the parameters that may change at run time."""
         parameters, gate = self.parameters, self._gate
         gate.max_age, gate.max_lead = parameters['max_age'], parameters['max_lead']
         gate.timeout = parameters['input_timeout']
-        self._with_tf = parameters['publish_tf']
+        self._outputs.transforms.set_rate(parameters['tf_rate'])
         self._diagnostics.max_age = parameters['age_warning'] if gate.max_age else math.inf
         self._diagnostics.max_missed = parameters['missed_warning']
         for name, timer in self._paced.items():
@@ -139,8 +143,7 @@ class StewartPoseNode(ManagedNode):
         self._batch.append(monitored)
         if monitored.converged:
             self._last = monitored
-            if self._covariances is not None:
-                self._covariances.keep(monitored)
+            self._estimates.keep(monitored)
 
     def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
         if self.active:
@@ -174,13 +177,12 @@ class StewartPoseNode(ManagedNode):
             flags |= int(monitored.flags) & EVENTS
             self._diagnostics.take(monitored)
         age = 1e-9 * (now_ns - newest.stamp_ns)
-        self._outputs.publish_rest(newest, flags | int(newest.flags), with_tf=self._with_tf,
-                                   age=age, passed_over=passed_over)
+        self._outputs.publish_rest(
+            newest, flags | int(newest.flags), age=age, passed_over=passed_over)
         self._diagnostics.published(age, len(batch) - 1)
         if not newest.converged:
             self.complain(describe(newest))
-        if self._covariances is not None:
-            self._covariances.publish()
+        self._estimates.publish()
 
     def _look_at_clock(self) -> None:
         """Forget the redundant sensor's readings where the clock was set back."""
@@ -230,22 +232,28 @@ class StewartPoseNode(ManagedNode):
         if self.active and self._last is not None:
             self._outputs.publish_markers(self._last)
 
+    def _publish_joints(self) -> None:
+        if self.active and self._last is not None and self._description is not None:
+            self._description.publish(self._last)
+
     def _report(self) -> None:
         if self.active:
             self._diagnostics.publish()
 
-    def _open_estimates(self, platform: Platform, config: MonitorConfig) -> None:
+    def _open_estimates(self, platform: Platform) -> None:
         estimator = MotionEstimator(platform.geometry, self.parameters['leg_rate_noise'])
-        self._covariances = None
-        if config.leg_noise:
-            self._covariances = StewartCovariances(
-                self, platform, estimator, self.parameters['covariance_rate'])
+        self._estimates = StewartEstimates(
+            self, platform, estimator, self.parameters['covariance_rate'])
+        self._description = (
+            StewartDescription(self, platform, self.parameters['frame_prefix'])
+            if self.parameters['joint_state_rate'] else None)
 
     def _open_timers(self) -> None:
         """Open timers on a stream: at each, the executor would look at all of its services."""
         stream = Stream(self, name='timers', guarded=False)
         self._paced = {
             'marker_rate': stream.open_timer(0.0, self._draw),
+            'joint_state_rate': stream.open_timer(0.0, self._publish_joints),
             'diagnostics_rate': stream.open_timer(0.0, self._report)}
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
         stream.start()
@@ -287,8 +295,8 @@ def method_of(parameters: Any) -> Method:
 
 
 def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | None:
-    """Return the certifier of poses; None for offset joints, for which no proof exists."""
-    if geometry.with_offsets:
+    """Return the certifier of poses; None for legs that have no proof."""
+    if unproved(geometry):
         return None
     return PoseCertifier(geometry, parameters['length_bound'], parameters['joint_bound'])
 

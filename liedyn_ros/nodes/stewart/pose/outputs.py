@@ -18,10 +18,10 @@ from visualization_msgs.msg import MarkerArray
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.status import (
-    certificate_of, fill_certificate, fill_refusal, fill_status, UNKNOWN)
+    certificate_of, fill_certificate, fill_refusal, fill_status, NO_BOUNDS)
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
-from liedyn_ros.ros.messages.tf import has_listeners, open_broadcaster
+from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import Flag, MonitoredPose, PoseCertifier, TrackedPose
 
@@ -54,16 +54,17 @@ class StewartOutputs:
         self._twist = PackedPublisher(
             node.open_publisher(TwistStamped, 'twist'),
             TwistStamped(header=Header(frame_id=body)), (*STAMP, *TWIST))
-        self._good_status = PackedPublisher(
-            self._status_publisher, StewartStatus(header=Header(frame_id=base)),
-            (*STAMP, *STATUS))
+        self._good_status, self._uncertified_status = (PackedPublisher(
+            self._status_publisher,
+            StewartStatus(header=Header(frame_id=base), certified=certified),
+            (*STAMP, *STATUS)) for certified in (True, False))
         self._status = StewartStatus(header=Header(frame_id=base))
         self._refusal = StewartStatus(header=Header(frame_id=base))
         fill_refusal(self._refusal, '')
         self._transform = TransformStamped(header=Header(frame_id=base), child_frame_id=body)
         self._leg_names, self._certifier = platform.geometry.leg_names, certifier
         self._picture = StewartMarkers(platform)
-        self._broadcaster = open_broadcaster(node)
+        self.transforms = Transforms(node)
 
     def publish_pose(self, monitored: MonitoredPose) -> None:
         """Publish the pose of one sample, if it converged and anyone listens."""
@@ -72,8 +73,7 @@ class StewartOutputs:
                                 *conversions.pose_numbers(monitored.pose)))
 
     def publish_rest(
-            self, monitored: MonitoredPose, flags: int, *, with_tf: bool, age: float,
-            passed_over: int) -> None:
+            self, monitored: MonitoredPose, flags: int, *, age: float, passed_over: int) -> None:
         """
         Publish the rest of one sample: TF and twist if it converged, and its status.
 
@@ -81,37 +81,40 @@ class StewartOutputs:
         not filled in.
         """
         stamp, converged = divmod(monitored.stamp_ns, SECOND), monitored.converged
-        if with_tf and self._broadcaster is not None and converged and has_listeners(
-                self._broadcaster):
+        if converged and self.transforms.are_due(monitored.stamp_ns):
             self._transform.header.stamp = conversions.stamp_of(monitored.stamp_ns)
             conversions.to_transform(monitored.pose, self._transform.transform)
-            self._broadcaster.sendTransform(self._transform)
+            self.transforms.send(self._transform)
         if monitored.twist is not None and self._twist.heard:
             w1, w2, w3, v1, v2, v3 = monitored.twist.tolist()
             self._twist.publish((*stamp, v1, v2, v3, w1, w2, w3))
         if not self._good_status.heard:
             return
-        numbers = self._numbers(monitored, flags, age, passed_over)
-        if converged and not monitored.legs and not flags & LIMITS:
-            self._good_status.publish((*stamp, *numbers))
+        bounds = certificate_of(self._certifier, monitored, monitored.lengths)
+        numbers = self._numbers(monitored, flags, bounds or NO_BOUNDS, age, passed_over)
+        if not converged or monitored.legs or flags & LIMITS:
+            self._publish_warnings(monitored, numbers, certified=bounds is not None)
+        elif bounds is None:
+            self._uncertified_status.publish((*stamp, *numbers))
         else:
-            self._publish_warnings(monitored, numbers)
+            self._good_status.publish((*stamp, *numbers))
 
     def _numbers(
-            self, monitored: MonitoredPose, flags: int, age: float, passed_over: int
-    ) -> tuple[float, ...]:
+            self, monitored: MonitoredPose, flags: int, bounds: Sequence[float], age: float,
+            passed_over: int) -> tuple[float, ...]:
         """Return the numbers of STATUS."""
         branch, state = monitored.branch, monitored.state
-        motion: tuple[float, ...] = (0, 0, UNKNOWN, UNKNOWN)
+        motion: tuple[float, ...] = (0, 0, 0.0, 0.0)
         if branch is not None:
             motion = (state.determinant_sign, branch.expected_sign, branch.prediction_gap,
                       monitored.time_to_singularity)
         return (monitored.start, monitored.iterations, monitored.residual,
                 state.smallest_singular_value, monitored.solve_time,
                 *monitored.lengths.tolist(), flags, *motion,
-                *certificate_of(self._certifier, monitored, monitored.lengths), age, passed_over)
+                *bounds, age, passed_over)
 
-    def _publish_warnings(self, monitored: MonitoredPose, numbers: Sequence[float]) -> None:
+    def _publish_warnings(
+            self, monitored: MonitoredPose, numbers: Sequence[float], *, certified: bool) -> None:
         """Publish a status with names in it, or a message."""
         status, (*single, age, passed_over) = self._status, numbers
         status.header.stamp = conversions.stamp_of(monitored.stamp_ns)
@@ -120,7 +123,7 @@ class StewartOutputs:
         (status.flags, status.determinant_sign, status.expected_determinant_sign,
          status.prediction_gap, status.time_to_singularity) = (
              int(single[11]), int(single[12]), int(single[13]), single[14], single[15])
-        fill_certificate(status, single[16:])
+        fill_certificate(status, single[16:] if certified else None)
         status.age, status.passed_over = age, int(passed_over)
         status.suspected_legs = [self._leg_names[leg] for leg in monitored.legs]
         status.exceeded_limits = (

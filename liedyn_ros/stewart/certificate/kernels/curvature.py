@@ -18,7 +18,7 @@ symmetric part of w with w, three of w with v, one of v with v.
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
-from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
 UNIT_ROUNDOFF = 2.0 ** -53
 
@@ -39,16 +39,24 @@ def write_curvature(table, r, p, squared, work):
     part = work[LEG:CURVATURE_WORK]
     for i in range(6):
         a, b = legs.base_joint(table, i), legs.platform_joint(table, i)
+        measured, offset, other_offset = squared[i] ** 0.5, 0.0, 0.0
+        if len(table) > leg_rows.ENDS:
+            a = leg_types.foot(table, i, r, p)
+            measured -= table[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.SHIFT]
         c = mat3.apply_t(r, vec3.sub(p, a))
         d = vec3.add(c, b)  # the leg in the platform frame
-        measured, square = squared[i] ** 0.5, vec3.dot(d, d)
+        square = vec3.dot(d, d)
         inverse = 1.0 / measured
         vec3.store(work, DG + 6 * i, vec3.scale(inverse, vec3.cross(b, d)))
         vec3.store(work, DG + 6 * i + 3, vec3.scale(inverse, d))
-        part[G + i], part[LENGTH + i] = 0.5 * (square - squared[i]) * inverse, square ** 0.5
+        part[G + i] = 0.5 * (square - measured * measured) * inverse
+        part[LENGTH + i] = square ** 0.5
+        if len(table) > leg_rows.ENDS:  # the second derivatives are those of the joints (14.45)
+            a, b, c, offset, other_offset = joints_of(table, i, r, p, a, b, c)
         part[MEASURED + i], part[INVERSE + i] = measured, inverse
-        part[BASE + i] = vec3.dot(a, a) ** 0.5
-        part[PLATFORM + i], part[CENTRE + i] = vec3.dot(b, b) ** 0.5, vec3.dot(c, c) ** 0.5
+        part[BASE + i] = vec3.dot(a, a) ** 0.5 + offset
+        part[PLATFORM + i] = vec3.dot(b, b) ** 0.5 + other_offset
+        part[CENTRE + i] = vec3.dot(c, c) ** 0.5
         write_normal_curvature(b, c, inverse, work[H + i:LEG])
     _, regular = invert_6x6(work[DG:A], work[A:H])
     for i in range(6):
@@ -57,6 +65,16 @@ def write_curvature(table, r, p, squared, work):
             total += work[A + 6 * j + i] * work[A + 6 * j + i]
         part[COLUMN + i] = total ** 0.5
     return regular
+
+
+@kernel
+def joints_of(table, i, r, p, a, b, c):
+    """Return a leg's joints, b, c and offsets, where it has offset joints; else its ends and 0."""
+    row = table[leg_rows.ENDS + leg_rows.ROW * i:leg_rows.ENDS + leg_rows.ROW * (i + 1)]
+    if row[leg_rows.KIND] != leg_rows.OFFSET:
+        return a, b, c, 0.0, 0.0
+    a, b = vec3.load(row, leg_rows.BASE), vec3.load(row, leg_rows.PLATFORM)
+    return (a, b, mat3.apply_t(r, vec3.sub(p, a)), row[leg_rows.LENGTH], row[leg_rows.OTHER])
 
 
 @kernel

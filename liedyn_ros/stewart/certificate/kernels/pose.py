@@ -10,13 +10,13 @@
 
 import math
 
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import mat3, motion, vec3
-from liedyn_ros.stewart.certificate.kernels import curvature
+from liedyn_ros.stewart.certificate.kernels import curvature, offsets
 from liedyn_ros.stewart.certificate.kernels.curvature import (
     A, BASE, CENTRE, COLUMN, CURVATURE_WORK, DG, G, INVERSE, LEG, LENGTH, MEASURED, PLATFORM,
     UNIT_ROUNDOFF)
-from liedyn_ros.stewart.platform.kernels import leg_types
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types
 
 SKEW = 2.0 / 3.0 ** 0.5
 
@@ -26,7 +26,7 @@ SKEW = 2.0 / 3.0 ** 0.5
 SCALE, MIDDLE, BOUNDS, TABLE = 0, 1, 4, 34
 # Parts of a workspace besides those of curvature. Proved are the radii r_minus, r_plus, r_reg, m,
 # and the half widths of the box, rad and m.
-SQUARED, ERROR, PROVED, SPACE = (CURVATURE_WORK + k for k in (0, 6, 12, 21))
+SQUARED, ERROR, OFFSETS, PROVED, SPACE = (CURVATURE_WORK + k for k in (0, 6, 12, 30, 39))
 
 
 @kernel
@@ -45,32 +45,36 @@ def certify(known, values, pose, work):
 def prove(known, values, pose, work):
     """Certify a pose in units of rho; return whether anything is proved."""
     scale, centre, bounds = known[SCALE], vec3.load(known, MIDDLE), known[BOUNDS:TABLE]
-    table, squared, error = known[TABLE:], work[SQUARED:ERROR], work[ERROR:PROVED]
-    if len(table) == leg_types.ENDS:
-        for i in range(6):
-            squared[i] = (values[i] / scale) ** 2
-    else:
-        leg_types.drive(table, values, squared)
+    table, squared, error = known[TABLE:], work[SQUARED:ERROR], work[ERROR:OFFSETS]
+    write_squared_lengths(table, values, scale, squared)
     r, p = motion.split(pose)
     p = vec3.scale(1.0 / scale, vec3.add(p, mat3.apply(r, centre)))
+    leg_types.settle_all_ends(table, r, p)
     if not curvature.write_curvature(table, r, p, squared, work):
         return False
-    leg = work[LEG:CURVATURE_WORK]
+    leg, terms, trusted = work[LEG:CURVATURE_WORK], work[OFFSETS:PROVED], 1e300
+    if len(table) > leg_rows.ENDS:
+        trusted = offsets.trusted_radius(table, r, p)
+        if not offsets.write_terms(table, r, p, leg[LENGTH:], bounds, trusted, terms):
+            return False
     uneven = curvature.not_orthonormal(r)
     position = vec3.dot(p, p) ** 0.5
-    beta, eta = curvature.inverse_error(work), 0.0
-    plain, extra, k3, k4 = 0.0, 0.0, 0.0, 0.0
+    beta = curvature.inverse_error(work)
+    eta, plain, extra, k3, k4, curved = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(6):
         length, measured, share = leg[LENGTH + i], leg[MEASURED + i], leg[COLUMN + i]
         inverse = leg[INVERSE + i]
         b, c = leg[PLATFORM + i], leg[CENTRE + i]
         delta, of_platform, travel = bounds[i], bounds[12 + i], bounds[18 + i]
         of_base, along = bounds[6 + i] + travel, bounds[6 + i] + of_platform
-        if travel > 0.0:  # a driven end moves along its way alone
-            way = mat3.apply_t(r, leg_types.way(table, i))
-            cosine = vec3.dot(vec3.load(work, DG + 6 * i + 3), way) * measured / length
-            along += abs(cosine) * travel + bounds[24 + i]
+        if travel > 0.0:
+            along += travel_along_leg(table, work, r, i, travel) + bounds[24 + i]
         of_joints, size, turn = of_base + of_platform, leg[BASE + i] + b + position, 1.0 + b * b
+        bent, further = 0.0, 0.0
+        if len(table) > leg_rows.ENDS:
+            bent, delta = terms[offsets.TERMS * i], delta + terms[offsets.TERMS * i + 2]
+            beta += share * inverse * terms[offsets.TERMS * i + 1]
+            further = offsets.of_joints(table, i)
         rounding = (length * inverse * (uneven * b + 6.0 * UNIT_ROUNDOFF * size)
                     + 4.0 * UNIT_ROUNDOFF * (length * length + measured * measured) * inverse)
         error[i] = (delta + 0.5 * delta * delta * inverse
@@ -80,15 +84,35 @@ def prove(known, values, pose, work):
         share *= inverse
         beta += share * (of_joints * turn ** 0.5 + (length + of_joints) * of_platform
                          + 2.0 * uneven * b * length + 12.0 * UNIT_ROUNDOFF * size * turn ** 0.5)
-        far_b, far_l = b + of_platform, length + of_joints
+        far_b, far_l = b + of_platform, length + of_joints + further
+        curved += share * bent
         plain += share * (1.0 + far_b * far_b + far_l * far_b)
         extra += share * (of_platform + of_platform * (c + of_base) + b * of_base)  # (14.5)
         k3 += share * far_b * (c + of_joints + SKEW)
         k4 += share * far_b
     turning, mixed, moving = curvature.squares(work)
-    k0 = min((turning + 2.0 * mixed + moving) ** 0.5, plain) + extra
-    r0 = 4.0 / (k0 + (k0 * k0 + 4.0 * k3) ** 0.5)
+    k0 = min((turning + 2.0 * mixed + moving) ** 0.5, plain) + extra + curved
+    r0 = min(4.0 / (k0 + (k0 * k0 + 4.0 * k3) ** 0.5), trusted)
     return conclude(eta, beta, k0 + 0.5 * (k3 + k4 * r0) * r0, r0, error, work)
+
+
+@inlined
+def write_squared_lengths(table, values, scale, squared):
+    """Write the squared lengths (6,) of the rods in units of rho, for drive coordinates."""
+    if len(table) == leg_rows.ENDS:
+        for i in range(6):
+            squared[i] = (values[i] / scale) ** 2
+    else:
+        leg_types.drive(table, values, squared)
+
+
+@inlined
+def travel_along_leg(table, work, r, i, travel):
+    """Return the part along a leg of its driven end's travel, which is along its way alone."""
+    leg = work[LEG:CURVATURE_WORK]
+    way = mat3.apply_t(r, leg_types.way(table, i))
+    cosine = vec3.dot(vec3.load(work, DG + 6 * i + 3), way) * leg[MEASURED + i] / leg[LENGTH + i]
+    return abs(cosine) * travel
 
 
 @kernel

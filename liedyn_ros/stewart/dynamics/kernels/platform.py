@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
@@ -55,15 +55,7 @@ def solve_platform(constants, table, series, matrix, buffer, task, pose, twist, 
         return REFUSED
     r, p = motion.split(pose)
     begin_platform(constants, table, series, r, p)
-    scale = 1.0
-    for c in range(6):
-        series[W + c, 0] = twist[c]
-    for k in range(len(a)):
-        scale /= max(k, 1)
-        for c in range(6):
-            series[W + c, k + 1] = scale / (k + 1.0) * a[k, c] if task == INVERSE else 0.0
-            series[FORCE + c, k] = scale * forces[k, c] if task == FORWARD else 0.0
-            series[EXTERNAL + c, k] = scale * external[k, c] if len(external) > 0 else 0.0
+    store_platform_series(series, task, twist, a, forces, external)
     scale = 1.0
     for k in range(len(a)):
         advance_platform(constants, table, series, k)
@@ -92,6 +84,20 @@ def solve_platform(constants, table, series, matrix, buffer, task, pose, twist, 
         write_length_rates(
             table, series, task == FORWARD and k + 1 == len(a), scale, k, length_rates)
     return DONE
+
+
+@inlined
+def store_platform_series(series, task, twist, a, forces, external):
+    """Write the Taylor coefficients of the given twist, accelerations, forces and wrenches."""
+    scale = 1.0
+    for c in range(6):
+        series[W + c, 0] = twist[c]
+    for k in range(len(a)):
+        scale /= max(k, 1)
+        for c in range(6):
+            series[W + c, k + 1] = scale / (k + 1.0) * a[k, c] if task == INVERSE else 0.0
+            series[FORCE + c, k] = scale * forces[k, c] if task == FORWARD else 0.0
+            series[EXTERNAL + c, k] = scale * external[k, c] if len(external) > 0 else 0.0
 
 
 @kernel

@@ -12,7 +12,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
-from liedyn_ros.stewart.platform.kernels import leg_types, legs
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
 RATES_WORK = 108  # numbers in a workspace: J, its inverse, and a J nearby
 RATES_DIFFERENCE = 1e-5  # of differences, rad and m
@@ -31,7 +31,7 @@ def twist_by_pose(joints, pose, twist, out, work):
     if not inverse_jacobian(joints, pose, work):
         return False
     r, p = split(pose)
-    if len(joints) > leg_types.ENDS:
+    if len(joints) > leg_rows.ENDS:
         rates_change(joints, r, p, twist, work[0:36], work[72:108])
         multiply_negative(inverse, work[0:36], out)
         return True

@@ -7,14 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """
-Leg types as plain legs: at a pose, each leg is a strut between two points (14.34 to 14.38).
+Leg types as plain legs: at a pose, each is a strut between two points (14.34 to 14.44).
 
-The platform's table begins with 36 numbers, the ends of the legs: six on the base, then six on the
-platform, in their frames. For plain struts these are the joints and the whole table. Else a row
-for each leg follows, and the ends move: `write_leg_ends` writes the ends at a pose, `drive` those
-at given drive coordinates. A rod from end to end has the length and rates of a plain leg (14.34),
-so results for plain legs hold for all. The ratio is u . A', the rod's unit vector times the motion
-of its end by the drive coordinate: 1 for struts, 0 at a dead centre.
+The table and its rows are described in `leg_rows`. For plain struts the ends are the joints and
+the whole table. Else they move: `write_leg_ends` writes the ends at a pose, `drive` those at given
+drive coordinates. A rod from end to end has the length and rates of a plain leg (14.34), so
+results for plain legs hold for all. Only a screw that turns with the platform adds to its rates
+(14.42). The ratio is u . A', the rod's unit vector times the motion of its end by the drive
+coordinate: 1 for struts, 0 at a dead centre.
 """
 
 import math
@@ -24,20 +24,10 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.stewart.platform.kernels import legs
-
-ENDS = 36  # numbers of the legs' ends: the whole table of plain struts
-
-STRUT, OFFSET, RAIL, CRANK = 0, 1, 2, 3
-
-# A row: kind, the joints' places, the unit of the coordinate in m (1 of angles), the table's unit
-# in m, two unit vectors. Then the offset on the base or the rod's length, the offset on the
-# platform or the crank's radius, and the side. The unit vectors are the axes of the offset
-# joints, the rail, or the crank at 0 and 90 degrees. The drive coordinate and the ratio (m per m
-# or rad) at the last pose end the row.
-KIND, BASE, PLATFORM, UNIT, SIZE, FIRST, SECOND, LENGTH, OTHER, SIDE, VALUE, RATIO = (
-    0, 1, 4, 7, 8, 9, 12, 15, 16, 17, 18, 19)
-ROW = 20
+from liedyn_ros.stewart.platform.kernels import leg_screws, legs, stages, wires
+from liedyn_ros.stewart.platform.kernels.leg_rows import (
+    BASE, CRANK, ENDS, FIRST, KIND, LENGTH, OFFSET, OTHER, PITCH, PLATFORM, RAIL, RATIO, ROW,
+    SECOND, SHIFT, SIDE, SIZE, STAGE, TARGET, UNIT, VALUE, WIRE)
 
 MAX_TURNS = 40  # of the iteration for offset joints, whose error falls by e e' / l^2 each
 SETTLED = 1e-32  # of the square of a leg's length, by which its ends move in the last
@@ -52,16 +42,29 @@ def write_leg_ends(table, r, p):
     for i in range(6):
         at = ENDS + ROW * i
         row = table[at:at + ROW]
-        if row[KIND] == OFFSET:
-            settle_axes(table, row, i, r, p)
-        elif row[KIND] == RAIL:
+        if row[KIND] == RAIL:
             reached &= place_carriage(table, row, i, r, p)
         elif row[KIND] == CRANK:
             reached &= turn_crank(table, row, i, r, p)
-        if row[KIND] == STRUT or row[KIND] == OFFSET:
+        elif row[KIND] >= STAGE:
+            reached &= stages.place_stage(table, row, i, r, p, False)
+        else:
+            reached &= settle_strut(table, row, i, r, p)
             leg = legs.leg_vector(table, i, r, p)
             row[VALUE], row[RATIO] = vec3.dot(leg, leg) ** 0.5, 1.0
     return reached
+
+
+@kernel
+def settle_strut(table, row, i, r, p):
+    """Write the ends that a pose gives a strut of any kind; return whether it has some."""
+    if row[KIND] == WIRE:
+        return wires.wind_wire(table, row, i, r, p)
+    if row[KIND] == OFFSET:
+        settle_axes(table, row, i, r, p)
+        if row[PITCH] != 0.0:
+            leg_screws.turn_screw(table, row, i, r, p)
+    return True
 
 
 @kernel
@@ -147,19 +150,25 @@ def drive(table, values, squared):
             put_pin(table, row, i, value)
         if row[KIND] == RAIL or row[KIND] == CRANK:
             squared[i] = row[LENGTH] * row[LENGTH] if abs(value) < np.inf else math.nan
+        elif row[KIND] >= STAGE:
+            row[TARGET] = value
+            squared[i] = stages.SPAN * stages.SPAN if abs(value) < np.inf else math.nan
         else:
             squared[i] = value * value if value > 0.0 else math.nan
 
 
 @kernel
-def settle_all_axes(table, r, p):
-    """Write the ends that a pose gives offset joints; others stay where drives put them."""
+def settle_all_ends(table, r, p):
+    """Write the ends that follow a pose at given values; others stay where drives put them."""
     if len(table) == ENDS:
         return
     for i in range(6):
         at = ENDS + ROW * i
-        if table[at + KIND] == OFFSET:
-            settle_axes(table, table[at:at + ROW], i, r, p)
+        row = table[at:at + ROW]
+        if row[KIND] >= STAGE:
+            stages.place_stage(table, row, i, r, p, True)
+        elif row[KIND] == OFFSET or row[KIND] == WIRE:
+            settle_strut(table, row, i, r, p)
 
 
 @kernel
@@ -189,6 +198,15 @@ def transmissions(table, pose, out):
 
 
 @kernel
+def held_transmissions(table, values, pose, out):
+    """Write the cosine of each leg (6,) where the drives hold their values, as `transmission`."""
+    r, p = split(pose)
+    drive(table, values, out)
+    for i in range(6):
+        out[i] = 1.0 if len(table) == ENDS else transmission(table, i, r, p)
+
+
+@kernel
 def transmission(table, i, r, p):
     """
     Return the cosine of the angle between the rod of a rail or a crank and its driven end's way.
@@ -197,7 +215,7 @@ def transmission(table, i, r, p):
     """
     at = ENDS + ROW * i
     row = table[at:at + ROW]
-    if row[KIND] == STRUT or row[KIND] == OFFSET:
+    if row[KIND] != RAIL and row[KIND] != CRANK:
         return 1.0
     leg = legs.leg_vector(table, i, r, p)
     return vec3.dot(leg, way(table, i)) / vec3.dot(leg, leg) ** 0.5
@@ -233,10 +251,27 @@ def ratio(table, i):
 
 
 @kernel
+def foot(table, i, r, p):
+    """Return where a leg begins on the base, beside the end of a rod as long as its reading."""
+    end = legs.base_joint(table, i)
+    if len(table) == ENDS or table[ENDS + ROW * i + SHIFT] == 0.0:
+        return end
+    leg = legs.leg_vector(table, i, r, p)
+    return vec3.axpy(table[ENDS + ROW * i + SHIFT] / vec3.dot(leg, leg) ** 0.5, leg, end)
+
+
+@kernel
+def rod_jacobian(table, r, p, trivialization, out):
+    """Write d(rod)/d(twist), 6 by 6, row by row, for the ends that were written."""
+    legs.length_jacobian(table, r, p, trivialization, out)
+    leg_screws.add_turns(table, r, p, trivialization, False, out)
+
+
+@kernel
 def value_jacobian(table, r, p, trivialization, out):
     """Write d(value)/d(twist), 6 by 6, row by row, at a pose: J V = ratio q' (14.34)."""
     write_leg_ends(table, r, p)
-    legs.length_jacobian(table, r, p, trivialization, out)
+    rod_jacobian(table, r, p, trivialization, out)
     for i in range(6):
         scale = 1.0 / ratio(table, i)
         for k in range(6):

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What is left of a platform's limits at a pose: travel, joint cones, clearance between legs.
+Margins of a pose to the platform's limits: travel, joint cones, clearance between legs.
 
 The limits are one flat array of 75 numbers: least and greatest value of each leg, twelve cones,
 least distance of each pair of axes. A cone is a unit vector and an angle; six are of the
@@ -22,7 +22,7 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.stewart.platform.kernels import leg_types, legs
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
 COUNT = 33  # of margins of one pose
 ANGLES, CLEARANCES = 6, 18  # where their margins begin
@@ -49,6 +49,30 @@ def margins(joints, limits, pose, out):
         out[ANGLES + i] = to_rim(limits, BASE_CONES + 4 * i, leg)
         out[ANGLES + 6 + i] = to_rim(
             limits, PLATFORM_CONES + 4 * i, vec3.neg(mat3.apply_t(r, leg)))
+    if legs_fill_rods(joints):
+        write_clearances(joints, limits, r, p, out)
+    else:
+        write_clearances_of_feet(joints, limits, r, p, out)
+    for k in range(COUNT):
+        if math.isnan(out[k]):
+            return math.nan
+        least = min(least, out[k])
+    return least
+
+
+@kernel
+def legs_fill_rods(joints):
+    """Return whether all legs begin where the rods of their readings do."""
+    filled = True
+    if len(joints) > leg_rows.ENDS:
+        for i in range(6):
+            filled &= joints[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.SHIFT] == 0.0
+    return filled
+
+
+@kernel
+def write_clearances(joints, limits, r, p, out):
+    """Write the clearances of legs from end to end."""
     k = CLEARANCES
     for i in range(6):
         for j in range(i + 1, 6):
@@ -57,11 +81,24 @@ def margins(joints, limits, pose, out):
                 legs.base_joint(joints, j), legs.leg_vector(joints, j, r, p))
             out[k] -= limits[DISTANCES + k - CLEARANCES]
             k += 1
-    for k in range(COUNT):
-        if math.isnan(out[k]):
-            return math.nan
-        least = min(least, out[k])
-    return least
+
+
+@kernel
+def write_clearances_of_feet(joints, limits, r, p, out):
+    """Write the same of legs that begin elsewhere than the rods of their readings."""
+    k = CLEARANCES
+    for i in range(6):
+        for j in range(i + 1, 6):
+            out[k] = distance(*leg_segment(joints, i, r, p), *leg_segment(joints, j, r, p))
+            out[k] -= limits[DISTANCES + k - CLEARANCES]
+            k += 1
+
+
+@kernel
+def leg_segment(joints, i, r, p):
+    """Return where a leg begins on the base, and the vector from there to its other end."""
+    foot = leg_types.foot(joints, i, r, p)
+    return foot, vec3.sub(vec3.add(mat3.apply(r, legs.platform_joint(joints, i)), p), foot)
 
 
 @kernel

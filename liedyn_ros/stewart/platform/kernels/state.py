@@ -16,7 +16,7 @@ det J: smooth through a singularity, where it changes sign.
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, motion, se3, vec3
-from liedyn_ros.stewart.platform.kernels import leg_types, legs, singular_value
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs, singular_value
 from liedyn_ros.stewart.platform.kernels.singular_value import SINGULAR_VALUE_WORK
 
 # Where the parts of a state begin: J, J^-1, null twist, leg errors it makes, value, slope.
@@ -30,11 +30,11 @@ def write_platform_state(joints, r, p, state, work):
     """Write the state (COUNT numbers) of a pose, joints and p in characteristic lengths."""
     jacobian = state[0:36]
     leg_types.write_leg_ends(joints, r, p)
-    legs.length_jacobian(joints, r, p, legs.BODY, jacobian)
+    leg_types.rod_jacobian(joints, r, p, legs.BODY, jacobian)
     null, left = state[NULL:LEFT], state[LEFT:VALUE]
     state[VALUE] = singular_value.signed_smallest(
         jacobian, state[INVERSE:NULL], null, left, work)
-    if len(joints) == leg_types.ENDS:
+    if len(joints) == leg_rows.ENDS:
         state[SLOPE] = 0.0
         for i in range(6):
             state[SLOPE] += left[i] * second_rate(joints, i, r, p, null)
@@ -50,7 +50,7 @@ def finish_moving_ends(joints, r, p, state, work):
         vec3.scale(SLOPE_DIFFERENCE, vec3.load(state, NULL + 3))))
     jacobian, spare = work[0:36], work[36 + SINGULAR_VALUE_WORK:STATE_WORK]
     leg_types.write_leg_ends(joints, moved_r, moved_p)
-    legs.length_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
+    leg_types.rod_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
     value = singular_value.signed_smallest(
         jacobian, spare[0:36], spare[36:42], spare[42:48], work[36:36 + SINGULAR_VALUE_WORK])
     state[SLOPE] = (value - state[VALUE]) / SLOPE_DIFFERENCE

@@ -18,7 +18,7 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
-from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_screws, legs
 
 BODY = legs.BODY  # T <- T exp(s)
 SPATIAL = legs.SPATIAL  # T <- exp(s) T
@@ -86,6 +86,8 @@ def chart_jacobian(chart, unknowns, joints, x, r, p, out):
         # frame, the chart takes its parts.
         f = vec3.scale(2.0, legs.leg_vector(joints, i, r, p))
         m = vec3.cross(mat3.apply(r, legs.platform_joint(joints, i)), f)
+        if len(joints) > leg_rows.ENDS:
+            m, f = leg_screws.with_turn(joints, i, r, p, m, f)
         vec3.store(out, n * i, f)
         if chart == ANGLES:
             store_angles_row(m, x, r, out, n * i + 3)

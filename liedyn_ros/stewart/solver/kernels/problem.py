@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What the solvers share: the equations, how a solve can end, and the parts of a workspace.
+The common parts of the solvers: equations, codes of the end of a solve, and workspace layout.
 
 The equations are those of six leg lengths, as lengths or as squared lengths. A chart with a
 quaternion adds that of its unit norm. The unknowns are those of the chart.
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.stewart.platform.kernels import leg_types, legs
+from liedyn_ros.stewart.platform.kernels import leg_screws, leg_types, legs
 from liedyn_ros.stewart.solver.kernels import charts
 
 CONVERGED = 0
@@ -71,7 +71,7 @@ def step_state(equations, x, step, factor, out):
 def length_residuals(equations, x, out):
     """Write the residuals of a state and return half their square norm (Stewart 18)."""
     r, p = charts.state_pose(equations.chart, x)
-    leg_types.settle_all_axes(equations.joints, r, p)
+    leg_types.settle_all_ends(equations.joints, r, p)
     legs.squared_residual(equations.joints, equations.squared, r, p, out)
     if equations.form == LENGTHS:
         legs.length_residual(equations.squared, out)
@@ -87,9 +87,10 @@ def length_residuals(equations, x, out):
 def residual_jacobian(equations, x, out):
     """Write the derivative of the residuals by the unknowns, row by row."""
     r, p = charts.state_pose(equations.chart, x)
-    leg_types.settle_all_axes(equations.joints, r, p)
+    leg_types.settle_all_ends(equations.joints, r, p)
     if equations.chart == charts.BODY or equations.chart == charts.SPATIAL:
         legs.squared_jacobian(equations.joints, r, p, equations.chart, out)
+        leg_screws.add_turns(equations.joints, r, p, equations.chart, True, out)
     else:
         charts.chart_jacobian(
             equations.chart, equations.unknowns, equations.joints, x, r, p, out)

@@ -12,7 +12,7 @@ import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import motion, so3
-from liedyn_ros.stewart.platform.kernels import leg_types, legs
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels import charts, problem
 from liedyn_ros.stewart.solver.kernels.gauss_newton import gauss_newton
@@ -99,7 +99,7 @@ def solve_poses(
 def load_problem(joints, lengths, guess, scale, chart, x, squared):
     """Write the scaled state, driven ends and squared lengths; return whether all can be used."""
     usable = True
-    if len(joints) == leg_types.ENDS:
+    if len(joints) == leg_rows.ENDS:
         for i in range(6):
             squared[i] = (lengths[i] / scale) ** 2
             usable &= 0.0 < lengths[i] and squared[i] < np.inf
@@ -124,7 +124,7 @@ def load_problem(joints, lengths, guess, scale, chart, x, squared):
 def length_error(joints, squared, r, p, work):
     """Return the largest length error of a pose, and the least transmission of a drive."""
     error = problem.solver_views(work, charts.SIX)[3]
-    leg_types.settle_all_axes(joints, r, p)
+    leg_types.settle_all_ends(joints, r, p)
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5

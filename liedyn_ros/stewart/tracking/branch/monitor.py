@@ -83,11 +83,6 @@ class BranchMonitor:
         kernels.confirm_branch(self._buffer, state.determinant_sign)
 
     @property
-    def expected_sign(self) -> int:
-        """Return the sign of the determinant on the branch that the motion leads to, 1 or -1."""
-        return 1 if self._numbers[kernels.VALUE] > 0.0 else -1
-
-    @property
     def reported_sign(self) -> int:
         """
         Return the expected sign as reported, 0 before the first pose.

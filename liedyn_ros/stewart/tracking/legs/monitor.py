@@ -25,15 +25,19 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.tracking.legs.faults import faults_of, LegFaults
 from liedyn_ros.stewart.tracking.legs.kernels import fault_tables as tables
-from liedyn_ros.stewart.tracking.legs.kernels import leg_faults, leg_monitor, motion_bank
+from liedyn_ros.stewart.tracking.legs.kernels import (
+    held_readings, leg_faults, leg_monitor, motion_bank)
 from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
 from liedyn_ros.stewart.tracking.legs.motion import LegMotion
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseEstimator, NoiseReport
 
+MIN_REPEATS = 1.05  # mean number of equal readings, from which on a bus is slower than the topic
+IRREGULAR = 2.0  # ratio of the longest to the mean time of a reading, above which it is no bus
+
 
 class LegFindings(NamedTuple):
     """
-    What one sample of readings shows.
+    The findings in one sample of readings.
 
     faults: of the legs. plausible: (6,), m or rad, the readings, with those of outliers replaced
     by their predictions. motion: of the legs; None for the first sample.
@@ -50,7 +54,7 @@ class LegMonitor:
 
     A reading is an outlier if its error exceeds noise that occurs once an hour plus the effect of
     the leg's greatest acceleration. Stepped and frozen legs are remembered: a stepped one until it
-    steps back or `reset`, a frozen one until its reading changes. Many outliers show that the
+    steps back or `reset`, a frozen one until its reading has moved. Many outliers show that the
     noise or the acceleration is not the given one. Then the parameter is named; no outlier is
     reported or replaced, and no leg counts as stepped.
     """
@@ -82,10 +86,11 @@ class LegMonitor:
             tables.FAULTS.array(faults, name)
             for name in ('history', 'legs', 'numbers', 'tally', 'settings'))
         self._now = motion_bank.FILTER.array(motion, 'now')
+        self._mixture = motion_bank.FILTER.array(motion, 'mixture')
         # The amplitude of a strut's motion is below its reading. The reading of a rail or a crank
         # may be 0, so the size of the platform stands for its amplitude.
         self._legs[:, tables.AMPLITUDE] = (
-            geometry.characteristic_length / self._unit if geometry.driven else 0.0)
+            geometry.characteristic_length / self._unit if geometry.signed else 0.0)
         self._settings[tables.FROZEN_TIME] = frozen_time
         self._settings[tables.LEARNS] = not resolution
         self._examine = partial(leg_monitor.examine_readings, buffer)
@@ -105,15 +110,27 @@ class LegMonitor:
         if self._first_ns is None:
             self._first_ns = stamp_ns
         noise, jitter = self._unit * self.noise.total, self.noise.jitter
-        plausible, moved = np.empty(6), np.empty(motion_bank.MOVED)
+        plausible, moved = np.empty(6), np.empty(motion_bank.MOTION_SIZE)
         findings, period = self._examine(
             1e-9 * (stamp_ns - self._first_ns), stamp_ns, readings, noise, jitter, plausible,
             moved)
         if findings:
             self._learn(findings)
         motion = LegMotion(noise, jitter, period, int(self._now[motion_bank.COUNT]),
-                           self._scales, moved) if period else None
+                           self._scales, moved, self.noise.caution,
+                           self._unit * self.noise.excess) if period else None
         return LegFindings(faults_of(findings), plausible, motion)
+
+    def uncertainty(self) -> tuple[float, float, float, float]:
+        """
+        Return what the lengths leave open, for RateMonitor.
+
+        Variance of the rates (m^2/s^2), noise of a length (m), spread of the stamps (s) and bound
+        of the acceleration (m/s^2), at the drives' ends.
+        """
+        noise = self.noise
+        return (float(self._mixture[motion_bank.RATES + 1]), self._unit * noise.likely,
+                noise.spread, self._unit * noise.acceleration)
 
     def restart_prediction(self) -> None:
         """Predict nothing from the readings so far, since the last ones had no pose."""
@@ -121,13 +138,24 @@ class LegMonitor:
 
     def report(self) -> NoiseReport:
         """Return the estimates of noise, and advice on wrong parameters."""
-        report = self.noise.report()
+        report = self.noise.report()._replace(repeats=self._repeats())
         if self._tally[tables.WRONG] and not report.advice:
             share = 100.0 * self._tally[tables.OUTLIERS]
             advice = (f'{share:.0f} % of the samples are outliers: leg_noise or '
                       'leg_acceleration is too small, or a sensor is faulty')
             return report._replace(advice=(advice,))
         return report
+
+    def _repeats(self) -> tuple[float, ...]:
+        """Return for how many samples each leg keeps its reading: 1 for a fresh one each."""
+        period = self.noise.period
+        if not period:
+            return (1.0,) * 6
+        intervals, holds = self._legs[:, tables.INTERVAL], self._legs[:, tables.HOLD]
+        regular = (self._legs[:, tables.HOLDS] > held_readings.KNOWN) & (holds > 0.0) & (
+            holds < IRREGULAR * intervals + 1.5 * period) & (intervals > MIN_REPEATS * period)
+        return tuple(float(interval / period) if repeats else 1.0
+                     for interval, repeats in zip(intervals, regular))
 
     def _learn(self, findings: int) -> None:
         """Update estimates and thresholds where the findings of a sample require it."""
@@ -145,6 +173,7 @@ class LegMonitor:
         settings[tables.REPETITIONS] = noise.repetitions
         settings[tables.LEAST:tables.UNDERSTATED] = noise.threshold
         settings[tables.UNDERSTATED] = noise.understated
+        settings[tables.CONFIRMED] = noise.confirmed
 
 
 def _empty_buffer(geometry: StewartGeometry) -> Array:
@@ -153,13 +182,14 @@ def _empty_buffer(geometry: StewartGeometry) -> Array:
     scales = geometry.drive_scales
     return leg_monitor.LEG_MONITOR.pack(
         faults=tables.FAULTS.pack(
-            history=np.zeros((tables.HISTORY_SAMPLES, 7)), legs=np.zeros((6, tables.LEG)),
+            history=np.zeros((6, tables.HISTORY_SAMPLES, 2)), legs=np.zeros((6, tables.LEG)),
             since=np.zeros((2, 6, 6)), numbers=np.zeros(tables.NUMBERS),
             tally=np.zeros(tables.TALLY), settings=np.zeros(tables.SETTINGS)),
         noise=noises.NOISE.pack(
-            window=np.zeros((noises.WINDOW_SAMPLES, 7)), squares=np.zeros((noises.ORDERS, 6)),
+            stamps=np.zeros(noises.WINDOW_SAMPLES),
+            window=np.zeros((6, noises.WINDOW_SAMPLES, 2)), squares=np.zeros((noises.ORDERS, 6)),
             legs=np.zeros((6, noises.LEG)), numbers=np.zeros(noises.NUMBERS),
-            work=np.zeros(noises.NOISE_WORK)),
+            weights=np.zeros((noises.ORDERS, noises.WINDOW_SAMPLES)), work=np.zeros(noises.WORK)),
         motion=motion_bank.FILTER.pack(
             bank=np.zeros((motion_bank.SPECTRA, motion_bank.ROW)), scales=scales,
             ends=np.zeros(6), mixture=np.zeros(motion_bank.MIXTURE),

@@ -22,7 +22,9 @@ class LegMotion(NamedTuple):
 
     noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
     period: s, before the sample. samples: so far. scales: (6,), m at the end of each drive for one
-    unit of its reading. moved: rates and bank, as motion_bank.filter_motion writes them.
+    unit of its reading. moved: rates and bank, as motion_bank.filter_motion writes them. caution:
+    ratio of the noise in covariances to `noise`, 1 once that is known. excess: m, what jitter adds
+    to that of a pose.
     """
 
     noise: float
@@ -31,6 +33,8 @@ class LegMotion(NamedTuple):
     samples: int
     scales: Array
     moved: Array
+    caution: float = 1.0
+    excess: float = 0.0
 
     @property
     def rates(self) -> Array:
@@ -47,6 +51,7 @@ class LegMotion(NamedTuple):
         mixture = np.empty(kernels.MIXTURE)
         kernels.mix_members(self.bank, self.period, self.samples, seconds,
                             np.empty(kernels.ROW + kernels.SPECTRA), mixture)
+        mixture[12:] *= max(self.caution, 1.0) ** 2  # they were filtered with `noise`
         return LegEstimate(mixture[:6] / self.scales, mixture[6:12] / self.scales, self.scales,
                            *mixture[12:].tolist())
 

@@ -8,6 +8,7 @@
 
 """Noise, steps, acceleration and stamp jitter of the legs' readings (section 14.3)."""
 
+from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
@@ -18,14 +19,18 @@ from liedyn_ros.stewart.tracking.legs.kernels import noise as kernels
 
 ASSUMED_NOISE = 1e-5  # m, where none is given and none is measured yet
 ASSUMED_ACCELERATION = 25.0  # m/s^2, least bound of a leg where none is given
-CAUTION = 3.0  # times the measured noise, until ENOUGH samples are measured
+CAUTION = 3.0  # times the measured noise, in the threshold of the first samples
+CAUTIOUS = 900.0  # samples, over which that falls to the noise
 EARLY_NOISE = 2e-4  # m, least noise of a threshold until then
 ENOUGH = 200.0  # samples
 QUANTIZATION_DEVIATION = 12.0 ** -0.5  # deviation of a rounding error, in steps
 WRONG_BY = 1.1  # ratio of measured to given noise, besides the error of the former
+SAME_BUS = 1.2  # ratio of the greatest to the least number of repetitions on one bus
 TOO_LARGE = 1.7  # ratio of given to measured noise: 2 is surely too large
 EARLY_FACTOR = 7.0  # deviations of a threshold, until the period is known
 ALARMS = 1.0 / 3600.0  # 1/s, false alarms of each leg
+GIVEN, MEASURED, BOUND = 'leg_noise', 'measured noise', 'an upper bound of the noise'
+FIRST, ASSUMED = 'noise of few samples', f'assumed noise, {EARLY_NOISE:g} m'
 MIN_SEEN = 1e-9  # m, least noise that is not rounding
 # Max. consecutive identical readings by noise-to-resolution ratio (14.22)
 REPETITIONS = ((1.0, 3.0), (0.5, 6.0), (0.3, 25.0), (0.2, 201.0))
@@ -39,7 +44,9 @@ class NoiseReport(NamedTuple):
     resolution: m, the smallest step of a reading, 0 where it has none. acceleration: m/s^2, the
     greatest of a leg lately. jitter: s, standard deviation of the stamps from the times of the
     readings, as the motion shows it. period: s between samples. advice: the parameters that are
-    wrong, with the values to set; empty where none is.
+    wrong, with the values to set; empty where none is. source: of the noise in covariances.
+    repeats: (6,), samples for which a leg keeps its reading, as a bus slower than the topic makes
+    it; 1 where each is a fresh one.
     """
 
     noise: float
@@ -49,6 +56,23 @@ class NoiseReport(NamedTuple):
     jitter: float
     period: float
     advice: tuple[str, ...]
+    source: str
+    repeats: tuple[float, ...] = (1.0,) * 6
+
+    def repetition(self, names: Sequence[str]) -> str:
+        """Return which legs' readings repeat, and the rate of their bus, or nothing."""
+        slow = {leg: repeats for leg, repeats in zip(names, self.repeats) if repeats > 1.0}
+        least, most = min(slow.values(), default=0.0), max(slow.values(), default=0.0)
+        if not slow:
+            return ''
+        if most > SAME_BUS * least:
+            each = ', '.join(f'{leg} {repeats:.3g} times ({1.0 / (self.period * repeats):.3g} Hz)'
+                             for leg, repeats in slow.items())
+            return f'readings repeat, {each}: the buses are slower than the topic'
+        which = 'readings' if len(slow) == len(names) else f'readings of {", ".join(slow)}'
+        mean = sum(slow.values()) / len(slow)
+        return (f'{which} repeat {mean:.3g} times ({1.0 / (self.period * mean):.3g} Hz): '
+                'the bus is slower than the topic')
 
 
 class NoiseEstimator:
@@ -56,18 +80,28 @@ class NoiseEstimator:
 
     # All of these change slowly, and are updated when a kernel reports that it is due.
     # identified: whether the estimate is more than an upper bound. known: whether the noise is
-    # given and not refuted, or well estimated. deviation: m, of a length; total: m, with its
-    # rounding. jitter: s, standard deviation of the stamps, as far as the motion shows it.
-    # understated: whether the given noise is below the measured one (14.20). acceleration: m/s^2,
+    # given and not refuted, or well estimated. confirmed: whether the readings confirm it, so that
+    # outliers may be replaced. deviation: m, of a length; total: m, with its rounding; likely: m,
+    # most that is likely. jitter: s, standard deviation of the stamps, as far as the motion shows
+    # it; spread: s, as the stamps themselves show it.
+    # understated: whether the given noise is below the measured one (14.20), and the jitter of the
+    # stamps does not explain it. caution: ratio of the noise in a covariance to `total`.
+    # excess: m, added to it for a pose by jitter. source: of that noise. acceleration: m/s^2,
     # bound for a leg. factor: deviations of a threshold that noise exceeds once in 1 / ALARMS s
     # (14.18). repetitions: how often all six readings may repeat before they are stale.
     # threshold: least, share and step of kernels.noise.write_thresholds.
     identified: bool
     known: bool
+    confirmed: bool
     deviation: float
     total: float
+    likely: float
     jitter: float
+    spread: float
     understated: bool
+    caution: float
+    excess: float
+    source: str
     acceleration: float
     factor: float
     repetitions: float
@@ -85,8 +119,8 @@ class NoiseEstimator:
         self._metres, self._unit = unit
         self._given, self._given_acceleration = noise, acceleration
         self._resolution = resolution
-        self._estimates = [
-            kernels.NOISE.array(buffer, name) for name in ('window', 'squares', 'legs', 'numbers')]
+        names = ('stamps', 'window', 'squares', 'legs', 'numbers')
+        self._estimates = [kernels.NOISE.array(buffer, name) for name in names]
         self._numbers = self._estimates[-1]
         self.reset()
 
@@ -104,6 +138,11 @@ class NoiseEstimator:
         self.settle()
         self._numbers[kernels.SINCE] = 1.0  # the present sample
 
+    @property
+    def period(self) -> float:
+        """Return the time (s) between samples, 0 while it is not known."""
+        return self._period
+
     def _allowed_repetitions(self) -> float:
         if not self.identified or self._metres * self._sigma < MIN_SEEN:
             return math.inf
@@ -114,10 +153,10 @@ class NoiseEstimator:
         """Return the estimates, and advice on wrong parameters."""
         if not self._taken:
             nan = math.nan
-            return NoiseReport(nan, False, nan, nan, nan, nan, ())
+            return NoiseReport(nan, False, nan, nan, nan, nan, (), self.source)
         return NoiseReport(
             self._sigma, self.identified, self._step(), self._measured_acceleration,
-            self.jitter, self._period, tuple(self._advice()))
+            self.jitter, self._period, tuple(self._advice()), self.source)
 
     def _advice(self) -> list[str]:
         advice = []
@@ -149,6 +188,7 @@ class NoiseEstimator:
             self._given_acceleration or
             max(ASSUMED_ACCELERATION / self._metres, 2.0 * self._measured_acceleration),
             self._learnt)
+        self.spread = numbers[kernels.SPREAD] ** 0.5
         self._numbers[kernels.SINCE], enough = 0.0, self._taken >= ENOUGH
         self.identified = enough and numbers[kernels.IDENTIFIED] > 0.0
         self.repetitions = self._allowed_repetitions()
@@ -162,14 +202,39 @@ class NoiseEstimator:
         if self._given:
             self.known = not self.understated
             self.deviation = max(self._given, self._sigma) if self.understated else self._given
-            self.total = self.deviation
-            self.threshold = self._given, float(self.understated), self._resolution
+            self.total = self.likely = self.deviation
+            # What jitter leaves across the rates is above the given noise: an upper bound.
+            above = self.identified and self._sigma > WRONG_BY * self.total
+            self.caution, self.excess = 1.0, self._sigma if above else 0.0
+            self.source = MEASURED if self.understated else BOUND if above else GIVEN
+            self.confirmed = self.known and enough
+            measured = self.understated or (
+                self._taken >= kernels.LIMIT_SAMPLES and self._numbers[kernels.IDENTIFIED] > 0.0)
+            caution = 1.0 if self._taken >= kernels.LIMIT_SAMPLES else CAUTION
+            self.threshold = caution * self._given, float(measured), self._resolution
             return
-        self.known = self.identified
+        self.known = self.confirmed = self.identified
         self.deviation = self._sigma if enough else max(self._sigma, ASSUMED_NOISE / self._metres)
         self.total = math.hypot(self.deviation, self._step() * QUANTIZATION_DEVIATION)
-        self.threshold = (0.0, 1.0, self._resolution) if enough else (
-            EARLY_NOISE / self._metres, CAUTION, self._resolution)
+        self._settle_caution(enough)
+        self.excess = 0.0
+        self.likely = self.total if enough else max(
+            CAUTION * self.total, EARLY_NOISE / self._metres)
+        share = min(max(CAUTIOUS / max(self._taken, 1.0), 1.0), CAUTION)
+        self.threshold = (
+            0.0 if enough else EARLY_NOISE / self._metres, share, self._resolution)
+
+    def _settle_caution(self, enough: bool) -> None:
+        """Choose how much greater than the estimate the noise may be."""
+        if enough:
+            self.caution, self.source = 1.0, MEASURED if self.identified else BOUND
+        elif self._taken:
+            self.caution = (1.0 + 3.0 * (1.25 / self._taken) ** 0.5) * math.hypot(
+                self._sigma, self._step() * QUANTIZATION_DEVIATION) / self.total
+            self.source = FIRST
+        else:
+            self.caution = EARLY_NOISE / (self._metres * self.total)
+            self.source = ASSUMED
 
     def _judge_period(self) -> bool:
         """Fit the factor to the period (14.18); return whether the given noise is too small."""
@@ -181,5 +246,6 @@ class NoiseEstimator:
             return False
         error = 4.0 * (1.25 / min(self._taken, kernels.averaged_samples(self._period))) ** 0.5
         wrong = WRONG_BY * (1.0 + error)  # (14.20)
-        return self._sigma > wrong * self._given and (
-            self._sigma > wrong * math.hypot(self._given, 0.5 * self._step()))
+        by_stamps = self.spread * float(self._numbers[kernels.SPEED]) ** 0.5
+        held = float(self._numbers[kernels.TIMED]) ** 0.5
+        return self._sigma > wrong * math.hypot(self._given, by_stamps, held, 0.5 * self._step())

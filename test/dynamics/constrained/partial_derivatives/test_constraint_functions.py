@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.constrained import (
     taylor_series)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import FunctionRows
-from liedyn_ros.dynamics.constrained.partial_derivatives.kinematics import kinematic_gaps
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import kinematic_gaps
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.model import ModelBuilder
 

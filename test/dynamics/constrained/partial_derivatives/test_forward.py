@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.linearization.trees import linearize
 @pytest.mark.parametrize('name', ALL)
 def test_along_the_motion_they_make_the_time_derivatives(name: str) -> None:
     dynamics, q, v, tau, w, _ = state(ALL[name])
-    got = dynamics.forward.partial_derivatives(q, v, tau[0], w)
+    got = dynamics.forward.partial_derivatives(q, v, tau[0], external=w)
     wanted = dynamics.forward(q, v, tau, external=np.stack([w, np.zeros_like(w)]))
     assert_same(got.a, wanted.a[0], 1e-11)
     assert_same(got.by_q @ v + got.by_v @ got.a + got.by_tau @ tau[1], wanted.a[1], 1e-9)
@@ -64,7 +64,7 @@ def test_hybrid_along_the_motion(name: str, share: float) -> None:
     motion = dynamics.forward(q, v, rng.normal(size=(2, n)))
     known = rng.random(n) < share
     got = dynamics.hybrid.partial_derivatives(
-        q, v, known, motion.a[0], motion.tau[0], w)
+        q, v, known, motion.a[0], motion.tau[0], external=w)
     wanted = dynamics.hybrid(q, v, known, motion.a, motion.tau,
                              external=np.stack([w, np.zeros_like(w)]))
     given = np.where(known, motion.a[1], motion.tau[1])
@@ -84,7 +84,7 @@ def test_forward_undoes_inverse(name: str) -> None:
         dynamics.model.nv, dtype=bool)
     back = dynamics.inverse.partial_derivatives(
         q, v, a[0], actuated=everything, external=w)
-    ahead = dynamics.forward.partial_derivatives(q, v, back.tau, w)
+    ahead = dynamics.forward.partial_derivatives(q, v, back.tau, external=w)
     assert_same(ahead.a, a[0], 1e-9)
     forces = back.by_q @ v + back.by_v @ a[0]
     for rate in (ahead.by_q @ v + ahead.by_v @ a[0] + ahead.by_tau @ tau[1], a[1]):

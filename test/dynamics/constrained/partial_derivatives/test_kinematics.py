@@ -86,12 +86,12 @@ def test_placements_frames_and_sizes_beside_complex_steps(name: str) -> None:
         return np.concatenate(there.hybrid(v, which, np.where(which, a, tau[0]), w))
 
     wanted = np.split(along(lambda s: hybrid(s, np.zeros(n, dtype=bool))), [n, 2 * n])
-    got = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], w)
+    got = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], external=w)
     assert_same(direction.product(got.a), wanted[0])
     assert_same(direction.product(got.multipliers), wanted[2])
     wanted = np.split(along(lambda s: hybrid(s, known)), [n, 2 * n])
     for by, change in zip(dynamics.hybrid.partial_derivatives.by_kinematics(
-            q, v, known, a, tau[0], w), wanted):
+            q, v, known, a, tau[0], external=w), wanted):
         assert_same(direction.product(by), change)
     order = qr(dynamics.jacobian(q), mode='r', pivoting=True)[1]
     for passive, redundancy in ((1, LEAST_TORQUE), (2, LEAST_FORCE)):
@@ -121,7 +121,8 @@ def test_forces_and_gaps_beside_a_second_algorithm(name: str) -> None:
     there = ParameterRows(dynamics, q, v, found.a)
     needs = there.needs(found.multipliers, w)
     for known in (np.zeros(n, dtype=bool), rng.random(n) < 0.3):
-        by = dynamics.hybrid.partial_derivatives.by_kinematics(q, v, known, found.a, tau[0], w)
+        by = dynamics.hybrid.partial_derivatives.by_kinematics(
+            q, v, known, found.a, tau[0], external=w)
         a, forces, multipliers = map(there.columns, by)
         assert_same(mass @ a - rows.T @ multipliers - forces, -needs)
     gaps = kinematic_gaps(dynamics, q, v)
@@ -133,7 +134,7 @@ def test_forces_and_gaps_beside_a_second_algorithm(name: str) -> None:
 def test_accelerations_beside_a_second_algorithm(name: str) -> None:
     """Independent constraints on accelerations hold for each parameter (13.20)."""
     dynamics, q, v, tau, w, _ = state(EVERY[name])
-    by = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], w)
+    by = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], external=w)
     there = ParameterRows(dynamics, q, v, dynamics.forward(q, v, tau[0], external=w).a)
     assert_same(dynamics.jacobian(q) @ there.columns(by.a), -there.acceleration_changes())
 
@@ -227,15 +228,15 @@ def test_redundant_multipliers_follow_the_call(name: str) -> None:
     still = np.zeros(n)
     ahead, mixed, back = (each.partial_derivatives for each in (
         dynamics.forward, dynamics.hybrid, dynamics.inverse))
-    by = ahead.by_kinematics(q, v, tau, w)
-    product = ahead.product(q, v, tau, dq, dv, still, w)
+    by = ahead.by_kinematics(q, v, tau, external=w)
+    product = ahead.product(q, v, tau, dq, dv, still, external=w)
     assert_same(product.a + kinematic(by.a, change), da, 1e-7, 1.0)
     assert_same(product.multipliers + kinematic(by.multipliers, change), wanted[0], 1e-7, 1.0)
-    both = ahead.product(q, v, tau, dq, dv, still, w, parameters=change)
+    both = ahead.product(q, v, tau, dq, dv, still, external=w, parameters=change)
     assert_same(both.multipliers, wanted[0], 1e-7, 1.0)
     given = np.where(known, da, 0.0)
-    by = mixed.by_kinematics(q, v, known, a, tau, w)
-    product = mixed.product(q, v, known, a, tau, dq, dv, given, w)
+    by = mixed.by_kinematics(q, v, known, a, tau, external=w)
+    product = mixed.product(q, v, known, a, tau, dq, dv, given, external=w)
     assert_same(product.tau + kinematic(by.tau, change), wanted[1], 1e-7, 1.0)
     assert_same(product.multipliers + kinematic(by.multipliers, change), wanted[2], 1e-7, 1.0)
     for options, force, reaction in zip(inverse, wanted[3::2], wanted[4::2]):
@@ -251,7 +252,7 @@ def test_redundant_multipliers_follow_the_call(name: str) -> None:
 def test_axes_and_pitches_beside_models_that_differ(name: str) -> None:
     dynamics, q, v, tau, w, rng = state(EVERY[name])
     model = dynamics.model
-    got = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], w).a
+    got = dynamics.forward.partial_derivatives.by_kinematics(q, v, tau[0], external=w).a
 
     def changed(joint, **options):
         other = ConstrainedDynamics(replace(

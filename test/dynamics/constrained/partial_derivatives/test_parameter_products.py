@@ -64,19 +64,20 @@ def test_forward(name: str) -> None:
     n, m, change = dynamics.model.nv, dynamics.m, random_change(dynamics.model, rng)
     x, y, u, weights = rng.normal(size=(4, n))
     z, given = rng.normal(size=m), (q, v, tau[0])
-    full, geometry = (dynamics.forward.partial_derivatives(*given, w),
-                      dynamics.forward.partial_derivatives.by_kinematics(*given, w))
+    full, geometry = (dynamics.forward.partial_derivatives(*given, external=w),
+                      dynamics.forward.partial_derivatives.by_kinematics(*given, external=w))
     by_a, by_multipliers = full.by_parameters(needed(dynamics, q, v, full.a, w, change))
-    plain = dynamics.forward.partial_derivatives.product(*given, x, y, u, w)
+    plain = dynamics.forward.partial_derivatives.product(*given, x, y, u, external=w)
     a = plain.a + by_a + kinematic(geometry.a, change)
     multipliers = plain.multipliers + by_multipliers + kinematic(geometry.multipliers, change)
-    product = dynamics.forward.partial_derivatives.product(*given, x, y, u, w, parameters=change)
+    product = dynamics.forward.partial_derivatives.product(
+        *given, x, y, u, external=w, parameters=change)
     assert_same(product.a, a)
     assert_same(product.multipliers, multipliers)
     assert_same(product.tau, u)
     slope = Parameters(dynamics.model, np.ones(len(change.vector)))  # what is there is lost
     gradient = dynamics.forward.partial_derivatives.gradient(
-        *given, weights, w, z=z, parameters=slope)
+        *given, weights, external=w, z=z, parameters=slope)
     assert_weighted(gradient.by_q @ x + gradient.by_v @ y + gradient.by_tau @ u
                     + slope.vector @ change.vector, weights, a, z, multipliers)
 
@@ -116,18 +117,19 @@ def test_hybrid(name: str) -> None:
     known[np.argsort(np.linalg.norm(dynamics.jacobian(q), axis=0))[:(n - m) // 2]] = True
     x, y, u, weights = rng.normal(size=(4, n))
     z, motion = rng.normal(size=m), (q, v, known, a, tau[0])
-    full, geometry = (dynamics.hybrid.partial_derivatives(*motion, w),
-                      dynamics.hybrid.partial_derivatives.by_kinematics(*motion, w))
+    full, geometry = (dynamics.hybrid.partial_derivatives(*motion, external=w),
+                      dynamics.hybrid.partial_derivatives.by_kinematics(*motion, external=w))
     more = full.by_parameters(needed(dynamics, q, v, a, w, change))
-    plain = dynamics.hybrid.partial_derivatives.product(*motion, x, y, u, w)
+    plain = dynamics.hybrid.partial_derivatives.product(*motion, x, y, u, external=w)
     wanted = [one + other + kinematic(part, change)
               for one, other, part in zip(plain, more, geometry)]
-    product = dynamics.hybrid.partial_derivatives.product(*motion, x, y, u, w, parameters=change)
+    product = dynamics.hybrid.partial_derivatives.product(
+        *motion, x, y, u, external=w, parameters=change)
     for ours, theirs in zip(product, wanted):
         assert_same(ours, theirs)
     slope = Parameters(dynamics.model)
     gradient = dynamics.hybrid.partial_derivatives.gradient(
-        *motion, weights, w, z=z, parameters=slope)
+        *motion, weights, external=w, z=z, parameters=slope)
     assert_weighted(sum(by @ e for by, e in zip(gradient, (x, y, u)))
                     + slope.vector @ change.vector,
                     weights, np.where(known, wanted[1], wanted[0]), z, wanted[2])
@@ -151,7 +153,7 @@ def test_beside_complex_steps(name: str) -> None:
                                            w + s * change.external, s * x))
 
     product = dynamics.forward.partial_derivatives.product(
-        q, v, tau[0], x, y, u, w, parameters=change)
+        q, v, tau[0], x, y, u, external=w, parameters=change)
     assert_same(np.concatenate(product), along(moved))
 
 
@@ -163,14 +165,15 @@ def test_redundant_constraints(name: str) -> None:
     for part in ('gravity', 'external', 'inertia', 'damping', 'friction', 'rotor_inertia'):
         getattr(change, part)[:] = rng.normal(size=getattr(change, part).shape)
     rest, y, z = np.zeros(model.nv), rng.normal(size=model.nv), rng.normal(size=dynamics.m)
-    full = dynamics.forward.partial_derivatives(q, v, tau[0], w)
+    full = dynamics.forward.partial_derivatives(q, v, tau[0], external=w)
     a, multipliers = full.by_parameters(needed(dynamics, q, v, full.a, w, change))
     product = dynamics.forward.partial_derivatives.product(
-        q, v, tau[0], rest, rest, rest, w, parameters=change)
+        q, v, tau[0], rest, rest, rest, external=w, parameters=change)
     assert_same(product.a, a)
     assert_same(product.multipliers, multipliers)
     slope = Parameters(model)
-    dynamics.forward.partial_derivatives.gradient(q, v, tau[0], y, w, z=z, parameters=slope)
+    dynamics.forward.partial_derivatives.gradient(
+        q, v, tau[0], y, external=w, z=z, parameters=slope)
     assert_weighted(slope.vector @ change.vector, y, a, z, multipliers)
 
 

@@ -61,14 +61,15 @@ def test_forward_beside_complex_steps(name: str) -> None:
     found = dynamics.forward(q, v, tau[0], external=w)
     assert_same(moved(0.0).real, np.concatenate([found.a, found.tau, found.multipliers]))
     a, _, multipliers = np.split(along(moved), [n, 2 * n])
-    product = dynamics.forward.partial_derivatives.product(q, v, tau[0], x, y, u, w)
+    product = dynamics.forward.partial_derivatives.product(q, v, tau[0], x, y, u, external=w)
     assert_same(product.a, a)
     assert_same(product.tau, u)
     assert_same(product.multipliers, multipliers)
-    full = dynamics.forward.partial_derivatives(q, v, tau[0], w)
+    full = dynamics.forward.partial_derivatives(q, v, tau[0], external=w)
     assert_same(directional(full[2:5], x, y, u), a)
     assert_same(directional(full[5:], x, y, u), multipliers)
-    gradient = dynamics.forward.partial_derivatives.gradient(q, v, tau[0], weights, w, z=z)
+    gradient = dynamics.forward.partial_derivatives.gradient(
+        q, v, tau[0], weights, external=w, z=z)
     assert_gradient(gradient, (x, y, u), *weighted_sum(weights, a, z, multipliers))
 
 
@@ -124,12 +125,12 @@ def test_hybrid_beside_complex_steps(name: str) -> None:
 
     changes = np.split(along(moved), [n, 2 * n])
     state_of = q, v, known, a, tau[0]
-    product = dynamics.hybrid.partial_derivatives.product(*state_of, x, y, u, w)
-    full = dynamics.hybrid.partial_derivatives(*state_of, w)
+    product = dynamics.hybrid.partial_derivatives.product(*state_of, x, y, u, external=w)
+    full = dynamics.hybrid.partial_derivatives(*state_of, external=w)
     for k, wanted in enumerate(changes):
         assert_same(product[k], wanted)
         assert_same(directional(full[3 + 3 * k:], x, y, u), wanted)
-    gradient = dynamics.hybrid.partial_derivatives.gradient(*state_of, weights, w, z=z)
+    gradient = dynamics.hybrid.partial_derivatives.gradient(*state_of, weights, external=w, z=z)
     sought = np.where(known, changes[1], changes[0])
     assert_gradient(gradient, (x, y, u), *weighted_sum(weights, sought, z, changes[2]))
 
@@ -159,11 +160,11 @@ def test_parameters_beside_complex_steps(name: str) -> None:
     def hybrid(s, given):
         return np.concatenate(there.hybrid(v, given, np.where(given, a, tau[0]), vary(s)))
 
-    forward = dynamics.forward.partial_derivatives(q, v, tau[0], w).by_parameters(forces)
+    forward = dynamics.forward.partial_derivatives(q, v, tau[0], external=w).by_parameters(forces)
     found = np.split(along(lambda s: hybrid(s, ~everything)), [n, 2 * n])
     for got, wanted in zip(forward, found[::2]):
         assert_same(got, wanted)
-    mixed = dynamics.hybrid.partial_derivatives(q, v, known, a, tau[0], w)
+    mixed = dynamics.hybrid.partial_derivatives(q, v, known, a, tau[0], external=w)
     found = np.split(along(lambda s: hybrid(s, known)), [n, 2 * n])
     for got, wanted in zip(mixed.by_parameters(forces), found):
         assert_same(got, wanted)
@@ -227,15 +228,15 @@ def test_forward_is_the_derivative_of_the_call(name: str) -> None:
     wanted = np.split(family.change(lambda q, v, a, tau: dynamics.forward(
         q, v, tau, external=family.w)[:3:2]), [len(v)])
     derivatives = dynamics.forward.partial_derivatives
-    full = derivatives(q, v, tau, family.w)
-    product = derivatives.product(q, v, tau, dq, dv, dtau, family.w)
+    full = derivatives(q, v, tau, external=family.w)
+    product = derivatives.product(q, v, tau, dq, dv, dtau, external=family.w)
     for by, along_it, change in ((full[2:5], product.a, wanted[0]),
                                  (full[5:], product.multipliers, wanted[1])):
         terms = [matrix @ x for matrix, x in zip(by, (dq, dv, dtau))]
         assert_near(sum(terms), change, terms)
         assert_near(along_it, change, terms)
     y, z = family.rng.normal(size=len(v)), family.rng.normal(size=dynamics.m)
-    gradient = derivatives.gradient(q, v, tau, y, family.w, z=z)
+    gradient = derivatives.gradient(q, v, tau, y, external=family.w, z=z)
     assert_gradient(gradient, (dq, dv, dtau), *weighted_sum(
         y, product.a, z, product.multipliers))
 
@@ -271,14 +272,14 @@ def test_hybrid_is_the_derivative_of_the_call(name: str, share: float) -> None:
     wanted = np.split(family.change(lambda q, v, a, tau: dynamics.hybrid(
         q, v, known, a, tau, external=family.w)[:3]), [len(v), 2 * len(v)])
     derivatives, motion = dynamics.hybrid.partial_derivatives, (q, v, known, a, tau)
-    full = derivatives(*motion, family.w)
-    product = derivatives.product(*motion, *directions, family.w)
+    full = derivatives(*motion, external=family.w)
+    product = derivatives.product(*motion, *directions, external=family.w)
     for k, (along_it, change) in enumerate(zip(product, wanted)):
         terms = [matrix @ x for matrix, x in zip(full[3 + 3 * k:], directions)]
         assert_near(sum(terms), change, terms)
         assert_near(along_it, change, terms)
     y, z = family.rng.normal(size=len(v)), family.rng.normal(size=dynamics.m)
-    gradient = derivatives.gradient(*motion, y, family.w, z=z)
+    gradient = derivatives.gradient(*motion, y, external=family.w, z=z)
     assert_gradient(gradient, directions, *weighted_sum(
         y, np.where(known, product.tau, product.a), z, product.multipliers))
 
@@ -295,10 +296,10 @@ def test_redundant_constraints_along_the_motion(name: str, share: float) -> None
                              external=np.stack([w, np.zeros_like(w)]))
     direction = v, motion.a[0], np.where(known, motion.a[1], motion.tau[1])
     direction = v, wanted.a[0], direction[2]
-    product = dynamics.hybrid.partial_derivatives.product(*state_of, *direction, w)
+    product = dynamics.hybrid.partial_derivatives.product(*state_of, *direction, external=w)
     for got, expected in zip(product, (wanted.a[1], wanted.tau[1], wanted.multipliers[1])):
         assert_same(got, expected)
-    gradient = dynamics.hybrid.partial_derivatives.gradient(*state_of, weights, w, z=z)
+    gradient = dynamics.hybrid.partial_derivatives.gradient(*state_of, weights, external=w, z=z)
     sought = np.where(known, product.tau, product.a)
     assert_gradient(gradient, direction, *weighted_sum(weights, sought, z, product.multipliers))
     for redundancy, count in ((LEAST_TORQUE, n), (LEAST_FORCE, m)):

@@ -65,7 +65,7 @@ def actuated(dynamics, q):
 @pytest.mark.parametrize('name', ALL)
 def test_along_the_motion_they_make_the_next_order(name: str) -> None:
     dynamics, q, v, tau, w, _ = moving(name)
-    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[:-1], w[:-1])
+    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[:-1], external=w[:-1])
     wanted = dynamics.forward(q, v, tau, external=w)
     assert_same(got.a, wanted.a[:-1], 1e-11)
     assert_same(got.multipliers, wanted.multipliers[:-1], 1e-11)
@@ -100,7 +100,7 @@ def test_hybrid_along_the_motion(name: str, share: float) -> None:
     a, known = dynamics.forward(q, v, tau, external=w).a, rng.random(len(v)) < share
     wanted = dynamics.hybrid(q, v, known, a, tau, external=w)
     got = dynamics.hybrid.partial_derivatives.time_derivatives(
-        q, v, known, a[:-1], tau[:-1], w[:-1])
+        q, v, known, a[:-1], tau[:-1], external=w[:-1])
     given = np.where(known, a, tau)[1:]
     for k, part in enumerate((wanted.a, wanted.tau, wanted.multipliers)):
         assert_same(got[k], part[:-1], 1e-10)
@@ -118,13 +118,14 @@ def test_parameters_of_the_tree_at_every_order() -> None:
     dynamics, q, v, tau, w, rng = moving('balls')
     n, known, push = len(v), np.arange(len(v)) == 2, rng.normal(size=(ORDER + 1, len(v)))
     tau, w = tau[:-1], w[:-1]
-    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, w)
+    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, external=w)
     other = dynamics.forward(q, v, tau - push, external=w)  # the equations are linear in these
     a, multipliers = ahead.by_parameters(push)
     assert_same(a[0], other.a[0] - ahead.a[0])
     assert_same(multipliers[0], (other.multipliers - ahead.multipliers)[0])
     assert_same(a, -np.einsum('kjab,jb->ka', ahead.by_tau, push))
-    mixed = dynamics.hybrid.partial_derivatives.time_derivatives(q, v, known, ahead.a, tau, w)
+    mixed = dynamics.hybrid.partial_derivatives.time_derivatives(
+        q, v, known, ahead.a, tau, external=w)
     forces = np.where(known, 0.0, push)
     _, held, _ = mixed.by_parameters(push)
     assert_same(held, np.where(known, push - np.einsum(
@@ -141,7 +142,7 @@ def test_forward_beside_differences(name: str) -> None:
     """In directions that leave the constraints too, with wrenches that change."""
     dynamics, q, v, tau, w, rng = moving(name)
     tau, w = tau[:-1], rng.normal(size=w[:-1].shape)
-    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, w)
+    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, external=w)
     dq, dv, dtau = *rng.normal(size=(2, len(v))), rng.normal(size=tau.shape)
 
     def both(s):
@@ -197,8 +198,8 @@ def test_both_beside_differences_on_the_constraints(name: str) -> None:
 @pytest.mark.parametrize('name', ALL)
 def test_order_zero_is_that_of_one_order(name: str) -> None:
     dynamics, q, v, tau, w, _ = moving(name)
-    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[:-1], w[:-1])
-    wanted = dynamics.forward.partial_derivatives(q, v, tau[0], w[0])
+    got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[:-1], external=w[:-1])
+    wanted = dynamics.forward.partial_derivatives(q, v, tau[0], external=w[0])
     for field in wanted._fields:
         ours = getattr(got, field)[0]
         assert_same(ours[0] if field.endswith('_tau') else ours, getattr(wanted, field), 1e-11)
@@ -217,10 +218,10 @@ def test_forward_undoes_inverse(name: str) -> None:
     """Forces that change as a change of the motion asks change it so."""
     dynamics, q, v, tau, w, rng = moving(name)
     tau, w, every = tau[:-1], w[:-1], np.ones(len(v), dtype=bool)
-    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, w)
+    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau, external=w)
     back = dynamics.inverse.partial_derivatives.time_derivatives(
         q, v, ahead.a, actuated=every, external=w)
-    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, back.tau, w)
+    ahead = dynamics.forward.partial_derivatives.time_derivatives(q, v, back.tau, external=w)
     constraints = ConstraintRates(dynamics, q, np.vstack([v, ahead.a]))
     rows, turned = constraints.rows[0], constraints.vary_rows(np.vstack([v, ahead.a]))[0]
     inverse = np.linalg.pinv(rows, rcond=1e-9)

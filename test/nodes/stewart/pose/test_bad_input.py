@@ -11,6 +11,7 @@
 import re
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 import pytest
@@ -67,13 +68,32 @@ def test_bad_sample(tracking, case):
     np.testing.assert_allclose(node.pose_at(after), FAR, atol=1e-9)
 
 
+@pytest.mark.smoke
+def test_bytes_that_are_no_message_are_a_refused_sample(bench, tracking):
+    node = tracking(diagnostics_rate=20.0)
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    topic, before = node.legs.topic_name, node.send_pose(NEAR)
+    node.legs.publish(b'\0\1\0\0no message')
+    status = node.reason_of(f'{topic}: expected a serialised sensor_msgs/msg/JointState, got 14 b')
+    assert not np.any([status.residual, status.solve_time, *status.length])
+    after = node.send_pose(FAR)
+    np.testing.assert_allclose(node.pose_at(after), FAR, atol=1e-9)
+    assert [ns(pose) for pose in node.poses] == [before, after]
+    bench.until(lambda: any(
+        entry.name.endswith(': input') and topic in entry.message and KeyValue(
+            key='refused', value='1') in entry.values
+        for report in reports for entry in report.status), 'a diagnostic of the refused sample')
+    node.bench.until_logged(node.node, status.message)
+    assert not any('Traceback' in line for line in bench.logged(node.node))
+
+
 def assert_rejected_and_recovered(node, bad, reason, good, start=StewartStatus.START_PREDICTED):
     """Require all that is promised of bad input between good samples."""
     node.pose_at(good[-1])
     status = node.status_at(bad)
     assert status.status == StewartStatus.REJECTED
     assert reason in status.message
-    assert np.isnan([status.residual, status.solve_time, *status.length]).all()
+    assert not np.any([status.residual, status.solve_time, *status.length])
     assert [ns(pose) for pose in node.poses] == good
     assert bad not in [ns(twist) for twist in node.twists]
     assert node.status_at(good[-1]).status == StewartStatus.CONVERGED
@@ -154,7 +174,7 @@ def test_time_going_backward_is_refused_and_then_followed(tracking):
 
 
 @pytest.mark.parametrize(('age', 'reason'), [
-    (3.0, 's ago'), (-3.0, 's ahead'), (-0.9, 'stamp: expected within 0.0'),
+    (3.0, 's ago'), (-7.0, 's ahead'), (-5.1, 'stamp: expected within 5.05 s of now'),
     (1e9, 'stamp: expected within 1 s of now')])
 def test_a_stale_or_future_stamp_is_refused(bench, age, reason):
     node = PoseBench(bench, use_sim_time=True, max_age=1.0)
@@ -168,7 +188,7 @@ def test_a_stale_or_future_stamp_is_refused(bench, age, reason):
         return node.send_pose(pose, stamp_ns=now_ns - round(1e9 * age))
 
     bench.until(lambda: node.poses and node.statuses, 'a pose and a status', act=send)
-    node.pose_at(send())  # by now the node knows how far simulated time steps
+    node.pose_at(send())
     node.status_at(node.stamp_ns)
     node.poses.clear()
     bad, after = send(age=age), send(FAR)
@@ -237,7 +257,7 @@ def test_a_refusal_is_filled_only_where_someone_listens(bench):
         status = filled.pop()
         assert (status.status, status.message) == (StewartStatus.REJECTED, reason)
         assert (ns(status), status.age, status.passed_over) == (7_000_000_001, 2.0, passed_over)
-        assert np.isnan([status.residual, status.solve_time, *status.length]).all()
+        assert not np.any([status.residual, status.solve_time, *status.length])
         assert status.header.frame_id == 'stewart_base'
 
 

@@ -9,17 +9,18 @@
 """Certificates in the status and proofs of paths by the service, of platforms of any form."""
 
 from geometry_msgs.msg import Pose, PoseArray, Quaternion
+from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import ProveStewartPath, SolveStewartPose
 import numpy as np
 import pytest
 from std_msgs.msg import Header
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR
-from support.machines.leg_forms import example
 from support.machines.stewart_cases import pose_of
+import yaml
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.messages.conversions import to_pose
-from liedyn_ros.stewart import leg_lengths, PoseCertifier
+from liedyn_ros.stewart import leg_lengths, load_geometry, PoseCertifier
 
 pytestmark = pytest.mark.ros
 
@@ -39,10 +40,16 @@ def prove(node, *poses, frame='', **options):
     return node.bench.call(ProveStewartPath, 'stewart_pose/prove_path', path=path, **options)
 
 
+def assert_not_certified(status):
+    """Require a status without bounds."""
+    assert not status.certified
+    assert not np.any([status.error_radius, status.uniqueness_radius, *status.error_bound])
+
+
 def test_a_solve_is_certified_with_the_bounds_of_the_parameters(tracking):
     status = solve(tracking(length_bound=1e-4, joint_bound=1e-5), GEOMETRY, FAR).status
     expected = PoseCertifier(GEOMETRY, 1e-4, 1e-5).certify(FAR, leg_lengths(GEOMETRY, FAR))
-    assert expected.certified and list(GEOMETRY.leg_names) == list(LEGS)
+    assert expected.certified and status.certified and list(GEOMETRY.leg_names) == list(LEGS)
     assert status.error_radius == pytest.approx(expected.error_radius, rel=1e-6)
     assert status.uniqueness_radius == pytest.approx(expected.uniqueness_radius, rel=1e-6)
     np.testing.assert_allclose(status.error_bound, expected.bounds, rtol=1e-6)
@@ -51,27 +58,37 @@ def test_a_solve_is_certified_with_the_bounds_of_the_parameters(tracking):
 def test_the_status_of_a_tracked_pose_has_its_certificate(tracking):
     node = tracking(length_bound=1e-4)
     status = node.status_at(node.send_pose(NEAR))
+    assert status.certified
     expected = PoseCertifier(GEOMETRY, 1e-4).certify(NEAR, leg_lengths(GEOMETRY, NEAR))
     assert status.error_radius == pytest.approx(expected.error_radius, rel=1e-6)
     assert status.uniqueness_radius == pytest.approx(expected.uniqueness_radius, rel=1e-6)
     np.testing.assert_allclose(status.error_bound, expected.bounds, rtol=1e-6)
 
 
-def test_offset_joints_are_never_certified(tracking):
-    geometry, home = example('offset')
-    node = tracking(geometry_file=str(config_file('stewart_offset.yaml')))
+def test_wires_are_never_certified(tracking, tmp_path):
+    content = yaml.safe_load(config_file('stewart_geometry.yaml').read_text(encoding='utf-8'))
+    for leg in content['legs'].values():
+        leg['wire'] = {'axis': [0.0, 0.0, 1.0], 'radius': 1e-3}
+    path, home = tmp_path / 'wires.yaml', pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 0.0))
+    path.write_text(yaml.safe_dump(content), encoding='utf-8')
+    node, geometry = tracking(geometry_file=str(path)), load_geometry(path)
     response = solve(node, geometry, home)
-    assert response.success and np.isnan(response.status.error_radius)
+    assert response.success and response.status.status == StewartStatus.CONVERGED
+    assert_not_certified(response.status)
+    assert_not_certified(node.status_at(node.send(leg_lengths(geometry, home))))
 
 
 def test_a_path_is_proved_or_its_piece_told(tracking):
     node, home = tracking(), pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 0.0))
     response = prove(node, home, FAR, tube_angle=1e-3, tube_radius=1e-3)
     assert response.success and response.proved and response.message == ''
-    assert 0.0 < response.smallest_singular_value < 1.0 and np.isnan(response.begin)
+    assert 0.0 < response.smallest_singular_value < 1.0
+    assert (response.begin, response.end) == (0.0, 0.0)
     response = prove(node, home, pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 120.0)))
     assert response.success and not response.proved and 'singularity' in response.message
     assert response.begin <= 0.75 <= response.end
+    response = prove(node, home, FAR, tube_radius=1.0)
+    assert response.success and not response.proved and response.smallest_singular_value == 0.0
     response = prove(node, home, FAR, frame='map')
     assert not response.success and 'path.header.frame_id: expected' in response.message
 

@@ -48,6 +48,17 @@ def test_scale_and_offset_turn_travel_into_length(bench):
     np.testing.assert_allclose(node.statuses[0].length, lengths, atol=1e-14)
 
 
+def test_sensors_beside_their_legs_give_their_lengths(bench):
+    beside = np.array([0.05, 0.06, 0.0, 0.05, 0.04, 0.1])
+    node = PoseBench(bench, actuator_beside=beside.tolist())
+    lengths, rates = leg_lengths(GEOMETRY, NEAR), rates_at(NEAR, TWIST)
+    readings = np.sqrt(lengths ** 2 - beside ** 2)
+    bench.until(lambda: node.poses, 'a pose', act=lambda: node.send(
+        readings, LEGS, rates * lengths / readings))
+    np.testing.assert_allclose(matrix(node.poses[0].pose), NEAR, atol=1e-9)
+    np.testing.assert_allclose(node.twist_at(node.stamp_ns), TWIST, atol=1e-7)
+
+
 def test_other_joints_are_passed_over_where_they_are_expected(tracking):
     node = tracking(ignore_other_joints=True)
     stamp = node.send([7.0, *leg_lengths(GEOMETRY, FAR)], ['wheel', *LEGS])

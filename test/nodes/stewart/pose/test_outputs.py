@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the pose node publishes: pose, twist, status, markers, TF."""
+"""Outputs of the pose node: pose, twist, status, markers, TF."""
 
 from importlib.util import find_spec
 
@@ -14,9 +14,15 @@ from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from support.bench.broadcaster import Broadcaster
 from support.bench.pose_bench import (
-    FAR, GEOMETRY, HOME, moved, NEAR, PERIOD_NS, PoseBench, rates_at)
+    FAR, GEOMETRY, HOME, moved, NEAR, ns, PERIOD_NS, PoseBench, rates_at)
 
+from liedyn_ros.model import load_urdf
+from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
+from liedyn_ros.ros.qos import LATCHED
 from liedyn_ros.stewart import leg_lengths, length_jacobian
 
 pytestmark = pytest.mark.ros
@@ -131,10 +137,10 @@ def test_markers_show_the_last_good_pose(tracking):
     node.bench.until(lambda: node.markers and node.markers[-1].markers[0].header.stamp.nanosec
                      == stamp % 10**9, 'markers of that stamp')
     parts = {marker.ns: marker for marker in node.markers[-1].markers}
-    assert set(parts) == {'base', 'platform', 'joints', 'legs'}
-    legs = np.array([[p.x, p.y, p.z] for p in parts['legs'].points]).reshape(6, 2, 3)
-    np.testing.assert_allclose(legs[:, 0], GEOMETRY.base_joints, atol=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(legs[:, 1] - legs[:, 0], axis=1),
+    assert set(parts) == {'base', 'platform', 'joints', 'tubes', 'rods'}
+    base, tips = np.reshape([[p.x, p.y, p.z] for p in parts['joints'].points], (2, 6, 3))
+    np.testing.assert_allclose(base, GEOMETRY.base_joints, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(tips - base, axis=1),
                                leg_lengths(GEOMETRY, FAR), atol=1e-9)
     assert {marker.header.frame_id for marker in parts.values()} == {'stewart_base'}
 
@@ -144,6 +150,20 @@ def test_no_markers_where_their_rate_is_zero(tracking):
     for _ in range(20):
         node.status_at(node.send_pose(NEAR))
     assert node.markers == []
+
+
+@pytest.mark.parametrize(('parameters', 'count'), [
+    ({}, 10), ({'tf_rate': 25.0}, 5), ({'tf_rate': 1000.0}, 20), ({'tf_rate': 0.0}, 0)])
+def test_transforms_come_at_their_own_rate(tracking, monkeypatch, parameters, count):
+    """By their stamps: 20 samples at 100 Hz, however fast the clock goes."""
+    broadcaster = Broadcaster(monkeypatch)
+    node = tracking(**parameters)
+    broadcaster.sent.clear()
+    begin = node.stamp_ns + 10**9
+    stamps = [node.send_pose(NEAR, stamp_ns=begin + k * PERIOD_NS) for k in range(20)]
+    node.status_at(stamps[-1])
+    sent = [ns(transform) for transform in broadcaster.sent]
+    assert sent == stamps[::20 // count] if count else sent == []
 
 
 @pytest.mark.skipif(find_spec('tf2_ros') is None, reason='tf2_ros is not installed here')
@@ -170,3 +190,30 @@ def test_missing_tf_is_said(tracking):
     node = tracking()
     node.bench.until_logged(node.node, 'no TF is broadcast', LoggingSeverity.INFO)
     np.testing.assert_allclose(node.pose_at(node.send_pose(FAR)), FAR, atol=1e-9)
+
+
+def test_a_robot_model_with_joint_states_of_the_pose(bench):
+    """Joints and links of the two fit together, and the stamp is that of the pose."""
+    joints = bench.collect(JointState, 'joint_states')
+    models = bench.collect(String, 'robot_description', LATCHED)
+    node = PoseBench(bench, joint_state_rate=1000.0, frame_prefix='left/').settle()
+    stamp = node.send_pose(FAR)
+    bench.until(lambda: models and joints and ns(joints[-1]) == stamp, 'model and joint states')
+    model = load_urdf(models[0].data)
+    assert {'left/stewart_base', 'left/stewart_platform', 'left/leg_1_rod'} < set(model.bodies)
+    found = dict(zip(joints[-1].name, joints[-1].position))
+    assert set(found) <= set(model.joints)
+    np.testing.assert_allclose([found[leg] for leg in GEOMETRY.leg_names],
+                               leg_lengths(GEOMETRY, FAR), atol=1e-9)
+
+
+def test_by_default_there_is_no_robot_model(tracking):
+    """A larger robot has its own on these topics."""
+    names = {publisher.topic_name.rpartition('/')[2] for publisher in tracking().node.publishers}
+    assert not names & {'robot_description', 'joint_states'}
+
+
+def test_a_node_that_would_read_its_own_joint_states_is_not_configured(bench):
+    node = bench.start(StewartPoseNode, joint_state_rate=50.0, cli_args=[
+        '--ros-args', '-r', 'leg_states:=joint_states'])
+    bench.until_logged(node, 'joint_states: expected another topic than that of leg_states')

@@ -12,10 +12,11 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseWithCovarianceStamped, TwistWithCovarianceStamped
 from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import PredictStewartPose
+from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
 from support.bench.pose_bench import (
-    FAR, GEOMETRY, HOME, matrix, moved, ns, PERIOD_NS, PoseBench, rates_at, stamp_of)
+    FAR, GEOMETRY, HOME, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, rates_at, stamp_of)
 from support.machines.crossings import Crossing
 import yaml
 
@@ -68,8 +69,8 @@ def test_exceeded_limits_are_flagged_at_the_sample_and_reported_later(bench, tmp
                             for report in reports for status in report.status), 'a report of it')
 
 
-@pytest.mark.parametrize('hold', [False, True])
-def test_a_crossing_is_told_where_it_happens(tracking, hold):
+@pytest.mark.parametrize(('hold', 'most'), [(False, np.inf), (True, 1e-4)])  # m, at the end
+def test_a_crossing_is_told_where_it_happens(tracking, hold, most):
     crossing = Crossing(GEOMETRY, 'turn', 2.0, 1e-6, rate=100)
     node = tracking(leg_noise=1e-6, hold_hypotheses=hold)
     stamps = []
@@ -83,15 +84,16 @@ def test_a_crossing_is_told_where_it_happens(tracking, hold):
     warned, crossed = told.values()
     assert len(crossed) == 1 and warned[0] < crossed[0] - 20
     assert abs(crossed[0] - crossing.index) <= 1
-    if hold:
-        assert crossing.error(len(crossing) - 1, node.pose_at(stamps[-1])) < 1e-4
+    assert crossing.error(len(crossing) - 1, node.pose_at(stamps[-1])) < most
 
 
 def test_covariance_of_pose_and_twist(bench):
     poses = bench.collect(PoseWithCovarianceStamped, 'pose_with_covariance')
     twists = bench.collect(TwistWithCovarianceStamped, 'twist_with_covariance')
     node = PoseBench(bench, leg_noise=NOISE, leg_rate_noise=1e-3, covariance_rate=0.0).settle()
-    stamp = node.send_pose(FAR, velocities=rates_at(FAR, TWIST))
+    for _ in range(200):  # until the rates by lengths are known better than 1 mm/s
+        stamp = node.send_pose(FAR, velocities=np.zeros(6))
+        node.status_at(stamp)
     bench.until(lambda: poses and ns(poses[-1]) == stamp and twists and ns(twists[-1]) == stamp,
                 'covariances')
     inverse = np.linalg.inv(length_jacobian(GEOMETRY, FAR))
@@ -107,7 +109,40 @@ def test_covariance_of_pose_and_twist(bench):
         np.reshape(twists[-1].twist.covariance, (6, 6)), expected, atol=1e-3 * expected.max())
 
 
-def test_covariances_come_at_their_rate_and_only_where_noise_is_known(bench):
+def test_odometry_is_pose_and_twist_with_both_covariances_in_one(bench):
+    poses = bench.collect(PoseWithCovarianceStamped, 'pose_with_covariance')
+    twists = bench.collect(TwistWithCovarianceStamped, 'twist_with_covariance')
+    odometry = bench.collect(Odometry, 'odometry')
+    node = PoseBench(bench, leg_noise=NOISE, leg_rate_noise=1e-3, covariance_rate=0.0).settle()
+    stamp = node.send_pose(FAR, velocities=rates_at(FAR, TWIST))
+    newest = bench.until(
+        lambda: [messages[-1] for messages in (poses, twists, odometry)
+                 if messages and ns(messages[-1]) == stamp][2:], 'odometry')[0]
+    assert (newest.header.frame_id, newest.child_frame_id) == ('stewart_base', 'stewart_platform')
+    assert newest.pose == poses[-1].pose and newest.twist == twists[-1].twist
+    assert np.abs(matrix(newest.pose.pose) - FAR).max() < 1e-9
+    linear, angular = newest.twist.twist.linear, newest.twist.twist.angular
+    np.testing.assert_allclose(
+        [angular.x, angular.y, angular.z, linear.x, linear.y, linear.z], TWIST, atol=1e-7)
+
+
+def test_covariances_by_default_are_of_assumed_noise_at_first(bench):
+    odometry = bench.collect(Odometry, 'odometry')
+    poses = bench.collect(PoseWithCovarianceStamped, 'pose_with_covariance')
+    node = PoseBench(bench).settle()
+    stamp = node.send_pose(NEAR)
+    bench.until(lambda: odometry and ns(odometry[-1]) == stamp, 'odometry')
+    assert np.abs(matrix(odometry[-1].pose.pose) - NEAR).max() < 1e-9
+    inverse, turn = np.linalg.inv(length_jacobian(GEOMETRY, NEAR)), np.zeros((6, 6))
+    turn[:3, 3:] = turn[3:, :3] = NEAR[:3, :3]
+    covariance = np.reshape(odometry[-1].pose.covariance, (6, 6))
+    np.testing.assert_allclose(covariance, 2e-4 ** 2 * turn @ inverse @ inverse.T @ turn.T,
+                               atol=1e-9 * covariance.max())
+    assert np.any(odometry[-1].twist.covariance)
+    bench.until(lambda: poses and ns(poses[-1]) == stamp, 'pose with covariance')
+
+
+def test_covariances_come_at_their_rate(bench):
     poses = bench.collect(PoseWithCovarianceStamped, 'pose_with_covariance')
     node = PoseBench(bench, leg_noise=NOISE, covariance_rate=20.0).settle()
     poses.clear()
@@ -115,9 +150,6 @@ def test_covariances_come_at_their_rate_and_only_where_noise_is_known(bench):
     node.status_at(stamps[-1])
     bench.until(lambda: len(poses) >= 10, 'covariances')
     assert np.diff([ns(pose) for pose in poses]).min() == 5 * PERIOD_NS
-    silent = PoseBench(bench)
-    names = {publisher.topic_name.rpartition('/')[2] for publisher in silent.node.publishers}
-    assert 'pose' in names and 'pose_with_covariance' not in names
 
 
 def test_prediction_to_another_time(tracking):
@@ -134,6 +166,8 @@ def test_prediction_to_another_time(tracking):
             matrix(answer.pose.pose.pose), moved(last, TWIST, seconds), atol=2e-4)
     now, ahead, _ = (np.reshape(a.pose.pose.covariance, (6, 6)) for a in answers)
     assert (np.diag(ahead) > np.diag(now)).all() and (np.diag(now) > 0.0).all()
+    newest = node.bench.call(PredictStewartPose, 'stewart_pose/predict')  # a stamp of zero
+    assert newest == answers[0] and ns(newest.pose) == stamp
 
 
 def test_predictions_that_cannot_be_made_say_why(tracking):
@@ -191,3 +225,12 @@ def test_diagnostics(bench, namespace):
                        ('singularity', 'no pose: every solve failed'),
                        ('legs', 'no pose: every solve failed')):
         until(part, DiagnosticStatus.ERROR, text, fail)
+
+
+def test_a_bus_slower_than_the_topic_is_told_once(bench):
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    node = PoseBench(bench, diagnostics_rate=20.0).settle()
+    for k in range(60):
+        node.status_at(node.send_pose(moved(HOME, TWIST, k // 4 * 4 * PERIOD)))
+    bench.until(lambda: any('readings repeat 4 times' in status.message for report in reports
+                            for status in report.status), 'a report of it')

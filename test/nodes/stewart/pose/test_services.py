@@ -75,7 +75,7 @@ def test_solve_tells_what_one_pose_shows_and_no_more(tracking, tmp_path):
     assert 0.05 < status.smallest_singular_value < 0.9
     assert status.determinant_sign == np.sign(np.linalg.det(length_jacobian(GEOMETRY, FAR)))
     assert status.expected_determinant_sign == 0
-    assert np.isnan([status.prediction_gap, status.time_to_singularity]).all()
+    assert (status.prediction_gap, status.time_to_singularity) == (0.0, 0.0)
 
 
 def test_solve_from_a_guess_with_names_in_another_order(tracking):
@@ -84,6 +84,19 @@ def test_solve_from_a_guess_with_names_in_another_order(tracking):
     assert response.status.start == StewartStatus.START_GUESS
     assert response.status.iterations < solve(node).status.iterations
     np.testing.assert_allclose(matrix(response.pose.pose), FAR, atol=1e-9)
+
+
+def test_without_names_numbers_are_in_the_order_of_the_legs(bench):
+    names = [f'motor_{k}' for k in range(6)]
+    node = PoseBench(bench, actuator_names=names, actuator_scale=[-0.5] * 6)
+    np.testing.assert_allclose(matrix(solve(node, names=[]).pose.pose), FAR, atol=1e-9)
+    response = node.bench.call(SolveStewartPose, 'stewart_pose/solve',
+                               actuator_positions=[-2.0 * length for length in LENGTHS])
+    np.testing.assert_allclose(matrix(response.pose.pose), FAR, atol=1e-9)
+    named, unnamed = (node.bench.call(
+        AssemblyModes, 'stewart_pose/assembly_modes', leg_names=names, lengths=LENGTHS)
+        for names in (LEGS, []))
+    assert unnamed.success and unnamed.poses.poses == named.poses.poses
 
 
 def test_solve_takes_actuator_positions_and_inverse_kinematics_gives_them(bench):
@@ -114,7 +127,7 @@ def test_solve_leaves_the_tracking_alone(tracking):
     ({'names': [*LEGS[:5], 'wheel']}, "missing ['leg_6'], unknown ['wheel']"),
     ({'names': [*LEGS[:5], 'leg_1']}, "repeated ['leg_1']"),
     ({'names': LEGS[:5]}, "missing ['leg_6']"),
-    ({'names': []}, 'missing'),
+    ({'names': [], 'lengths': LENGTHS[:5]}, 'lengths: expected shape (6,), got (5,)'),
     ({'names': [f'joint_{k}' for k in range(10_000)]},
      'leg_names: expected 6 names, got 10000'),
     ({'lengths': LENGTHS[:5]}, 'lengths: expected shape (6,), got (5,)'),
@@ -136,8 +149,9 @@ def test_bad_solve(tracking, request_, reason):
     assert response.status.status == StewartStatus.REJECTED
     assert response.status.message == response.message
     status = response.status
-    assert np.isnan([status.residual, status.smallest_singular_value, status.solve_time,
-                     status.prediction_gap, status.time_to_singularity, *status.length]).all()
+    assert not status.certified
+    assert not np.any([status.residual, status.smallest_singular_value, status.solve_time,
+                       status.prediction_gap, status.time_to_singularity, *status.length])
     assert (status.flags, status.determinant_sign) == (0, 0)
 
 
@@ -148,7 +162,7 @@ def test_solve_of_lengths_that_no_pose_has(tracking):
     assert response.status.status not in (StewartStatus.CONVERGED, StewartStatus.REJECTED)
     assert response.status.residual > 1e-3
     assert (response.status.flags, response.status.determinant_sign) == (0, 0)
-    assert np.isnan(response.status.time_to_singularity)
+    assert response.status.time_to_singularity == 0.0
 
 
 def test_assembly_modes(tracking):

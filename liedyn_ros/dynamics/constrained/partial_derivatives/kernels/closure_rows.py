@@ -12,7 +12,7 @@ How the rows of closures vary, in one direction and in reverse (12.9).
 A row is a wrench between two frames: moment and force are products of points and axes that links
 carry. A jet is such a vector with its rate, and the changes of both along a direction. In reverse,
 weights of a vector and of its rate become weights of the displacement and of the twist of its
-link. extra is an Extra of parameters.py: its frames have displacements of their own.
+link. params is a ParameterArrays, or None: its frames have displacements of their own.
 """
 
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row_wrench
@@ -26,9 +26,9 @@ from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
 
 # Columns of the table of variations, a row for each link; the last row is the ground, at rest.
-MOVED, D_TWIST, D_ACCELERATION = 0, 6, 12  # displacement, and changes of the spatial motion
+D_POSE, D_TWIST, D_ACCELERATION = 0, 6, 12  # displacement, and changes of the spatial motion
 D_WRENCH = 18  # change of the wrench from the parent, as seen by the link
-BY_MOVED, BY_TWIST, BY_ACCELERATION = 0, 6, 12  # in reverse: weights of the first three
+BY_POSE, BY_TWIST, BY_ACCELERATION = 0, 6, 12  # in reverse: weights of the first three
 FIELD, D_FIELD = 24, 30  # the twist at rates other than v, and its change
 BY_FIELD = 30
 VARIATION_WIDTH = 36
@@ -37,14 +37,14 @@ ZERO = (vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO)
 
 
 @kernel
-def carried(machine, motion, table, extra, f, column):
+def carried(machine, motion, table, params, f, column):
     """Return the jet of the origin or of an axis of frame f."""
     i = machine.frame_link[f]
     x, rate = get3(motion.frame, f, START, column), get3(motion.frame, f, START + 1, column)
-    (hw, hu), (dw, du) = load_pair(table, i, MOVED), load_pair(table, i, D_TWIST)
+    (hw, hu), (dw, du) = load_pair(table, i, D_POSE), load_pair(table, i, D_TWIST)
     w, _ = get6(motion.twist, i, START)
-    if extra is not None:
-        xw, xu = load_pair(extra.frames, f, 0)
+    if params is not None:
+        xw, xu = load_pair(params.frames, f, 0)
         hw, hu = vec3.add(hw, xw), vec3.add(hu, xu)
     change, both = vec3.cross(hw, x), vec3.cross(dw, x)
     if column == ORIGIN:
@@ -53,29 +53,29 @@ def carried(machine, motion, table, extra, f, column):
 
 
 @kernel
-def row_jet(machine, motion, table, extra, c, kind):
+def row_jet(machine, motion, table, params, c, kind):
     """Return the jets of moment and force of a row of closure c."""
     a, b = frames_of(machine, c)
     if kind <= MOMENT_Z:
-        return carried(machine, motion, table, extra, b, AXES + 3 * (kind - MOMENT_X)), ZERO
+        return carried(machine, motion, table, params, b, AXES + 3 * (kind - MOMENT_X)), ZERO
     if kind == MOMENT_CROSS:
-        return jet_cross(carried(machine, motion, table, extra, a, AXES),
-                         carried(machine, motion, table, extra, b, AXES + 3)), ZERO
-    origin = carried(machine, motion, table, extra, b, ORIGIN)
+        return jet_cross(carried(machine, motion, table, params, a, AXES),
+                         carried(machine, motion, table, params, b, AXES + 3)), ZERO
+    origin = carried(machine, motion, table, params, b, ORIGIN)
     if kind == ALONG_ROD:
         scale = 1.0 / machine.closure_size[c, 1]
-        f = jet_axpy(-scale, carried(machine, motion, table, extra, a, ORIGIN), jet_axpy(
+        f = jet_axpy(-scale, carried(machine, motion, table, params, a, ORIGIN), jet_axpy(
             scale, origin, ZERO))
-        if extra is not None:
-            stretch = -scale * extra.closures[c, LENGTH]
+        if params is not None:
+            stretch = -scale * params.closures[c, LENGTH]
             f = (f[0], f[1], vec3.axpy(stretch, f[0], f[2]), vec3.axpy(stretch, f[1], f[3]))
         return jet_cross(origin, f), f
-    f = carried(machine, motion, table, extra, *row_axis(machine, c, kind))
+    f = carried(machine, motion, table, params, *row_axis(machine, c, kind))
     m = jet_cross(origin, f)
     if kind == SCREW:
         m = jet_axpy(-machine.closure_size[c, 0], f, m)
-        if extra is not None:
-            x = extra.closures[c, CLOSURE_PITCH]
+        if params is not None:
+            x = params.closures[c, CLOSURE_PITCH]
             m = (m[0], m[1], vec3.axpy(-x, f[0], m[2]), vec3.axpy(-x, f[1], m[3]))
     return m, f
 
@@ -90,27 +90,27 @@ def row_axis(machine, c, kind):
 
 
 @kernel
-def pull_row(machine, motion, table, extra, c, r, by_row, by_rate):
+def pull_row(machine, motion, table, params, c, r, by_row, by_rate):
     """Back-propagate the weights of row r and of its rate to the motion of both links."""
     (a, b), kind = frames_of(machine, c), machine.row_kind[r]
-    if extra is not None:
-        weigh_size(machine, motion, extra, c, r, by_row, by_rate)
+    if params is not None:
+        weigh_size(machine, motion, params, c, r, by_row, by_rate)
     if kind <= MOMENT_Z:
-        pull_carried(machine, motion, table, extra, b, AXES + 3 * (kind - MOMENT_X), by_row[0],
+        pull_carried(machine, motion, table, params, b, AXES + 3 * (kind - MOMENT_X), by_row[0],
                      by_rate[0])
         return
     if kind == MOMENT_CROSS:
         by_x, by_y = pull_cross(motion, a, AXES, b, AXES + 3, by_row[0], by_rate[0])
-        pull_carried(machine, motion, table, extra, a, AXES, *by_x)
-        pull_carried(machine, motion, table, extra, b, AXES + 3, *by_y)
+        pull_carried(machine, motion, table, params, a, AXES, *by_x)
+        pull_carried(machine, motion, table, params, b, AXES + 3, *by_y)
         return
     if kind == ALONG_ROD:  # m = -p_b x p_a / length, f = (p_b - p_a) / length
         scale = 1.0 / machine.closure_size[c, 1]
         by_b, by_a = pull_cross(motion, b, ORIGIN, a, ORIGIN, vec3.scale(-scale, by_row[0]),
                                 vec3.scale(-scale, by_rate[0]))
-        pull_carried(machine, motion, table, extra, b, ORIGIN, vec3.axpy(
+        pull_carried(machine, motion, table, params, b, ORIGIN, vec3.axpy(
             scale, by_row[1], by_b[0]), vec3.axpy(scale, by_rate[1], by_b[1]))
-        pull_carried(machine, motion, table, extra, a, ORIGIN, vec3.axpy(
+        pull_carried(machine, motion, table, params, a, ORIGIN, vec3.axpy(
             -scale, by_row[1], by_a[0]), vec3.axpy(-scale, by_rate[1], by_a[1]))
         return
     frame, column = row_axis(machine, c, kind)
@@ -120,36 +120,36 @@ def pull_row(machine, motion, table, extra, c, r, by_row, by_rate):
         pitch = machine.closure_size[c, 0]
         by_force = vec3.axpy(-pitch, by_row[0], by_force)
         by_force_rate = vec3.axpy(-pitch, by_rate[0], by_force_rate)
-    pull_carried(machine, motion, table, extra, frame, column, by_force, by_force_rate)
-    pull_carried(machine, motion, table, extra, b, ORIGIN, *by_b)
+    pull_carried(machine, motion, table, params, frame, column, by_force, by_force_rate)
+    pull_carried(machine, motion, table, params, b, ORIGIN, *by_b)
 
 
 @kernel
-def pull_carried(machine, motion, table, extra, f, column, by_x, by_rate):
+def pull_carried(machine, motion, table, params, f, column, by_x, by_rate):
     """Back-propagate the weights of a point or axis of frame f, and of its rate, to its link."""
     i, x = machine.frame_link[f], get3(motion.frame, f, START, column)
     w, _ = get6(motion.twist, i, START)
     by_x = vec3.add(by_x, vec3.cross(by_rate, w))
-    add3(table, i, BY_MOVED, vec3.cross(x, by_x))
+    add3(table, i, BY_POSE, vec3.cross(x, by_x))
     add3(table, i, BY_TWIST, vec3.cross(x, by_rate))
     if column == ORIGIN:
-        add3(table, i, BY_MOVED + 3, by_x)
+        add3(table, i, BY_POSE + 3, by_x)
         add3(table, i, BY_TWIST + 3, by_rate)
-    if extra is not None:
-        add3(extra.frames, f, 0, vec3.cross(x, by_x))
+    if params is not None:
+        add3(params.frames, f, 0, vec3.cross(x, by_x))
         if column == ORIGIN:
-            add3(extra.frames, f, 3, by_x)
+            add3(params.frames, f, 3, by_x)
 
 
 @kernel
-def weigh_size(machine, motion, extra, c, r, by_row, by_rate):
+def weigh_size(machine, motion, params, c, r, by_row, by_rate):
     """Back-propagate the weights of row r and of its rate to pitch and length of closure c."""
     m, f = row_wrench(machine, motion, c, r, START)
     dm, df = row_wrench(machine, motion, c, r, START + 1)
     if machine.row_kind[r] == SCREW:
-        extra.closures[c, CLOSURE_PITCH] -= vec3.dot(by_row[0], f) + vec3.dot(by_rate[0], df)
+        params.closures[c, CLOSURE_PITCH] -= vec3.dot(by_row[0], f) + vec3.dot(by_rate[0], df)
     elif machine.row_kind[r] == ALONG_ROD:
-        extra.closures[c, LENGTH] -= (
+        params.closures[c, LENGTH] -= (
             vec3.dot(by_row[0], m) + vec3.dot(by_row[1], f) + vec3.dot(by_rate[0], dm)
             + vec3.dot(by_rate[1], df)) / machine.closure_size[c, 1]
 

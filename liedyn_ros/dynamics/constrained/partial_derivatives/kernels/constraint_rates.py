@@ -30,7 +30,8 @@ from liedyn_ros.model.kernels.closure_kinds import ACROSS_X, ALONG_ROD, MOMENT_C
 # Columns of the scratch buffer, a row for each coefficient. First come the changes of a row, of a
 # point or axis, and of a field. Then come the wrench of a closure, its change, and that in the
 # moving frame.
-CHANGE, MOVED, VARIED, PRESSED, LOAD, SEEN, SCRATCH_WIDTH = 0, 6, 9, 15, 21, 27, 33
+D_ROW, D_POINT, D_FIELD = 0, 6, 9
+WRENCH, D_WRENCH, D_MOVING_WRENCH, SCRATCH_WIDTH = 15, 21, 27, 33
 
 
 @kernel
@@ -80,10 +81,10 @@ def vary_row_series(workspace, field, scratch, rates, out):
                 vary_row(machine, motion, scratch, c, r, j)
                 for k in range(len(rates)):
                     for h in range(k + 1):
-                        out[k, r, j] += dot6(load_pair(scratch, h, CHANGE), between(
+                        out[k, r, j] += dot6(load_pair(scratch, h, D_ROW), between(
                             field[k - h], *links_of(machine, c), 0))
                         out[k, r, j] += dot6(closures.row_wrench(machine, motion, c, r, h),
-                                             load_pair(scratch, k - h, VARIED))
+                                             load_pair(scratch, k - h, D_FIELD))
 
 
 @kernel
@@ -107,7 +108,7 @@ def vary_constraint_forces(workspace, scratch, multipliers, out):
                 for k in range(len(multipliers)):
                     for h in range(k + 1):
                         out[k, i, j] += sign * dot6(get6(motion.screw, i, h), load_pair(
-                            scratch, k - h, SEEN if along else LOAD))
+                            scratch, k - h, D_MOVING_WRENCH if along else D_WRENCH))
 
 
 @kernel
@@ -133,7 +134,7 @@ def vary_field(machine, motion, field, scratch, c, j):
         for h in range(k + 1):
             varied = axpy6(sign, twist_bracket(get6(motion.screw, j, h), between(
                 field[k - h], before, b if sign > 0.0 else a, 0)), varied)
-        store_pair(scratch, k, VARIED, varied[0], varied[1])
+        store_pair(scratch, k, D_FIELD, varied[0], varied[1])
 
 
 @kernel
@@ -150,7 +151,7 @@ def vary_row(machine, motion, scratch, c, r, j):
             for h in range(k + 1):
                 change = axpy6(-1.0, dual(get6(motion.screw, j, h), closures.row_wrench(
                     machine, motion, c, r, k - h)), change)
-        store_pair(scratch, k, CHANGE, change[0], change[1])
+        store_pair(scratch, k, D_ROW, change[0], change[1])
 
 
 @kernel
@@ -166,7 +167,7 @@ def displace_row(machine, motion, scratch, c, kind, ahead, j):
         if column == ORIGIN:
             _, v = get6(motion.screw, j, k)
             change = vec3.add(change, v)
-        store3(scratch, k, MOVED, change)
+        store3(scratch, k, D_POINT, change)
 
 
 @kernel
@@ -174,9 +175,9 @@ def vary_moving_row(machine, motion, scratch, c, kind, ahead, k):
     """Return coefficient k of the change of a row that moves in frame b, from displace."""
     (a, b), (in_a, in_b) = frames_of(machine, c), columns(kind)
     turn, of_a, of_b = factors(machine, c, kind)
-    m, moved = vec3.ZERO, load3(scratch, k, MOVED)
+    m, moved = vec3.ZERO, load3(scratch, k, D_POINT)
     for h in range(k + 1):
-        change = load3(scratch, h, MOVED)
+        change = load3(scratch, h, D_POINT)
         if ahead:
             m = vec3.axpy(turn, vec3.cross(get3(motion.frame, a, k - h, in_a), change), m)
         else:
@@ -212,23 +213,23 @@ def write_closure_wrench(machine, motion, scratch, multipliers, c):
             for h in range(k + 1):
                 row = closures.row_wrench(machine, motion, c, r, h)
                 total = axpy6(multipliers[k - h, r], row, total)
-        store_pair(scratch, k, PRESSED, total[0], total[1])
+        store_pair(scratch, k, WRENCH, total[0], total[1])
 
 
 @kernel
 def vary_closure_wrench(machine, motion, scratch, multipliers, c, j):
-    """Write how the wrench of closure c varies with j, and how links beyond j see it vary."""
+    """Write the change of the wrench of closure c by j, and that in the frame moving with j."""
     for k in range(len(scratch)):
-        store_pair(scratch, k, LOAD, vec3.ZERO, vec3.ZERO)
+        store_pair(scratch, k, D_WRENCH, vec3.ZERO, vec3.ZERO)
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
         vary_row(machine, motion, scratch, c, r, j)
         for k in range(len(scratch)):
             for h in range(k + 1):
                 add_scaled_columns(
-                    scratch, k, LOAD, multipliers[k - h, r], load_pair(scratch, h, CHANGE))
+                    scratch, k, D_WRENCH, multipliers[k - h, r], load_pair(scratch, h, D_ROW))
     for k in range(len(scratch)):
-        seen = load_pair(scratch, k, LOAD)
+        seen = load_pair(scratch, k, D_WRENCH)
         for h in range(k + 1):
             seen = axpy6(1.0, dual(get6(motion.screw, j, h), load_pair(
-                scratch, k - h, PRESSED)), seen)
-        store_pair(scratch, k, SEEN, seen[0], seen[1])
+                scratch, k - h, WRENCH)), seen)
+        store_pair(scratch, k, D_MOVING_WRENCH, seen[0], seen[1])

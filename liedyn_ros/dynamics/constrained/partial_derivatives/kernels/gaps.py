@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
     parameters as loop_parameters, reverse)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
-    BY_MOVED, FIELD)
+    BY_POSE, FIELD)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import product_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_scaled_columns, NOTHING, store_field)
@@ -32,10 +32,10 @@ from liedyn_ros.model.kernels.closure_kinds import ALONG_ROD, SCREW
 
 
 @kernel
-def gap_gradient(workspace, product, extra, free, q, v, rest, no_wrenches, by_position, by_rate,
-                 out):
+def gap_gradient(
+        workspace, product, params, free, q, v, rest, no_wrenches, by_position, by_rate, out):
     """
-    Write the gradient of by_position . f + by_rate . A v by all parameters into extra.
+    Write the gradient of by_position . f + by_rate . A v by all parameters into params.
 
     The state is closed. free (nv,) is False, rest (1, nv) zero, no_wrenches (0, 1, 6). out (3, nv)
     is overwritten.
@@ -46,18 +46,18 @@ def gap_gradient(workspace, product, extra, free, q, v, rest, no_wrenches, by_po
     nothing = rest[0]
     order.begin_state(machine, motion, False, free, frames, q, v, rest, rest)
     order.advance_order(machine, motion, scratch, no_wrenches, frames, False, 0, scratch.x)
-    reverse.clear(machine, table, extra)
-    reverse.pull_rows(machine, motion, table, extra, v, by_rate)
+    reverse.clear(machine, table, params)
+    reverse.pull_rows(machine, motion, table, params, v, by_rate)
     for c in range(len(machine.closure_kind)):
-        pull_residuals(machine, motion, table, extra, c, by_position)
+        pull_residuals(machine, motion, table, params, c, by_position)
     store_field(machine, motion, table, nothing)
-    reverse.pull_motion(machine, motion, table, extra, nothing, out[0], out[1], out[2])
-    loop_parameters.write_parameter_gradient(machine, motion, table, FIELD, extra, 1.0, nothing,
+    reverse.pull_motion(machine, motion, table, params, nothing, out[0], out[1], out[2])
+    loop_parameters.write_parameter_gradient(machine, motion, table, FIELD, params, 1.0, nothing,
                                              frames)
 
 
 @kernel
-def pull_residuals(machine, motion, table, extra, c, weights):
+def pull_residuals(machine, motion, table, params, c, weights):
     """Add the weights of displacements, pitch and length in the residuals of closure c."""
     (a, b), (frame_a, frame_b), wrench = links_of(machine, c), frames_of(machine, c), NOTHING
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
@@ -66,9 +66,9 @@ def pull_residuals(machine, motion, table, extra, c, weights):
             apart = vec3.sub(get3(motion.frame, frame_b, START, ORIGIN),
                              get3(motion.frame, frame_a, START, ORIGIN))
             z = vec3.dot(apart, get3(motion.frame, frame_b, START, AXES + 6))
-            extra.closures[c, CLOSURE_PITCH] -= weights[r] * z / machine.closure_size[c, 0]
+            params.closures[c, CLOSURE_PITCH] -= weights[r] * z / machine.closure_size[c, 0]
         elif machine.row_kind[r] == ALONG_ROD:
-            extra.closures[c, LENGTH] -= weights[r]
+            params.closures[c, LENGTH] -= weights[r]
     for i, f, sign in ((a, frame_a, -1.0), (b, frame_b, 1.0)):
-        add_scaled_columns(table, i, BY_MOVED, sign, wrench)
-        add_scaled_columns(extra.frames, f, 0, sign, wrench)
+        add_scaled_columns(table, i, BY_POSE, sign, wrench)
+        add_scaled_columns(params.frames, f, 0, sign, wrench)

@@ -29,7 +29,7 @@ from liedyn_ros.jit.simd import LANES
 from liedyn_ros.lie.kernels import se3, vec3
 
 
-class Extra(NamedTuple):
+class ParameterArrays(NamedTuple):
     """
     The changes by parameters, or the derivatives by these; kernels take None for no parameters.
 
@@ -78,60 +78,60 @@ def link_translation(motion, i):
 
 
 @kernel
-def pitch_change(motion, extra, i):
+def pitch_change(motion, params, i):
     """Return how the screw of link i changes with its pitch."""
     return axpy6(
-        extra.parts[i + 1, LINK_PITCH], link_translation(motion, i), (vec3.ZERO, vec3.ZERO))
+        params.parts[i + 1, LINK_PITCH], link_translation(motion, i), (vec3.ZERO, vec3.ZERO))
 
 
 @kernel
-def displace_link(machine, motion, extra, i, moved, rate, push):
+def displace_link(machine, motion, params, i, moved, rate, push):
     """Add the changes of displacement, rate and acceleration of link i by parameters."""
     r, p = link_pose(motion, machine.parent[i])
-    x, j = pitch_change(motion, extra, i), machine.vi[i]
-    moved = axpy6(extra.q[machine.qi[i]], x, sum_of(moved, se3.adjoint(
-        r, p, *load_pair(extra.parts, i + 1, DISPLACEMENT))))
+    x, j = pitch_change(motion, params, i), machine.vi[i]
+    moved = axpy6(params.q[machine.qi[i]], x, sum_of(moved, se3.adjoint(
+        r, p, *load_pair(params.parts, i + 1, DISPLACEMENT))))
     return moved, axpy6(motion.rate[0, j], x, rate), axpy6(motion.rate[1, j], x, push)
 
 
 @kernel
-def own_change(motion, extra, i, body):
+def own_change(motion, params, i, body):
     """Return the change of the wrench of link i by gravity, its inertia and its applied wrench."""
-    (r, p), x = link_pose(motion, i), load_pair(extra.parts, i + 1, LINK_WRENCH)
-    pulled = rigid.apply(body, vec3.ZERO, vec3.neg(columns3(extra.parts, 0, GRAVITY)))
+    (r, p), x = link_pose(motion, i), load_pair(params.parts, i + 1, LINK_WRENCH)
+    pulled = rigid.apply(body, vec3.ZERO, vec3.neg(columns3(params.parts, 0, GRAVITY)))
     return sum_of(pulled, se3.adjoint_inverse_dual(r, p, x[0], x[1]))
 
 
 @kernel
-def weigh_link(machine, motion, extra, i, by_moved, by_twist, by_acceleration, weights):
+def weigh_link(machine, motion, params, i, by_moved, by_twist, by_acceleration, weights):
     """Write the derivatives by displacement and pitch of link i."""
     r, p = link_pose(motion, machine.parent[i])
-    store_pair(extra.parts, i + 1, DISPLACEMENT, *se3.adjoint_dual(r, p, by_moved[0], by_moved[1]))
+    store_pair(params.parts, i + 1, DISPLACEMENT, *se3.adjoint_dual(r, p, *by_moved))
     j = machine.vi[i]
     total = axpy6(motion.rate[0, j], by_twist, axpy6(
         motion.rate[1, j], by_acceleration, axpy6(
             weights[j], get6(motion.wrench, i, START), (vec3.ZERO, vec3.ZERO))))
-    extra.parts[i + 1, LINK_PITCH] += dot6(link_translation(motion, i), axpy6(
-        extra.q[machine.qi[i]], by_moved, total))
+    params.parts[i + 1, LINK_PITCH] += dot6(link_translation(motion, i), axpy6(
+        params.q[machine.qi[i]], by_moved, total))
 
 
 @kernel
-def write_parameter_changes(machine, motion, extra):
+def write_parameter_changes(machine, motion, params):
     """Map changes of parameters to perturbations of links and frames; the motion is complete."""
-    store_link_motion(machine, motion, extra.local)
-    parameters.to_links(extra.local, extra.bodies, extra.external, extra.ground, extra.of_bodies,
-                        extra.parts)
-    extra.frames[:] = 0.0
+    store_link_motion(machine, motion, params.local)
+    parameters.to_links(params.local, params.bodies, params.external, params.ground,
+                        params.of_bodies, params.parts)
+    params.frames[:] = 0.0
     count = len(machine.closure_kind)
     for f in range(machine.moving_frames[0]):
         r, p = frame_pose(motion, f)
         at = FRAME_B if f < count else FRAME_A
-        x = se3.adjoint(r, p, *load_pair(extra.closures, f % count, at))
-        if extra.frame_body[f] >= 0:
+        x = se3.adjoint(r, p, *load_pair(params.closures, f % count, at))
+        if params.frame_body[f] >= 0:
             r, p = link_pose(motion, machine.frame_link[f])
             x = sum_of(x, se3.adjoint(r, p, *load_pair(
-                extra.bodies, SHIFT, LANES * extra.frame_body[f])))
-        store_pair(extra.frames, f, 0, x[0], x[1])
+                params.bodies, SHIFT, LANES * params.frame_body[f])))
+        store_pair(params.frames, f, 0, x[0], x[1])
 
 
 @kernel
@@ -149,33 +149,33 @@ def store_link_motion(machine, motion, data):
 
 
 @kernel
-def write_parameter_gradient(machine, motion, table, field, extra, sign, weights, frames):
+def write_parameter_gradient(machine, motion, table, field, params, sign, weights, frames):
     """
     Write sign times the derivatives by all parameters, after those by links and frames.
 
     Column field of table has the twists of links at the weights of forces (nv,). frames is how
     many frames of closures have derivatives, those on bodies b first.
     """
-    data, count = extra.local, len(machine.closure_kind)
+    data, count = params.local, len(machine.closure_kind)
     store_link_motion(machine, motion, data)
     store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
     for i in range(len(machine.kind)):
         r, p = link_pose(motion, i)
         yw, yu = load_pair(table, i, field)
         store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
-    parameters.weigh_shifts(data, extra.bodies, extra.external, sign, extra.of_bodies)
+    parameters.weigh_shifts(data, params.bodies, params.external, sign, params.of_bodies)
     for f in range(frames):
-        (m, g), b = load_pair(extra.frames, f, 0), extra.frame_body[f]
+        (m, g), b = load_pair(params.frames, f, 0), params.frame_body[f]
         if b >= 0:
             r, p = link_pose(motion, machine.frame_link[f])
-            add_pair(extra.bodies, SHIFT, LANES * b, *se3.adjoint_dual(r, p, m, g))
+            add_pair(params.bodies, SHIFT, LANES * b, *se3.adjoint_dual(r, p, m, g))
         r, p = frame_pose(motion, f)
-        store_pair(extra.closures, f % count, FRAME_B if f < count else FRAME_A,
+        store_pair(params.closures, f % count, FRAME_B if f < count else FRAME_A,
                    *se3.adjoint_dual(r, p, m, g))
     for c in range(count):
         for k in range(CLOSURE_WIDTH):
-            extra.closures[c, k] *= sign
-    parameters.from_links(extra.bodies, sign, extra.parts, extra.ground, extra.of_bodies)
+            params.closures[c, k] *= sign
+    parameters.from_links(params.bodies, sign, params.parts, params.ground, params.of_bodies)
     n = len(weights)
     parameters.weigh_coordinates(motion.rate[0, :n], motion.rate[1, :n], weights, sign,
-                                 extra.dissipation, extra.of_coordinates)
+                                 params.dissipation, params.of_coordinates)

@@ -42,90 +42,68 @@ product_of = PRODUCT.view
 
 
 @kernel
-def constrained_product(workspace, task, product, extra, functions, xq, xv, xa, xtau, found):
+def constrained_product(workspace, task, product, params, functions, xq, xv, xa, xtau, found):
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 
     The three follow each other in `found`. xa is zero where accelerations are unknown; xtau is
     read where forces are given. workspace, task and product are those of a WORKSPACE, a TASK and a
-    PRODUCT. extra is an Extra of changes of parameters, or None; functions is a
-    FunctionChange, or None. Returns whether all that is given, and found, is finite.
+    PRODUCT. params is a ParameterArrays of changes, or None; functions is a FunctionChange, or
+    None. Returns whether all that is given, and found, is finite.
     """
     if not (finite(xq) and finite(xv) and finite(xa) and finite(xtau)):
         return False
-    tables, task_table = workspace_of(workspace), task_of(task)
-    machine, motion, freedom = tables.machine, tables.motion, tables.space
-    kind, free = task_table.kind[0], task_table.free
-    chosen, weight = task_table.chosen, task_table.weight
-    table, work = product_of(product).variations, product_of(product).work
+    tables, work = workspace_of(workspace), product_of(product).work
+    machine, motion, task_table = tables.machine, tables.motion, task_of(task)
+    kind, free, table = task_table.kind[0], task_table.free, product_of(product).variations
     scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
     rank, size = int(scratch.report[RANK]), len(xq)
     a, tau, multipliers = found[:size], found[size:2 * size], found[2 * size:]
     count = len(multipliers)
-    begin_products(machine, motion, freedom, work, kind, free, chosen, size - rank)
-    if extra is not None:
-        if not all_finite(extra.vector):
+    begin_products(machine, motion, tables.space, work, kind, free, task_table.chosen, size - rank)
+    if params is not None:
+        if not all_finite(params.vector):
             return False
-        loop_parameters.write_parameter_changes(machine, motion, extra)
-    vary_equations(machine, motion, table, extra, xq, xv, xa, scratch.gamma, tau)
+        loop_parameters.write_parameter_changes(machine, motion, params)
+    vary_equations(machine, motion, table, params, xq, xv, xa, scratch.gamma, tau)
     if functions is not None:
         function_rows.add_change(motion, functions, count - len(functions.push), scratch.gamma,
                                  tau)
-    first, last = mu_in_use(kind, rank < count)
-    for k in range(first, last):
-        vary_rows(machine, motion, table, extra, work[MU + k, :size], work[VARIED + k, :count])
-        if functions is not None:
-            function_rows.add_rows(functions, count - len(functions.push), work[MU + k, :size],
-                                   work[VARIED + k, :count])
-    if kind == HYBRID:
-        vary_hybrid(machine, motion, scratch, free, rank, xa, xtau, tau, a)
-    elif kind == LEAST_FORCE:
-        vary_least_force(motion, scratch, work[VARIED, :count], chosen, weight, xa, xtau, tau, a)
-    else:
-        vary_least_torque(machine, motion, scratch, freedom, work, free, chosen, weight, rank, xa,
-                          xtau, tau, a)
-    change = work[VARIED, :count]
-    for r in range(count):
-        multipliers[r] = motion.multiplier[r, 1]
-        change[r] = multipliers[r] - work[LEFT, r]
-    if last == 2:
-        solution.project_multipliers(scratch, rank, change)
-        for r in range(count):
-            multipliers[r] = work[LEFT, r] + change[r]
-    if kind == LEAST_FORCE or (kind == HYBRID and not forward.all_set(free)):
-        for j in range(size):
-            work[SIDE, j] = a[j] if free[j] else 0.0
-        add_force_response(machine, motion, table, work[SIDE, :size], multipliers, tau)
-    if kind == LEAST_FORCE:
-        for j in chosen:
-            tau[j] = xtau[j]
-    else:
-        for j in range(size):
-            if kind == HYBRID and free[j]:
-                tau[j] = xtau[j]
+    vary_reactions(machine, motion, table, params, functions, work, *mu_in_use(kind, rank < count),
+                   size, count)
+    vary_solution(tables, task_table, scratch, work, rank, count, xa, xtau, tau, a)
+    write_multipliers(motion, scratch, work, rank, kind, multipliers)
+    complete_forces(machine, motion, table, work, task_table, a, multipliers, xtau, tau)
     return finite(found)
 
 
 @kernel
-def mu_in_use(task, redundant):
-    """Return the range of MU and POTENTIAL that a task depends on."""
-    return 1 if task == HYBRID else 0, 2 if redundant and task != LEAST_FORCE else 1
+def are_projected(kind, redundant):
+    """Return whether the multipliers of a task are those of least norm, lam = A mu."""
+    return redundant and kind != LEAST_FORCE
 
 
 @kernel
-def begin_products(machine, motion, freedom, work, task, free, chosen, free_motions):
+def mu_in_use(kind, redundant):
+    """Return the rows of work, from MU to POTENTIAL, that a task depends on: first and end."""
+    return (POTENTIAL if kind == HYBRID else MU,
+            POTENTIAL + 1 if are_projected(kind, redundant) else POTENTIAL)
+
+
+@kernel
+def begin_products(machine, motion, space, work, kind, free, chosen, free_motions):
     """Write the rates mu, and complete the motion and the wrenches of links."""
     size = motion.potential.shape[0]
     for j in range(size):
         work[MU, j] = 0.0
         work[POTENTIAL, j] = motion.potential[j, START]
-    if task == LEAST_FORCE:
+    if kind == LEAST_FORCE:
         for j in chosen:
             work[MU, j] = motion.potential[j, START]
-    elif task == LEAST_TORQUE:
+    elif kind == LEAST_TORQUE:
         for i in range(free_motions):
             for j in range(size):
-                work[MU, j] += freedom.size[i, START] * freedom.basis[START, i, j]
+                work[MU, j] += space.size[i, START] * space.basis[START, i, j]
         subtract_closure_changes(machine, motion)
     elif forward.all_set(free):
         order.complete_order(machine, motion, free, START)
@@ -141,6 +119,62 @@ def subtract_closure_changes(machine, motion):
             while i < len(machine.kind):
                 add6(motion.wrench, i, START, sign, m, f)
                 i = machine.parent[i]
+
+
+@kernel
+def vary_reactions(machine, motion, table, params, functions, work, first, end, size, count):
+    """Write the change of A mu for each mu in use, the mu being constant."""
+    for k in range(first, end):
+        mu, varied = work[MU + k, :size], work[VARIED + k, :count]
+        vary_rows(machine, motion, table, params, mu, varied)
+        if functions is not None:
+            function_rows.add_rows(functions, count - len(functions.push), mu, varied)
+
+
+@kernel
+def vary_solution(tables, task, scratch, work, rank, count, xa, xtau, tau, a):
+    """Write how accelerations and multipliers vary; tau is how the equations of forces do."""
+    machine, motion, kind = tables.machine, tables.motion, task.kind[0]
+    if kind == HYBRID:
+        vary_hybrid(machine, motion, scratch, task.free, rank, xa, xtau, tau, a)
+    elif kind == LEAST_FORCE:
+        vary_least_force(motion, scratch, work[VARIED, :count], task.chosen, task.weight, xa, xtau,
+                         tau, a)
+    else:
+        vary_least_torque(machine, motion, scratch, tables.space, work, task.free, task.chosen,
+                          task.weight, rank, xa, xtau, tau, a)
+
+
+@kernel
+def write_multipliers(motion, scratch, work, rank, kind, multipliers):
+    """Write how the multipliers vary; LEFT is the change of A mu."""
+    count = len(multipliers)
+    for r in range(count):
+        multipliers[r] = motion.multiplier[r, 1]
+    if are_projected(kind, rank < count):
+        change = work[VARIED, :count]
+        for r in range(count):
+            change[r] = multipliers[r] - work[LEFT, r]
+        solution.project_multipliers(scratch, rank, change)
+        for r in range(count):
+            multipliers[r] = work[LEFT, r] + change[r]
+
+
+@kernel
+def complete_forces(machine, motion, table, work, task, a, multipliers, xtau, tau):
+    """Add the forces of the changes of a and of the multipliers; write the given forces."""
+    kind, free, size = task.kind[0], task.free, len(a)
+    if kind == LEAST_FORCE or (kind == HYBRID and not forward.all_set(free)):
+        for j in range(size):
+            work[SIDE, j] = a[j] if free[j] else 0.0
+        add_force_response(machine, motion, table, work[SIDE, :size], multipliers, tau)
+    if kind == LEAST_FORCE:
+        for j in task.chosen:
+            tau[j] = xtau[j]
+    elif kind == HYBRID:
+        for j in range(size):
+            if free[j]:
+                tau[j] = xtau[j]
 
 
 @kernel
@@ -237,48 +271,36 @@ def write_independent_multipliers(machine, motion, scratch, free, rank, side):
 
 
 @kernel
-def constrained_gradient(workspace, task, product, extra, functions, y, z, found):
+def constrained_gradient(workspace, task, product, params, functions, y, z, found):
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
 
     The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces. In
-    HYBRID these are the gradient by given forces, in other tasks y less this gradient. extra, if
+    HYBRID these are the gradient by given forces, in other tasks y less this gradient. params, if
     given, gets the gradient by parameters. functions is FunctionWeights, or None. Else it is as
     in constrained_product.
     """
     if not (finite(y) and finite(z)):
         return False
-    tables, task_table = workspace_of(workspace), task_of(task)
-    machine, motion, freedom = tables.machine, tables.motion, tables.space
-    kind, free = task_table.kind[0], task_table.free
-    chosen, weight = task_table.chosen, task_table.weight
-    table, work = product_of(product).variations, product_of(product).work
+    tables, work = workspace_of(workspace), product_of(product).work
+    machine, motion, task_table = tables.machine, tables.motion, task_of(task)
+    kind, free, table = task_table.kind[0], task_table.free, product_of(product).variations
     scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
     by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
     rank, size, count = int(scratch.report[RANK]), len(y), len(z)
-    varied, left, sign = work[VARIED, :count], work[LEFT, :count], -1.0 if kind == HYBRID else 1.0
-    begin_products(machine, motion, freedom, work, kind, free, chosen, size - rank)
-    reverse.clear(machine, table, extra)
-    first, last = mu_in_use(kind, rank < count)
+    varied, sign = work[VARIED, :count], -1.0 if kind == HYBRID else 1.0
+    begin_products(machine, motion, tables.space, work, kind, free, task_table.chosen, size - rank)
+    reverse.clear(machine, table, params)
     for r in range(count):
         varied[r] = z[r]
-    if kind == HYBRID:
-        weigh_known(motion, free, y, weights, varied)
-    if last == 2:
-        project_weights(scratch, rank, sign, varied, left)
-    if kind == HYBRID:
-        weigh_hybrid(machine, motion, scratch, table, work, free, rank, y, weights)
-    elif kind == LEAST_FORCE:
-        weigh_least_force(motion, scratch, varied, chosen, weight, y, weights)
-    else:
-        weigh_least_torque(machine, motion, scratch, freedom, work, free, chosen, weight, rank, y,
-                           weights)
-    pull_reactions(machine, motion, table, extra, functions, work, first, last, size, count)
+    weigh_solution(tables, task_table, scratch, table, work, rank, sign, y, varied, weights)
+    pull_reactions(machine, motion, table, params, functions, work, *mu_in_use(kind, rank < count),
+                   size, count)
     if kind != HYBRID:
         for r in range(count):  # no constraint on accelerations is solved
             varied[r] = 0.0
-    reverse.pull_equations(machine, motion, table, extra, weights, varied)
-    reverse.pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a)
+    reverse.pull_equations(machine, motion, table, params, weights, varied)
+    reverse.pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a)
     if functions is not None:
         for j in range(size):
             by_q[j] += work[SIDE, j]
@@ -287,22 +309,39 @@ def constrained_gradient(workspace, task, product, extra, functions, y, z, found
     weigh_couplings(machine, varied, by_a)
     for j in range(size):
         by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
-    if extra is not None:
+    if params is not None:
         loop_parameters.write_parameter_gradient(
-            machine, motion, table, FIELD, extra, sign, weights, machine.moving_frames[0])
-        if not all_finite(extra.vector):
+            machine, motion, table, FIELD, params, sign, weights, machine.moving_frames[0])
+        if not all_finite(params.vector):
             return False
     return finite(found.reshape(-1))
 
 
 @kernel
-def pull_reactions(machine, motion, table, extra, functions, work, first, last, size, count):
+def weigh_solution(tables, task, scratch, table, work, rank, sign, y, varied, weights):
+    """Replace weights of multipliers by those of the constraints; write the weights of forces."""
+    machine, motion, kind = tables.machine, tables.motion, task.kind[0]
+    if kind == HYBRID:
+        weigh_known(motion, task.free, y, weights, varied)
+    if are_projected(kind, rank < len(varied)):
+        project_weights(scratch, rank, sign, varied, work[LEFT, :len(varied)])
+    if kind == HYBRID:
+        weigh_hybrid(machine, motion, scratch, table, work, task.free, rank, y, weights)
+    elif kind == LEAST_FORCE:
+        weigh_least_force(motion, scratch, varied, task.chosen, task.weight, y, weights)
+    else:
+        weigh_least_torque(machine, motion, scratch, tables.space, work, task.free, task.chosen,
+                           task.weight, rank, y, weights)
+
+
+@kernel
+def pull_reactions(machine, motion, table, params, functions, work, first, end, size, count):
     """Pull the weights of the rows' reactions back, for each mu in use; functions' go to SIDE."""
     for j in range(size):
         work[SIDE, j] = 0.0
-    for k in range(first, last):
+    for k in range(first, end):
         mu, weights = work[MU + k, :size], work[VARIED + k, :count]
-        reverse.pull_rows(machine, motion, table, extra, mu, weights)
+        reverse.pull_rows(machine, motion, table, params, mu, weights)
         if functions is not None:
             function_rows.weigh_rows(functions, count - len(functions.pushes), mu, weights,
                                      work[SIDE, :size])

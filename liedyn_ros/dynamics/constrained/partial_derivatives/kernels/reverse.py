@@ -16,7 +16,7 @@ Each pass of variation is transposed, from the leaves to the ground, on the weig
 from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import axpy6, dot6, get6, START
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
-    BY_ACCELERATION, BY_FIELD, BY_MOVED, BY_TWIST, FIELD, pull_row)
+    BY_ACCELERATION, BY_FIELD, BY_POSE, BY_TWIST, FIELD, pull_row)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import (
     link_translation, weigh_link)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
@@ -32,19 +32,19 @@ from liedyn_ros.lie.kernels import vec3
 
 
 @kernel
-def clear(machine, table, extra):
+def clear(machine, table, params):
     """Set all weights to zero."""
-    if extra is not None:
-        extra.parts[:] = 0.0
-        extra.frames[:] = 0.0
-        extra.closures[:] = 0.0
+    if params is not None:
+        params.parts[:] = 0.0
+        params.frames[:] = 0.0
+        params.closures[:] = 0.0
     for i in range(len(machine.kind) + 1):
-        for at in (BY_MOVED, BY_TWIST, BY_ACCELERATION):
+        for at in (BY_POSE, BY_TWIST, BY_ACCELERATION):
             store_pair(table, i, at, vec3.ZERO, vec3.ZERO)
 
 
 @kernel
-def pull_rows(machine, motion, table, extra, rates, weights):
+def pull_rows(machine, motion, table, params, rates, weights):
     """Add the weights that weights . A rates has, the rates being constant: undoes vary_rows."""
     count = len(machine.kind)
     store_field(machine, motion, table, rates)
@@ -55,22 +55,22 @@ def pull_rows(machine, motion, table, extra, rates, weights):
         field, wrench = between(table, a, b, FIELD), NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(weights[r], row_wrench(machine, motion, c, r, START), wrench)
-            pull_row(machine, motion, table, extra, c, r, axpy6(weights[r], field, NOTHING),
+            pull_row(machine, motion, table, params, c, r, axpy6(weights[r], field, NOTHING),
                      NOTHING)
         add_scaled_columns(table, b, BY_FIELD, 1.0, wrench)
         add_scaled_columns(table, a, BY_FIELD, -1.0, wrench)
     for i in range(count - 1, -1, -1):
         parent, weight = machine.parent[i], load_pair(table, i, BY_FIELD)
         add_scaled_columns(
-            table, i, BY_MOVED, -1.0, dual(between(table, parent, i, FIELD), weight))
+            table, i, BY_POSE, -1.0, dual(between(table, parent, i, FIELD), weight))
         add_scaled_columns(table, parent, BY_FIELD, 1.0, weight)
-        if extra is not None:
-            extra.parts[i + 1, LINK_PITCH] += rates[machine.vi[i]] * dot6(
+        if params is not None:
+            params.parts[i + 1, LINK_PITCH] += rates[machine.vi[i]] * dot6(
                 link_translation(motion, i), weight)
 
 
 @kernel
-def pull_equations(machine, motion, table, extra, weights, by_rows):
+def pull_equations(machine, motion, table, params, weights, by_rows):
     """
     Add the weights that weights . (ID - A^T lam) + by_rows . (A a + A' v) has: undoes vary.
 
@@ -86,9 +86,9 @@ def pull_equations(machine, motion, table, extra, weights, by_rows):
         by_twist = axpy6(1.0, by_twist, dual(V, by_acceleration))
         add_scaled_columns(table, i, BY_ACCELERATION, 1.0, by_acceleration)
         add_scaled_columns(table, i, BY_TWIST, 1.0, by_twist)
-        if extra is not None:
-            add3(extra.parts, 0, GRAVITY, vec3.neg(by_acceleration[1]))
-        add_scaled_columns(table, i, BY_MOVED, 1.0, axpy6(1.0, dual(V, by_twist), dual(
+        if params is not None:
+            add3(params.parts, 0, GRAVITY, vec3.neg(by_acceleration[1]))
+        add_scaled_columns(table, i, BY_POSE, 1.0, axpy6(1.0, dual(V, by_twist), dual(
             axpy6(-1.0, gravity, A), by_acceleration)))
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
@@ -101,15 +101,15 @@ def pull_equations(machine, motion, table, extra, weights, by_rows):
             wrench = axpy6(by_rows[r], row, wrench)
             rate = axpy6(by_rows[r], row_wrench(machine, motion, c, r, START + 1), rate)
             by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[r, START], field, NOTHING))
-            pull_row(machine, motion, table, extra, c, r, by_row, axpy6(by_rows[r], V, NOTHING))
+            pull_row(machine, motion, table, params, c, r, by_row, axpy6(by_rows[r], V, NOTHING))
         for i, sign in ((a, -1.0), (b, 1.0)):
-            add_scaled_columns(table, i, BY_MOVED, sign, dual(load_pair(table, i, FIELD), force))
+            add_scaled_columns(table, i, BY_POSE, sign, dual(load_pair(table, i, FIELD), force))
             add_scaled_columns(table, i, BY_TWIST, sign, rate)
             add_scaled_columns(table, i, BY_ACCELERATION, sign, wrench)
 
 
 @kernel
-def pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a):
+def pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a):
     """
     Write what all weights are of q, v and a (nv,) each: undoes vary_motion.
 
@@ -121,7 +121,7 @@ def pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a):
         rates, pushes = own_motion(motion, i, parent)
         by_acceleration = load_pair(table, i, BY_ACCELERATION)
         by_twist = axpy6(1.0, dual(V0, by_acceleration), load_pair(table, i, BY_TWIST))
-        by_moved = axpy6(-1.0, dual(rates, by_twist), load_pair(table, i, BY_MOVED))
+        by_moved = axpy6(-1.0, dual(rates, by_twist), load_pair(table, i, BY_POSE))
         by_moved = axpy6(-1.0, dual(pushes, by_acceleration), by_moved)
         turned = dual(load_pair(table, parent, FIELD), wrench)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
@@ -129,10 +129,10 @@ def pull_motion(machine, motion, table, extra, weights, by_q, by_v, by_a):
             by_q[j] = dot6(screw, axpy6(1.0, by_moved, turned))
             by_v[j] = dot6(screw, by_twist) + machine.damping[j] * weights[j]
             by_a[j] = dot6(screw, by_acceleration)
-        if extra is not None:
-            weigh_link(machine, motion, extra, i, axpy6(1.0, by_moved, turned), by_twist,
+        if params is not None:
+            weigh_link(machine, motion, params, i, axpy6(1.0, by_moved, turned), by_twist,
                        by_acceleration, weights)
-        add_scaled_columns(table, parent, BY_MOVED, 1.0, by_moved)
+        add_scaled_columns(table, parent, BY_POSE, 1.0, by_moved)
         add_scaled_columns(
             table, parent, BY_TWIST, 1.0, axpy6(-1.0, dual(V, by_acceleration), by_twist))
         add_scaled_columns(table, parent, BY_ACCELERATION, 1.0, by_acceleration)

@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row_wrenc
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     axpy6, dot6, FIRST_MOMENT, get3, get6, ROTATIONAL_INERTIA, START)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
-    D_ACCELERATION, D_FIELD, D_TWIST, D_WRENCH, FIELD, MOVED, row_jet)
+    D_ACCELERATION, D_FIELD, D_POSE, D_TWIST, D_WRENCH, FIELD, row_jet)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import (
     displace_link, own_change, pitch_change)
 from liedyn_ros.dynamics.partial_derivatives.kernels import change
@@ -32,50 +32,50 @@ NOTHING = (vec3.ZERO, vec3.ZERO)
 
 
 @kernel
-def vary_equations(machine, motion, table, extra, xq, xv, xa, gamma, tau):
+def vary_equations(machine, motion, table, params, xq, xv, xa, gamma, tau):
     """
     Write D(ID - A^T lam) (nv,) and D(A a + A' v) (m,), the multipliers as they are.
 
-    xa is the whole change of the accelerations, extra are changes of parameters.
+    xa is the whole change of the accelerations, params the changes of parameters, or None.
     """
-    vary_all_motion(machine, motion, table, extra, xq, xv, xa)
-    vary_closures(machine, motion, table, extra, gamma)
+    vary_all_motion(machine, motion, table, params, xq, xv, xa)
+    vary_closures(machine, motion, table, params, gamma)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):
         gamma[first + r] = 0.0
         for j in range(len(xa)):
             gamma[first + r] += machine.coupling[r, j] * xa[j]
     for i in range(len(machine.kind) - 1, -1, -1):
-        wrench, eta = load_pair(table, i, D_WRENCH), between(table, machine.parent[i], i, MOVED)
+        wrench, eta = load_pair(table, i, D_WRENCH), between(table, machine.parent[i], i, D_POSE)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
             tau[j] = dot6(screw, wrench) + machine.damping[j] * xv[j]
-        if extra is not None:
-            tau[machine.vi[i]] += dot6(pitch_change(motion, extra, i), get6(
+        if params is not None:
+            tau[machine.vi[i]] += dot6(pitch_change(motion, params, i), get6(
                 motion.wrench, i, START))
         turned = dual(eta, get6(motion.wrench, i, START))
         add_scaled_columns(table, machine.parent[i], D_WRENCH, 1.0, axpy6(-1.0, turned, wrench))
-    if extra is not None:
+    if params is not None:
         n = len(xa)
-        resist(motion.rate[0, :n], motion.rate[1, :n], extra.dissipation, extra.of_coordinates,
+        resist(motion.rate[0, :n], motion.rate[1, :n], params.dissipation, params.of_coordinates,
                tau)
 
 
 @kernel
-def vary_all_motion(machine, motion, table, extra, xq, xv, xa):
+def vary_all_motion(machine, motion, table, params, xq, xv, xa):
     """Write displacement and changes of twist, acceleration and own wrench of all links."""
     count, gravity = len(machine.kind), get_gravity(machine)
-    for at in (MOVED, D_TWIST, D_ACCELERATION, D_WRENCH):
+    for at in (D_POSE, D_TWIST, D_ACCELERATION, D_WRENCH):
         store_pair(table, count, at, vec3.ZERO, vec3.ZERO)
     for i in range(count):
         parent = machine.parent[i]
-        moved, rate, push = load_pair(table, parent, MOVED), NOTHING, NOTHING
+        moved, rate, push = load_pair(table, parent, D_POSE), NOTHING, NOTHING
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
             moved, rate, push = (axpy6(xq[j], screw, moved), axpy6(xv[j], screw, rate),
                                  axpy6(xa[j], screw, push))
-        if extra is not None:
-            moved, rate, push = displace_link(machine, motion, extra, i, moved, rate, push)
+        if params is not None:
+            moved, rate, push = displace_link(machine, motion, params, i, moved, rate, push)
         V, A = get6(motion.twist, i, START), get6(motion.twist, i, START + 1)
         before = get6(motion.twist, parent, START)
         rates, pushes = own_motion(motion, i, parent)
@@ -84,7 +84,7 @@ def vary_all_motion(machine, motion, table, extra, xq, xv, xa):
         dA = axpy6(1.0, twist_bracket(moved, pushes), axpy6(
             1.0, load_pair(table, parent, D_ACCELERATION), push))
         dA = axpy6(-1.0, twist_bracket(dV, before), axpy6(-1.0, twist_bracket(V, dV0), dA))
-        store_pair(table, i, MOVED, moved[0], moved[1])
+        store_pair(table, i, D_POSE, moved[0], moved[1])
         store_pair(table, i, D_TWIST, dV[0], dV[1])
         store_pair(table, i, D_ACCELERATION, dA[0], dA[1])
         dV = axpy6(-1.0, twist_bracket(moved, V), dV)  # as seen by the link
@@ -92,13 +92,13 @@ def vary_all_motion(machine, motion, table, extra, xq, xv, xa):
         dA = axpy6(1.0, twist_bracket(V, dV), dA)
         body = body_of(machine, motion, i)
         wrench = change.wrench(body, V[0], V[1], dA[0], dA[1], dV[0])  # (13.9)
-        if extra is not None:
-            wrench = axpy6(1.0, own_change(motion, extra, i, body), wrench)
+        if params is not None:
+            wrench = axpy6(1.0, own_change(motion, params, i, body), wrench)
         store_pair(table, i, D_WRENCH, wrench[0], wrench[1])
 
 
 @kernel
-def vary_closures(machine, motion, table, extra, gamma):
+def vary_closures(machine, motion, table, params, gamma):
     """Write D(A a + A' v) of closures, and add to links how the closures' wrenches vary."""
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
@@ -107,18 +107,18 @@ def vary_closures(machine, motion, table, extra, gamma):
         dV, dA = between(table, a, b, D_TWIST), between(table, a, b, D_ACCELERATION)
         wrench, varied = NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = row_jet(machine, motion, table, extra, c, machine.row_kind[r])
+            m, f = row_jet(machine, motion, table, params, c, machine.row_kind[r])
             gamma[r] = (dot6((m[2], f[2]), A) + dot6((m[0], f[0]), dA)
                         + dot6((m[3], f[3]), V) + dot6((m[1], f[1]), dV))
             wrench = axpy6(motion.multiplier[r, START], (m[0], f[0]), wrench)
             varied = axpy6(motion.multiplier[r, START], (m[2], f[2]), varied)
         for i, sign in ((a, 1.0), (b, -1.0)):
-            turned = dual(load_pair(table, i, MOVED), wrench)
+            turned = dual(load_pair(table, i, D_POSE), wrench)
             add_scaled_columns(table, i, D_WRENCH, sign, axpy6(1.0, turned, varied))
 
 
 @kernel
-def vary_rows(machine, motion, table, extra, rates, out):
+def vary_rows(machine, motion, table, params, rates, out):
     """Write D(A rates) (m,), the rates being constant, after vary_motion."""
     count = len(machine.kind)
     store_field(machine, motion, table, rates)
@@ -126,16 +126,16 @@ def vary_rows(machine, motion, table, extra, rates, out):
     for i in range(count):
         parent = machine.parent[i]
         own = between(table, parent, i, FIELD)
-        varied = axpy6(1.0, twist_bracket(load_pair(table, i, MOVED), own),
+        varied = axpy6(1.0, twist_bracket(load_pair(table, i, D_POSE), own),
                        load_pair(table, parent, D_FIELD))
-        if extra is not None:
-            varied = axpy6(rates[machine.vi[i]], pitch_change(motion, extra, i), varied)
+        if params is not None:
+            varied = axpy6(rates[machine.vi[i]], pitch_change(motion, params, i), varied)
         store_pair(table, i, D_FIELD, varied[0], varied[1])
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
         field, varied = between(table, a, b, FIELD), between(table, a, b, D_FIELD)
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = row_jet(machine, motion, table, extra, c, machine.row_kind[r])
+            m, f = row_jet(machine, motion, table, params, c, machine.row_kind[r])
             out[r] = dot6((m[2], f[2]), field) + dot6((m[0], f[0]), varied)
     for r in range(len(machine.row_kind), len(out)):  # those of couplings are constant
         out[r] = 0.0

@@ -20,7 +20,7 @@ import math
 from liedyn_ros.dynamics.constrained.kernels import position
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
-    CLOSED_STEP, RANK_TOLERANCE, STALLED_RESIDUAL)
+    CLOSED_STEP, MIN_INVERSE_CONDITION, RANK_TOLERANCE, REDUNDANT, STALLED_RESIDUAL)
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels.orthogonal import inner_product
@@ -28,14 +28,12 @@ from liedyn_ros.linear_algebra.kernels.singular_values import (
     orthogonalize_columns, orthonormalize_rows, write_identity)
 from liedyn_ros.model.kernels import configuration
 
-MIN_INVERSE_CONDITION = 1e-6  # of a configuration whose other joints are decided at all
 MAX_STEP = 0.5  # rad or m that an unmeasured joint may move in one step
 MAX_CORRECTION = 0.3  # of that motion
 MIN_STEP = 1.0 / 1024  # of the motion between two samples
 NEGLIGIBLE = 1e-6  # correction that leads to no other branch, rad or m
 ITERATIONS = 50
 DIFFERENCE = 1e-6  # s, for the rate of the inverse condition number
-REDUNDANT = 1e-6  # part of a closure that measured joints alone move, rows of length one
 
 FIRST, NEXT, LOOK, RESUME = range(4)  # requests to complete_sample
 DONE, EVALUATE, BLOCKED, DISAGREEING, UNDECIDED = range(5)  # how it ends

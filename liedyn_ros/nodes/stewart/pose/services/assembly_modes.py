@@ -34,7 +34,8 @@ class StewartModes:
         begin = time.perf_counter()
         found = self._solver.solve(lengths)
         response.solve_time, response.complete = time.perf_counter() - begin, found.complete
-        response.message = found.defect or found.reason
+        response.message = '; '.join(filter(None, (
+            found.defect or found.reason, found.of_other_machines)))
         response.complex_solutions = found.complex_solutions
         response.poses.header.frame_id = self._platform.base_frame
         response.poses.header.stamp = self._clock.now().to_msg()

@@ -35,12 +35,13 @@ class StewartPrediction:
         last = self._tracker.last
         if last is None:
             raise LiedynError('tracking: expected a pose, got none yet')
-        seconds = 1e-9 * (conversions.nanoseconds(request.stamp) - last.stamp_ns)
+        stamp_ns = conversions.nanoseconds(request.stamp) or last.stamp_ns
+        seconds = 1e-9 * (stamp_ns - last.stamp_ns)
         if abs(seconds) > MAX_TIME:
             raise StampError(f'stamp: expected within {MAX_TIME:g} s of the last pose, '
                              f'got {seconds:+.3f} s')
         motion = self._estimator.predict(last, seconds)
-        response.pose.header.stamp = request.stamp
+        response.pose.header.stamp = conversions.stamp_of(stamp_ns)
         response.pose.header.frame_id = self._platform.base_frame
         conversions.to_pose(motion.pose, response.pose.pose.pose)
         if motion.pose_covariance is not None:

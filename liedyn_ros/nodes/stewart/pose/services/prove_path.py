@@ -8,15 +8,19 @@
 
 """The service that proves paths: no singularity, no limit exceeded between their poses."""
 
+import math
 import time
 
 from liedyn_interfaces.srv import ProveStewartPath
 
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import PathProver
+
+MAX_POSES = 10_000  # of a path
 
 
 class StewartPaths:
@@ -31,11 +35,16 @@ class StewartPaths:
             self, request: ProveStewartPath.Request,
             response: ProveStewartPath.Response) -> None:
         self._platform.require_base_frame('path', request.path.header)
+        if len(request.path.poses) > MAX_POSES:
+            raise LimitError(f'path: expected at most {MAX_POSES} poses, got '
+                             f'{len(request.path.poses)}')
         poses = conversions.from_poses(request.path.poses)
         prover = PathProver(self._platform.geometry, request.threshold)
         begin = time.perf_counter()
         proof = prover.prove(poses, request.tube_angle, request.tube_radius)
         response.solve_time, response.message = time.perf_counter() - begin, proof.reason
-        response.proved, response.begin, response.end = proof.proved, proof.begin, proof.end
-        response.smallest_singular_value = proof.smallest_singular_value
-        response.success = True
+        if not proof.proved:
+            response.begin, response.end = proof.begin, proof.end
+        if math.isfinite(proof.smallest_singular_value):  # else nothing was proved
+            response.smallest_singular_value = proof.smallest_singular_value
+        response.proved, response.success = proof.proved, True

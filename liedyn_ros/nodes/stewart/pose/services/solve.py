@@ -21,7 +21,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotFiniteError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.status import (
-    certificate_of, describe, fill_certificate, fill_refusal, fill_status, UNKNOWN)
+    certificate_of, describe, fill_certificate, fill_refusal, fill_status)
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
@@ -63,7 +63,6 @@ class StewartServices:
         response.status.length = lengths
         fill_certificate(
             response.status, certificate_of(self._certifier, solution, lengths))
-        response.status.prediction_gap = response.status.time_to_singularity = UNKNOWN
         response.pose.header.frame_id = self._platform.base_frame
         response.pose.header.stamp = self._node.get_clock().now().to_msg()
         response.status.header = response.pose.header

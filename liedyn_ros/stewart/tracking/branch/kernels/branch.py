@@ -37,14 +37,14 @@ MONITOR = Bundle(
     numbers=VECTOR, stamps=INTEGERS)  # (NUMBERS,), (STAMPS,)
 monitor_of = MONITOR.view
 
-# Numbers. SEEN: the smallest singular value of the last pose. FASTEST: 1/s, its greatest mean
-# rate lately. BEST: index of the most likely filter; VALUE, RATE: its own. REPORTED: the reported
-# sign. ENTERED: the sign before noise mixed the branches, 0 while it does not.
-# OUTSIDE: whether the value has come out of the noise. GAP, WRONG: of the last pose, as in Branch.
-(STARTED, SEEN, FASTEST, BEST, VALUE, RATE, REPORTED, ENTERED, OUTSIDE, DOUBT, GAP, WRONG,
+# Numbers. LAST_VALUE: the smallest singular value of the last pose. FASTEST: 1/s, its greatest
+# mean rate lately. BEST: index of the most likely filter; VALUE, RATE: its own. REPORTED: the
+# reported sign. ENTERED: the sign before noise mixed the branches, 0 while it does not. OUTSIDE:
+# whether the value has come out of the noise. GAP, WRONG: of the last pose, as in Branch.
+(STARTED, LAST_VALUE, FASTEST, BEST, VALUE, RATE, REPORTED, ENTERED, OUTSIDE, DOUBT, GAP, WRONG,
  NUMBERS) = range(13)
 # Stamps, ns: of the bank, of the last pose, of the entry, and of when the value came out.
-NOW, SEEN_AT, ENTRY_AT, LEFT_AT, STAMPS = range(5)
+NOW, LAST_AT, ENTRY_AT, LEFT_AT, STAMPS = range(5)
 
 
 @kernel
@@ -71,7 +71,7 @@ def predict_branch(buffer, stamp_ns):
     """Predict the value at a time (ns) without a pose, up to PREDICTION_LIMIT after the last."""
     monitor = monitor_of(buffer)
     if monitor.numbers[STARTED] > 0.0 and (
-            1e-9 * (stamp_ns - monitor.stamps[SEEN_AT]) <= PREDICTION_LIMIT):
+            1e-9 * (stamp_ns - monitor.stamps[LAST_AT]) <= PREDICTION_LIMIT):
         predict_filters(monitor, stamp_ns)
         report_sign(monitor)
 
@@ -95,8 +95,8 @@ def follow_value(monitor, stamp_ns, value, slope, noise, shortfall):
     norm of the error left in the lengths. Both are in characteristic lengths.
     """
     numbers, stamps = monitor.numbers, monitor.stamps
-    seen, dt = numbers[SEEN], 1e-9 * (stamp_ns - stamps[SEEN_AT])
-    numbers[SEEN], stamps[SEEN_AT] = abs(value), stamp_ns
+    seen, dt = numbers[LAST_VALUE], 1e-9 * (stamp_ns - stamps[LAST_AT])
+    numbers[LAST_VALUE], stamps[LAST_AT] = abs(value), stamp_ns
     slope = abs(slope)
     # Of a regular pose the value follows the lengths about one to one.
     variance = (2.0 * max(noise, EXACT)) ** 2 * (slope * slope + value * value)

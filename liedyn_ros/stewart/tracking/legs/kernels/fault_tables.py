@@ -14,35 +14,49 @@ m stands for the unit in which all legs are judged (StewartGeometry.reading_unit
 
 from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
 
-HISTORY_SAMPLES = 12  # readings kept, newest first; a row is time (s) and six readings (m)
+HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and reading (m)
 
-# Platform. SAME_SAMPLES: samples in turn in which all six readings repeat. SPREAD: s^2, variance
-# of the stamps.
-COUNT, SAME_SAMPLES, SPREAD, NUMBERS = 0, 1, 2, 3
+# Platform. COUNT: of samples. LAST: s, time of the last one. SAME_SAMPLES: samples in turn in
+# which all six readings repeat. HELD_SAMPLES: of these, how many a slow bus explains. SPREAD: s^2,
+# variance of the stamps. TAILS: errors lately that were about as large as their threshold.
+# CAUTION: by which deviations are multiplied in the thresholds of the first samples. UNCONFIRMED:
+# whether
+# the readings have not yet confirmed the noise.
+COUNT, LAST, SAME_SAMPLES, HELD_SAMPLES, SPREAD, TAILS, CAUTION, UNCONFIRMED, NUMBERS = range(9)
 # Leg. SIGMA, STEP, RATE: deviation (m), resolution (m) and rate (m/s) of its threshold.
 # OUTLYING: s, for which it has been an outlier; FIRST, BEFORE: its first and last error as one.
 # STEPPED: m, the step that stayed. REPEATED: s, for which the reading has repeated. SMALLEST:
-# the smallest change seen. FROZEN: whether it is frozen. RAW: the last reading. ANCHOR,
-# ANCHOR_TIME, ANCHORED: the reading near which it stays, since when (s) and for how many samples.
+# the smallest change seen. FROZEN: m, by which a frozen leg has to move, else 0. RAW: the last
+# reading. ANCHOR, ANCHOR_TIME, ANCHORED: the reading near which it stays, since when (s), samples.
 # AMPLITUDE: m, of its motion. LAST_ACCELERATION: m/s^2, which would explain the last reading.
-# ERROR: m, reading less prediction; THRESHOLD: m, above which it makes an outlier.
+# ERROR: m, reading less prediction; THRESHOLD: m, above which it makes an outlier. POINTS: of its
+# history. WIDTH: deviations, BEND: s^2, of the threshold. FOLLOWED: m, its reading or, where that
+# is held, the prediction. CHANGED: s, when the reading last changed. HOLD: s, for which a bus
+# holds it at most; HOLDS: how often it did so; RUN: samples for which it is held.
+# ENDED: whether the reading has just ended a run. CHANGES: changes
+# in turn without a hold. INTERVAL: s, mean time between changes. STEADY: whether it has kept to
+# one place as an outlier. NOISY: readings to come that are not replaced, since the ones before are
+# no base for a prediction. QUIET: readings since the last outlier.
 (SIGMA, STEP, RATE, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
- ANCHOR_TIME, ANCHORED, AMPLITUDE, LAST_ACCELERATION, ERROR, THRESHOLD, LEG) = range(19)
+ ANCHOR_TIME, ANCHORED, AMPLITUDE, LAST_ACCELERATION, ERROR, THRESHOLD, POINTS, WIDTH, BEND,
+ FOLLOWED, CHANGED,
+ HOLD, HOLDS, RUN, ENDED, CHANGES, INTERVAL, STEADY, NOISY, QUIET, LEG) = range(33)
 # Settings. FACTOR: deviations of a threshold. BOUND: m/s^2, acceleration. FROZEN_TIME: s.
 # REPETITIONS: of all six readings that are no fault. LEARNS: whether SMALLEST is learnt. LEAST,
 # SHARE, READ_STEP: of noise.write_thresholds. UNDERSTATED: whether the given noise is too small.
+# CONFIRMED: whether the readings confirm the noise.
 (FACTOR, BOUND, FROZEN_TIME, REPETITIONS, LEARNS, LEAST, SHARE, READ_STEP, UNDERSTATED,
- SETTINGS) = range(10)
+ CONFIRMED, SETTINGS) = range(11)
 # All samples. OUTLIERS: share of samples with a new outlier. WRONG: whether they are too many.
 # BITS: outliers of the last sample. GROWN: m/s^2, acceleration that would explain it, else 0.
 OUTLIERS, WRONG, BITS, GROWN, TALLY = range(5)
 # Findings, as bits of a whole number: the first of six each, then single ones. DUE: whether the
 # estimates of noise have to be brought up to date.
 OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS = 0, 6, 12
-JUMPED, STALE, DOUBTED, LEARNT, DUE = 18, 19, 20, 21, 22
-FAULTY = ~(1 << STALE | 1 << LEARNT | 1 << DUE)  # bits of faults
+JUMPED, STALE, DOUBTED, LEARNT, DUE, HELD_LEGS = 18, 19, 20, 21, 22, 23
+FAULTY = (1 << STALE) - 1 | 1 << DOUBTED  # bits of faults
 
 FAULTS = Bundle(
     'LegFaults',
-    history=MATRIX, legs=MATRIX, since=CUBE,  # (HISTORY_SAMPLES, 7), (6, LEG), (2, 6, 6)
+    history=CUBE, legs=MATRIX, since=CUBE,  # (6, HISTORY_SAMPLES, 2), (6, LEG), (2, 6, 6)
     numbers=VECTOR, tally=VECTOR, settings=VECTOR)

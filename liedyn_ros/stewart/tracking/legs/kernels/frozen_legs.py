@@ -15,17 +15,22 @@ moved by DWELL sqrt(q A) and the noise (docs/stewart.md has the reasons). All si
 they repeat more often than their noise allows (14.22).
 """
 
+import math
+
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    AMPLITUDE, ANCHOR, ANCHOR_TIME, ANCHORED, FROZEN, RAW, REPEATED, SAME_SAMPLES, SIGMA, SMALLEST,
-    STEP)
+    AMPLITUDE, ANCHOR, ANCHOR_TIME, ANCHORED, FROZEN, HELD_SAMPLES, RAW, REPEATED, SAME_SAMPLES,
+    SIGMA, SMALLEST, STEP)
+from liedyn_ros.stewart.tracking.legs.kernels.held_readings import longest_hold
 
 ALL_LEGS = 63  # six bits
 BAND = 3.0  # deviations of noise: a leg with all its noise leaves such a band soon
 WITHIN = 40.0  # samples that a leg with little noise left stays within it
-MARGIN = 6.0  # deviations of noise that are no motion
+MARGIN = 6.0  # deviations of noise that are no motion; a frozen leg has moved beyond it
 # A is less than the leg's length, but the leg may swing less than the others: 8 > 2 sqrt(2).
 DWELL = 8.0
+LEAST_MOVE = 1e-12  # m, by which a frozen leg moves at least: rounding
+HOLDS_FROZEN = 2.0  # times the longest hold of a bus, for which a frozen reading repeats
 
 
 @kernel
@@ -42,7 +47,8 @@ def detect_frozen_legs(time, dt, lengths, legs, since, numbers, settings):
         note_place(time, dt, lengths, legs, since, i)
         if frozen_time > 0.0 and is_frozen(time, lengths, legs[i], since, i, largest, frozen_time):
             frozen |= 1 << i
-    return ALL_LEGS if numbers[SAME_SAMPLES] >= repetitions else frozen  # (14.22)
+    allowed = repetitions + numbers[HELD_SAMPLES]
+    return ALL_LEGS if numbers[SAME_SAMPLES] >= allowed else frozen  # (14.22)
 
 
 @kernel
@@ -64,18 +70,21 @@ def note_changes(lengths, legs, numbers, learns):
 def note_place(time, dt, lengths, legs, since, i):
     """Update how long leg i has repeated its reading, and how long it has stayed at its anchor."""
     leg = legs[i]
+    if leg[FROZEN] > 0.0 and not abs(lengths[i] - leg[ANCHOR]) <= leg[FROZEN]:
+        leg[FROZEN], leg[ANCHOR] = 0.0, math.nan
     if lengths[i] != leg[RAW]:
-        leg[REPEATED] = leg[FROZEN] = 0.0
+        leg[REPEATED] = 0.0
     else:
         if leg[REPEATED] == 0.0:
             for j in range(6):
                 since[0, i, j] = legs[j, RAW]
         leg[REPEATED] += dt
-    if not abs(lengths[i] - leg[ANCHOR]) <= 0.5 * noise_band(leg):
+    if leg[FROZEN] == 0.0 and not abs(lengths[i] - leg[ANCHOR]) <= 0.5 * noise_band(leg):
         leg[ANCHOR], leg[ANCHOR_TIME], leg[ANCHORED] = lengths[i], time, 0.0
         for j in range(6):
             since[1, i, j] = lengths[j]
-    leg[ANCHORED] += 1.0
+    if lengths[i] != leg[RAW] or longest_hold(leg) == 0.0:  # a held reading is no other one
+        leg[ANCHORED] += 1.0
 
 
 @kernel
@@ -86,16 +95,27 @@ def noise_band(leg):
 
 @kernel
 def is_frozen(time, lengths, leg, since, i, largest, frozen_time):
-    """Return whether leg i repeats, or stays at its anchor, while the others move too far."""
+    """
+    Return whether leg i repeats, or stays at its anchor, while the others move too far.
+
+    It stays frozen until it has moved: beyond the noise before, and two steps, from its anchor.
+    """
+    if leg[FROZEN] > 0.0:
+        return True
     step = leg[SMALLEST] if leg[SMALLEST] > 0.0 else largest
     amplitude = max(lengths[i], leg[AMPLITUDE])
-    if leg[REPEATED] >= frozen_time and median_motion_of_others(lengths, since[0, i], i) > (
-            MARGIN * leg[SIGMA] + DWELL * (step * amplitude) ** 0.5):
-        leg[FROZEN] = 1.0
+    frozen_time = max(frozen_time, HOLDS_FROZEN * longest_hold(leg))
+    repeats = leg[REPEATED] >= frozen_time and (
+        median_motion_of_others(lengths, since[0, i], i) > (
+            MARGIN * leg[SIGMA] + DWELL * (step * amplitude) ** 0.5))
     stays = leg[ANCHORED] >= WITHIN and time - leg[ANCHOR_TIME] >= frozen_time and (
         median_motion_of_others(lengths, since[1, i], i) > (
             MARGIN * leg[SIGMA] + DWELL * (noise_band(leg) * amplitude) ** 0.5))
-    return leg[FROZEN] > 0.0 or stays
+    if repeats or stays:
+        leg[FROZEN] = max(MARGIN * leg[SIGMA] + 2.0 * leg[STEP], LEAST_MOVE)
+    if repeats:
+        leg[ANCHOR] = lengths[i]
+    return repeats or stays
 
 
 @kernel

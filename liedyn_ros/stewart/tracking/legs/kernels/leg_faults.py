@@ -17,9 +17,11 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    AMPLITUDE, ANCHOR, BEFORE, COUNT, ERROR, FIRST, HISTORY_SAMPLES, LAST_ACCELERATION, LEG,
-    OUTLYING, RATE, RAW, SIGMA, SMALLEST, SPREAD, STEP, STEPPED, THRESHOLD)
+    AMPLITUDE, ANCHOR, BEFORE, BEND, CAUTION, COUNT, ENDED, ERROR, FIRST, FOLLOWED,
+    HISTORY_SAMPLES, HOLD, HOLDS, LAST_ACCELERATION, LEG, NOISY, OUTLYING, POINTS, QUIET, RATE,
+    RAW, SIGMA, SMALLEST, SPREAD, STEADY, STEP, STEPPED, TAILS, THRESHOLD, UNCONFIRMED, WIDTH)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
+from liedyn_ros.stewart.tracking.legs.kernels.held_readings import KNOWN
 
 PREDICTION_GAP = 0.5  # s; over a longer gap nothing is predicted
 MAX_OUTLIER_TIME = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
@@ -27,6 +29,12 @@ MAX_OUTLIERS = 2  # legs; more at once are a jump of all
 GROWTH = 2.2  # by which an error grows, sample by sample, where the leg accelerates
 SHIFT = 2.0  # times the threshold for stamps, for an error of stamps common to all legs
 BLAME = 3.0  # ratio of accelerations from which on the reading before is the outlier
+# Errors near their threshold show that noise has tails, or has grown. From their number the
+# threshold is extrapolated to one error an hour, as for a density that falls with the power 3.5.
+LOW_TAIL, HIGH_TAIL, TAIL_TIME, TAIL_POWER = 0.9, 2.0, 60.0, 0.4  # of a threshold; s
+RUSH = 0.04  # s, in which a leg with the greatest acceleration becomes too fast for any: 1 m/s
+GLARING = 5.0  # times its threshold, from which an outlier is one whatever the noise is
+MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 
 
 @kernel
@@ -38,43 +46,41 @@ def forget_leg_motion(history, legs, numbers, smallest):
         for k in range(LEG):
             if k != AMPLITUDE and (k != SMALLEST or smallest > 0.0):
                 legs[i, k] = 0.0
-        legs[i, ANCHOR] = math.nan
+        legs[i, ANCHOR], legs[i, QUIET] = math.nan, HISTORY_SAMPLES
         if smallest > 0.0:
             legs[i, SMALLEST] = smallest
 
 
 @kernel
-def detect_leg_faults(time, lengths, history, legs, since, numbers, settings, plausible):
+def detect_leg_faults(
+        time, dt, lengths, fresh, history, legs, since, numbers, settings, plausible):
     """
-    Judge six readings (6,), m, at a time (s).
+    Judge six readings (6,), m, at a time (s), dt after the last ones.
 
-    legs: (6, LEG), of which SIGMA, STEP (m) and RATE (m/s) are given. since: (2, 6, 6). settings:
-    deviations of a threshold; acceleration (m/s^2); those of detect_frozen_legs. Writes plausible
-    readings (6,): those of outliers are replaced by predictions. Returns three sets of legs as
-    bits (outliers, stepped, frozen), and whether all jumped. Returns too the acceleration (m/s^2)
-    that would explain a jump or an error that grows, else 0.
+    fresh: of find_fresh_readings. legs: (6, LEG), of which SIGMA, STEP (m) and RATE (m/s) are
+    given. since: (2, 6, 6). settings: deviations of a threshold; acceleration (m/s^2); those of
+    detect_frozen_legs. Writes plausible readings (6,): those of outliers are replaced by
+    predictions. Returns three sets of legs as bits (outliers, stepped, frozen), and whether all
+    jumped. Returns too the acceleration (m/s^2) that would explain a jump or an error that grows,
+    else 0.
     """
     factor, bound, frozen_settings = settings
-    dt = time - history[0, 0]
-    if numbers[COUNT] > 0.0 and not 0.0 < dt <= PREDICTION_GAP:
-        forget_leg_motion(history, legs, numbers, 0.0)
     for i in range(6):
-        plausible[i] = lengths[i]
+        plausible[i] = legs[i, FOLLOWED] = lengths[i]
     frozen, outliers, jumped, grown = 0, 0, False, 0.0
     if numbers[COUNT] > 0.0:
         frozen = detect_frozen_legs(time, dt, lengths, legs, since, numbers, frozen_settings)
-    if numbers[COUNT] > 1.0:
+        numbers[TAILS] *= math.exp(-dt / TAIL_TIME)
         outliers, jumped, grown = detect_outliers(
-            time, lengths, history, legs, numbers, factor, bound, plausible)
+            time, dt, lengths, fresh, history, legs, numbers, factor, bound, plausible)
     for i in range(6):
         legs[i, RAW] = lengths[i]
-    for k in range(HISTORY_SAMPLES - 1, 0, -1):
-        for j in range(7):
-            history[k, j] = history[k - 1, j]
-    history[0, 0] = time
-    for i in range(6):
-        history[0, i + 1] = plausible[i]
-    numbers[COUNT] = min(numbers[COUNT] + 1.0, float(HISTORY_SAMPLES))
+        if fresh >> i & 1:
+            add_point(history[i], legs[i], time, plausible[i])
+            legs[i, FOLLOWED] = plausible[i]
+        if legs[i, NOISY] > 0.0:
+            plausible[i] = lengths[i]
+    numbers[COUNT] += 1.0
     stepped = 0
     for i in range(6):
         stepped |= (legs[i, STEPPED] != 0.0) << i
@@ -82,48 +88,58 @@ def detect_leg_faults(time, lengths, history, legs, since, numbers, settings, pl
 
 
 @kernel
-def detect_outliers(time, lengths, history, legs, numbers, factor, bound, plausible):
+def add_point(history, leg, time, reading):
+    """Add a reading (m) of a time (s) to the history (HISTORY_SAMPLES, 2) of a leg."""
+    for k in range(HISTORY_SAMPLES - 1, 0, -1):
+        history[k, 0], history[k, 1] = history[k - 1, 0], history[k - 1, 1]
+    history[0, 0], history[0, 1] = time, reading
+    leg[NOISY], leg[QUIET] = max(leg[NOISY] - 1.0, 0.0), leg[QUIET] + 1.0
+    leg[POINTS] = min(leg[POINTS] + 1.0, float(HISTORY_SAMPLES))
+
+
+@kernel
+def detect_outliers(
+        time, dt, lengths, fresh, history, legs, numbers, factor, bound, plausible):
     """Hold six readings against their predictions; return outliers, jump and acceleration."""
-    points, spread, bend = choose_line(time, history, legs, numbers, factor, bound)
-    noise, outliers, jumped, grown = factor * spread, 0, False, 0.0
-    count = predict_readings(time, history, legs, points, lengths, noise, bound * bend)
-    if count > 0 and stamp_explains_errors(legs, numbers, noise):
+    outliers, jumped, grown = 0, False, 0.0
+    count = predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound)
+    if count > 0 and fresh != 0 and stamp_explains_errors(fresh, legs, numbers):
         count = 0
     if count > MAX_OUTLIERS:  # (14.21)
         jumped = True
         for i in range(6):
-            grown = max(grown, abs(legs[i, ERROR]) / bend)
+            if fresh >> i & 1 and legs[i, POINTS] > 1.0:
+                grown = max(grown, abs(legs[i, ERROR]) / legs[i, BEND])
         restart_prediction(legs, numbers)
     elif count > 0:
         outliers, grown = classify_outliers(
-            history, legs, numbers, time, lengths, plausible, bound, bend)
+            fresh, history, legs, numbers, time, dt, lengths, plausible, bound)
     for i in range(6):
-        legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / bend
+        if fresh >> i & 1:
+            legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / legs[i, BEND]
     return outliers, jumped, grown
 
 
 @kernel
 def restart_prediction(legs, numbers):
     """Predict from the next reading on; the reference of steps is gone."""
-    numbers[COUNT] = 0.0
     for i in range(6):
-        legs[i, OUTLYING] = legs[i, STEPPED] = 0.0
+        legs[i, POINTS] = legs[i, OUTLYING] = legs[i, STEPPED] = 0.0
 
 
 @kernel
-def choose_line(time, history, legs, numbers, factor, bound):
+def choose_line(time, history, leg, factor, bound):
     """
-    Return how many readings make the narrowest threshold, and its two factors (14.16).
+    Return how many readings of a leg make the narrowest threshold; write its two factors (14.16).
 
-    The error of a prediction is one factor times the deviation of a reading, and the other (s^2)
-    times the acceleration.
+    The error of a prediction is WIDTH times the deviation of a reading, and BEND (s^2) times the
+    acceleration.
     """
-    sigma = 0.0
-    for i in range(6):
-        sigma = max(sigma, legs[i, SIGMA])
+    sigma = leg[SIGMA]
     s1, s2, s3 = 0.0, 0.0, 0.0
-    best, points, best_spread, best_bend = math.inf, 2, 1.0, 1.0
-    for k in range(int(numbers[COUNT])):
+    best, points = math.inf, 0
+    leg[WIDTH] = leg[BEND] = 1.0
+    for k in range(int(leg[POINTS])):
         ago = time - history[k, 0]
         s1, s2, s3 = s1 + ago, s2 + ago * ago, s3 + ago * ago * ago
         n = k + 1.0
@@ -134,40 +150,72 @@ def choose_line(time, history, legs, numbers, factor, bound):
         bend = 0.5 * abs(s2 / n + mean * (mean * s2 - s3) / square)
         width = factor * spread * sigma + bound * bend
         if width < best:
-            best, points, best_spread, best_bend = width, k + 1, spread, bend
-    return points, best_spread, best_bend
+            best, points, leg[WIDTH], leg[BEND] = width, k + 1, factor * spread, bend
+    return points
 
 
 @kernel
-def predict_readings(time, history, legs, points, lengths, noise, bend):
+def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound):
     """
     Write ERROR and THRESHOLD of each leg; return how many legs are outliers, or still are.
 
-    noise: deviations of a reading, bend: m, that a prediction may be off.
+    A held reading is no outlier, but may still be the one before. FOLLOWED of its leg becomes the
+    prediction. factor: deviations, bound: m/s^2, of a threshold.
     """
-    mean, square = 0.0, 0.0
-    for k in range(points):
-        mean += (time - history[k, 0]) / points
-    for k in range(points):
-        square += (time - history[k, 0] - mean) ** 2
-    count = 0
+    often = 3600.0 / TAIL_TIME * max(numbers[TAILS] - 1.0, 0.0)  # in an hour; one may be a fault
+    scale = max(1.0, LOW_TAIL * often ** TAIL_POWER)
+    count, tails = 0, False
     for i in range(6):
-        value = 0.0
-        for k in range(points):
-            value += (1.0 / points + mean * (mean - time + history[k, 0]) / square
-                      ) * history[k, i + 1]
         leg = legs[i]
+        leg[ERROR], leg[THRESHOLD] = 0.0, math.inf
+        points = choose_line(time, history[i], leg, factor, bound)
+        if 0.0 < leg[HOLDS] < KNOWN and leg[ENDED] > 0.0 and fresh >> i & 1:
+            # Its first holds tell nothing of its rate: only a rush is judged.
+            leg[ERROR], leg[BEND] = lengths[i] - leg[RAW], 1.0
+            leg[THRESHOLD] = RUSH * bound * leg[HOLD]
+            count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
+            continue
+        if points == 0:
+            continue
+        value = extrapolate(time, history[i], points)
+        if not fresh >> i & 1:
+            if leg[HOLDS] >= KNOWN:
+                leg[FOLLOWED] = value
+            count += leg[OUTLYING] > 0.0
+            continue
         leg[ERROR] = lengths[i] - value
-        leg[THRESHOLD] = noise * leg[SIGMA] + bend + 2.0 * leg[STEP]
+        noise, motion = leg[WIDTH] * leg[SIGMA], bound * leg[BEND] + 2.0 * leg[STEP]
+        leg[THRESHOLD] = scale * (noise + motion)
+        threshold = noise / numbers[CAUTION] + motion
+        tails |= leg[OUTLYING] == 0.0 and noise > MIN_NOISE * threshold and (
+            LOW_TAIL * threshold < abs(leg[ERROR]) < HIGH_TAIL * threshold)
         count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
+    if tails:
+        numbers[TAILS] += 1.0
     return count
 
 
 @kernel
-def stamp_explains_errors(legs, numbers, noise):
-    """Return whether one error of the stamp explains the errors of all legs (14.23)."""
-    along, speed = 0.0, 0.0
+def extrapolate(time, history, points):
+    """Return the line through the last readings of a leg at a time, m."""
+    mean, square, value = 0.0, 0.0, 0.0
+    for k in range(points):
+        mean += (time - history[k, 0]) / points
+    for k in range(points):
+        square += (time - history[k, 0] - mean) ** 2
+    for k in range(points):
+        value += (1.0 / points + mean * (mean - time + history[k, 0]) / square) * history[k, 1]
+    return value
+
+
+@kernel
+def stamp_explains_errors(fresh, legs, numbers):
+    """Return whether one error of the stamp explains the errors of all fresh legs (14.23)."""
+    along, speed, noise = 0.0, 0.0, 0.0
     for i in range(6):
+        if not fresh >> i & 1:
+            continue
+        noise = max(noise, legs[i, WIDTH])
         along += legs[i, ERROR] * legs[i, RATE]
         speed += legs[i, RATE] ** 2
     if along * along > (SHIFT * noise * speed) ** 2 * numbers[SPREAD] or speed == 0.0:
@@ -176,74 +224,91 @@ def stamp_explains_errors(legs, numbers, noise):
         if abs(legs[i, ERROR] - along / speed * legs[i, RATE]) > legs[i, THRESHOLD]:
             return False
     for i in range(6):
-        legs[i, OUTLYING] = 0.0
+        if fresh >> i & 1:
+            legs[i, OUTLYING] = 0.0
     return True
 
 
 @kernel
-def classify_outliers(history, legs, numbers, time, lengths, plausible, bound, bend):
+def classify_outliers(
+        fresh, history, legs, numbers, time, dt, lengths, plausible, bound):
     """Tell outliers, steps and accelerations apart; return the outliers and an acceleration."""
-    outliers, earlier, grown, dt = 0, 0, 0.0, time - history[0, 0]
+    outliers, earlier, grown = 0, 0, 0.0
     for i in range(6):
         leg, error = legs[i], legs[i, ERROR]
+        if not fresh >> i & 1:
+            if leg[OUTLYING] > 0.0:
+                leg[OUTLYING] += dt
+                outliers |= 1 << i
+                plausible[i] = leg[FOLLOWED]
+            continue
         if leg[OUTLYING] == 0.0:
             if not abs(error) > leg[THRESHOLD]:
                 continue
-            if correct_previous_outlier(history, legs, numbers, time, lengths, i):
+            if correct_previous_outlier(history[i], leg, time, lengths[i]):
                 earlier |= 1 << i
                 continue
             leg[FIRST] = leg[BEFORE] = error
-            leg[OUTLYING] = dt
+            leg[OUTLYING], leg[STEADY] = dt, 1.0
+            if leg[QUIET] < HISTORY_SAMPLES or (
+                    numbers[UNCONFIRMED] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]):
+                leg[NOISY] = HISTORY_SAMPLES
         else:
             leg[OUTLYING] += dt
             wide = leg[THRESHOLD] + bound * leg[OUTLYING] ** 2
-            if abs(error) < wide and abs(error) < 0.5 * abs(leg[FIRST]):
+            back = leg[STEADY] == 0.0 or abs(error) < 0.5 * abs(leg[FIRST])
+            if abs(error) < wide and back:
                 leg[OUTLYING] = 0.0
                 continue
+            if error * leg[FIRST] < 0.0:  # on the other side: no step, and perhaps noise
+                leg[FIRST], leg[OUTLYING], leg[NOISY] = error, dt, HISTORY_SAMPLES
+                numbers[TAILS] += 1.0
+            if not abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
+                leg[STEADY], leg[NOISY] = 0.0, HISTORY_SAMPLES
             if (error * leg[FIRST] > 0.0 and abs(error) > GROWTH * abs(leg[FIRST])
                     and abs(error) > 1.2 * abs(leg[BEFORE])):
-                grown = max(grown, abs(error) / (bend + 0.5 * leg[OUTLYING] ** 2))
-        leg[BEFORE] = error
-        if leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * dt):
+                grown = max(grown, abs(error) / (leg[BEND] + 0.5 * leg[OUTLYING] ** 2))
+        leg[BEFORE], leg[QUIET] = error, 0.0
+        if leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
             outliers |= 1 << i
             plausible[i] -= error
         else:
-            accept_offset(history, leg, i, error)
+            accept_offset(history[i], leg, error)
     if grown > 0.0:
         restart_prediction(legs, numbers)
         for i in range(6):
             if outliers >> i & 1:
-                plausible[i] += legs[i, ERROR]
+                plausible[i] = lengths[i]
         outliers = earlier = 0
     return outliers | earlier, grown
 
 
 @kernel
-def correct_previous_outlier(history, legs, numbers, time, lengths, i):
+def correct_previous_outlier(history, leg, time, reading):
     """
     Return whether the previous reading was the outlier, and correct it if so.
 
     After a gap the threshold can be too wide for an outlier. Of the two readings the one that
     requires the greater acceleration from the readings before both is the outlier.
     """
-    if numbers[COUNT] < 3.0:
+    if leg[POINTS] < 3.0:
         return False
     ago, span = time - history[1, 0], history[1, 0] - history[2, 0]
-    rate = (history[1, i + 1] - history[2, i + 1]) / span
-    error = lengths[i] - history[1, i + 1] - rate * ago
-    if BLAME * abs(error) > legs[i, LAST_ACCELERATION] * 0.5 * ago * (ago + span):
+    rate = (history[1, 1] - history[2, 1]) / span
+    error = reading - history[1, 1] - rate * ago
+    if BLAME * abs(error) > leg[LAST_ACCELERATION] * 0.5 * ago * (ago + span):
         return False
     share = (history[0, 0] - history[1, 0]) / ago
-    history[0, i + 1] = history[1, i + 1] + share * (lengths[i] - history[1, i + 1])
+    history[0, 1] = history[1, 1] + share * (reading - history[1, 1])
     return True
 
 
 @kernel
-def accept_offset(history, leg, i, error):
+def accept_offset(history, leg, error):
     """Go on from where an outlier has stayed; it is a step if it kept to one place."""
     for k in range(HISTORY_SAMPLES):
-        history[k, i + 1] += error
+        history[k, 1] += error
     leg[OUTLYING] = 0.0
-    if abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
+    if leg[STEADY] > 0.0:
         total = leg[STEPPED] + error
         leg[STEPPED] = total if abs(total) > 0.5 * abs(error) else 0.0

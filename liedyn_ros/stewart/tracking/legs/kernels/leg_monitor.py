@@ -17,11 +17,14 @@ from liedyn_ros.jit.bundle import Bundle, VECTOR
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    BITS, BOUND, DOUBTED, DUE, FACTOR, FAULTS, FROZEN_LEGS, FROZEN_TIME, GROWN, JUMPED, LEARNS,
-    LEARNT, LEAST, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, SPREAD,
-    STALE, STEPPED, STEPPED_LEGS, UNDERSTATED, WRONG)
+    BITS, BOUND, CAUTION, CONFIRMED, COUNT, DOUBTED, DUE, FACTOR, FAULTS, FOLLOWED,
+    FROZEN_LEGS, FROZEN_TIME, GROWN, HELD_LEGS, HOLD, HOLDS, JUMPED, LAST, LEARNS, LEARNT,
+    LEAST, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, SPREAD, STALE,
+    STEPPED, STEPPED_LEGS, UNCONFIRMED, UNDERSTATED, WRONG)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import ALL_LEGS
-from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import detect_leg_faults
+from liedyn_ros.stewart.tracking.legs.kernels.held_readings import find_fresh_readings, KNOWN
+from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import (
+    detect_leg_faults, forget_leg_motion, PREDICTION_GAP)
 from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import FILTER, filter_motion
 
 OUTLIER_SAMPLES = 300  # samples over which the share of outliers is taken
@@ -47,10 +50,13 @@ def examine_readings(buffer, seconds, stamp_ns, lengths, noise, jitter, plausibl
     for i in range(6):
         readings[i] = lengths[i] * relative[i]
     found = judge_readings(monitor.faults, monitor.noise, seconds, readings, plausible)
+    legs = monitor.faults.legs
     for i in range(6):
         plausible[i] /= relative[i]
-    # An outlier is no motion, replaced or not.
-    return found, filter_motion(monitor.motion, stamp_ns, plausible, noise, jitter, moved)
+        # An outlier is no motion, replaced or not; nor is a held reading.
+        readings[i] = legs[i, FOLLOWED] / relative[i]
+    stale = found >> HELD_LEGS & ALL_LEGS == ALL_LEGS
+    return found, filter_motion(monitor.motion, stamp_ns, readings, noise, jitter, stale, moved)
 
 
 @kernel
@@ -62,18 +68,28 @@ def judge_readings(faults, noise, time, readings, plausible):
     many, none is reported or replaced, and no leg counts as stepped. Returns findings as bits.
     """
     settings, numbers, legs = faults.settings, faults.numbers, faults.legs
+    dt = time - numbers[LAST]
+    if numbers[COUNT] > 0.0 and not 0.0 < dt <= PREDICTION_GAP:
+        forget_leg_motion(faults.history, legs, numbers, 0.0)
     noises.write_thresholds(noise.legs, noise.numbers, settings[LEAST], settings[SHARE],
                             settings[READ_STEP], legs)
     numbers[SPREAD] = noise.numbers[noises.SPREAD]
+    numbers[CAUTION] = max(settings[SHARE], 1.0)
+    numbers[UNCONFIRMED] = settings[CONFIRMED] == 0.0
+    fresh, held = find_fresh_readings(time, readings, noise.legs, legs, numbers), 0
+    for i in range(6):
+        noise.legs[i, noises.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
+        # What repeats before its hold is known may as well stand: it is followed.
+        held |= (noise.legs[i, noises.HELD] > 0.0 and not fresh >> i & 1) << i
     outliers, stepped, frozen, jumped, grown = detect_leg_faults(
-        time, readings, faults.history, legs, faults.since, numbers,
+        time, dt, readings, fresh, faults.history, legs, faults.since, numbers,
         (settings[FACTOR], settings[BOUND],
          (settings[FROZEN_TIME], settings[REPETITIONS], settings[LEARNS] > 0.0)), plausible)
     if outliers != 0 or jumped:
         noises.note_outlier(noise.numbers)
     stale = frozen == ALL_LEGS and numbers[SAME_SAMPLES] > 0.0
     if not stale:
-        noises.estimate_noise(noise, time, readings)
+        noises.estimate_noise(noise, time, readings, fresh)
         noise.numbers[noises.SINCE] += 1.0
     due = noise.numbers[noises.SINCE] >= noises.SETTLE_EVERY
     wrong = count_outliers(faults.tally, outliers, jumped, grown)
@@ -82,10 +98,12 @@ def judge_readings(faults, noise, time, readings, plausible):
         outliers, stepped, jumped = 0, 0, False
         for i in range(6):
             legs[i, STEPPED], plausible[i] = 0.0, readings[i]
+            if fresh >> i & 1:
+                legs[i, FOLLOWED] = readings[i]
     doubted = wrong or settings[UNDERSTATED] > 0.0
     return (outliers << OUTLYING_LEGS | stepped << STEPPED_LEGS | frozen << FROZEN_LEGS
             | jumped << JUMPED | stale << STALE | doubted << DOUBTED | learnt << LEARNT
-            | due << DUE)
+            | due << DUE | held << HELD_LEGS)
 
 
 @kernel

@@ -37,36 +37,46 @@ FILTER = Bundle(
     bank=MATRIX, scales=VECTOR,  # (SPECTRA, ROW), (6,) m at the end of a drive by its reading
     ends=VECTOR, mixture=VECTOR, work=VECTOR,  # (6,), (MIXTURE,), (ROW + SPECTRA,)
     now=INTEGERS)  # (NOW,)
-STAMP, COUNT, NOW = range(3)  # of the last sample, ns; of samples since the motion was unknown
-MOVED = 6 + SPECTRA * ROW  # numbers that filter_motion writes
+# STAMP, FRESH: of the last sample, and of the last fresh one, ns. SPAN: ns between the last two
+# fresh ones. COUNT: of fresh samples since the motion was unknown. HELD: whether one was stale.
+STAMP, FRESH, SPAN, COUNT, HELD, NOW = range(6)
+MOTION_SIZE = 6 + SPECTRA * ROW  # numbers that filter_motion writes
 
 
 @kernel
-def filter_motion(motion, stamp_ns, readings, noise, jitter, moved):
+def filter_motion(motion, stamp_ns, readings, noise, jitter, stale, moved):
     """
-    Filter six readings of a time (ns); return the time (s) since the last, 0 for the first.
+    Filter six readings of a time (ns); return the time (s) between fresh ones, 0 for the first.
 
-    noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps. Writes
-    moved (MOVED,): rates of the readings, and the bank; nothing for the first sample.
+    noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps. stale:
+    whether all readings are old ones: then the motion is predicted, not corrected. The first such
+    sample starts it again: held readings were taken for fresh before. Writes moved
+    (MOTION_SIZE,): rates of the readings, and the bank; nothing for the first sample.
     """
     bank, ends, mixture, now = motion.bank, motion.ends, motion.mixture, motion.now
     variance = max(noise, MIN_NOISE) ** 2
     dt, now[STAMP] = 1e-9 * (stamp_ns - now[STAMP]), stamp_ns
     for i in range(6):
         ends[i] = readings[i] * motion.scales[i]
-    if now[COUNT] == 0 or not 0.0 < dt <= MOTION_GAP:
+    learnt = stale and now[HELD] == 0
+    if now[COUNT] == 0 or learnt or not 0.0 < dt <= MOTION_GAP:
         start_bank(bank, ends, variance)
-        now[COUNT] = 1
+        now[FRESH], now[SPAN], now[COUNT], now[HELD] = stamp_ns, 0, 1, int(stale)
         return 0.0
-    now[COUNT] += 1
-    update_bank(bank, dt, ends, variance, jitter * jitter, now[COUNT])
-    mix_members(bank, dt, now[COUNT], 0.0, motion.work, mixture)
+    if stale:
+        predict_motion_bank(bank, dt)
+    else:
+        now[SPAN], now[FRESH] = stamp_ns - now[FRESH], stamp_ns
+        now[COUNT] += 1
+        update_bank(bank, dt, 1e-9 * now[SPAN], ends, variance, jitter * jitter, now[COUNT])
+    span = 1e-9 * now[SPAN] if now[SPAN] > 0 else dt
+    mix_members(bank, span, now[COUNT], 0.0, motion.work, mixture)
     for i in range(6):
         moved[i] = mixture[RATE + i] / motion.scales[i]
     for m in range(SPECTRA):
         for k in range(ROW):
             moved[6 + m * ROW + k] = bank[m, k]
-    return dt
+    return span
 
 
 @kernel
@@ -96,18 +106,28 @@ def samples_kept(dt, count):
 
 
 @kernel
-def update_bank(bank, dt, lengths, variance, jitter, count):
+def update_bank(bank, dt, span, lengths, variance, jitter, count):
     """
     Predict all members over a time (s) and correct them with six lengths (6,), m.
 
-    variance: m^2, of a length. jitter: s^2, of the stamps. count: samples with this one.
+    span: s, since they were last corrected. variance: m^2, of a length. jitter: s^2, of the
+    stamps. count: samples with this one.
     """
-    kept, samples = math.exp(-dt / evidence_time(dt)), samples_kept(dt, count)
+    kept, samples = math.exp(-span / evidence_time(span)), samples_kept(span, count)
     spectrum = FIRST
     for m in range(SPECTRA):
         row = bank[m]
         predict_member(row, dt, spectrum)
         correct_member(row, lengths, variance, jitter, kept, 1.0 / samples)
+        spectrum *= RATIO
+
+
+@kernel
+def predict_motion_bank(bank, dt):
+    """Predict all members over a time (s)."""
+    spectrum = FIRST
+    for m in range(SPECTRA):
+        predict_member(bank[m], dt, spectrum)
         spectrum *= RATIO
 
 

@@ -16,10 +16,10 @@ irregular stamps). The least of the mean squares over the orders is the noise.
 
 import math
 
-from liedyn_ros.jit.bundle import Bundle, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 
-WINDOW_SAMPLES = 11  # samples in the window, newest first; a row is time (s) and six readings (m)
+WINDOW_SAMPLES = 11  # fresh readings of a leg in its window, newest first: time (s), reading (m)
 ORDERS = 9  # of differences: 2 to 10
 WINDOW_GAP = 0.5  # s without a sample, after which the window starts again
 LIMIT_SAMPLES = 40  # samples after which a square is limited
@@ -39,48 +39,69 @@ UNSEEN_STEP = 1e-3  # m, of a reading that has not changed yet
 NO_STEP = 1e-10  # relative to a reading: a smaller step is none
 SELDOM = 40.0  # samples without an outlier after which an outlier does not count as noise
 SETTLE_EVERY = 8  # samples: the estimates change slowly
+AGE, MAX_AGE = 1.0 / 12.0, 0.25  # variance of the age of a held reading, in squared periods
 
 # Numbers of the whole platform. SINCE: samples since the estimates were brought up to date.
+# CROSSED: samples in the mean square across the rates. SPEED: m^2/s^2, mean square of a rate.
+# TIMED: mean of the legs' TIMING.
 (COUNT, TAKEN, PERIOD, SPREAD, VARIANCE, IDENTIFIED, ACCELERATION, ACROSS, JITTER, EVIDENCE,
- JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, RARE, SINCE,
- NUMBERS) = range(20)
+ JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, RARE, SINCE, CROSSED,
+ SPEED, TIMED, NUMBERS) = range(23)
 # Numbers of a leg.
-(SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, LEG) = range(9)
+# FILLED: readings in its window; ALIGNED: of these, how many came with readings of leg 0, all in
+# turn. READ: differences taken so far. HELD: whether a slow bus holds its readings. TIMING: m^2,
+# at most the variance of its readings because they are up to a period older than their stamp then.
+(SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, FILLED, ALIGNED, READ, HELD,
+ TIMING, LEG) = range(14)
 
 NOISE = Bundle(
     'LegNoise',
-    window=MATRIX, squares=MATRIX, legs=MATRIX,  # (WINDOW_SAMPLES, 7), (ORDERS, 6), (6, LEG)
-    numbers=VECTOR, work=VECTOR)  # (NUMBERS,), (NOISE_WORK,)
-NOISE_WORK = 26
+    stamps=VECTOR, window=CUBE,  # (WINDOW_SAMPLES,), newest first, s; (6, WINDOW_SAMPLES, 2)
+    squares=MATRIX, legs=MATRIX,  # (ORDERS, 6), (6, LEG)
+    weights=MATRIX, numbers=VECTOR, work=VECTOR)  # (ORDERS, WINDOW_SAMPLES), (NUMBERS,), (WORK,)
+WORK = 11 + 6
 
 
 @kernel
-def estimate_noise(noise, time, lengths):
-    """Update all estimates with six readings (6,), m, of a time (s)."""
-    window, squares, legs, numbers, work = (
-        noise.window, noise.squares, noise.legs, noise.numbers, noise.work)
-    if numbers[COUNT] > 0.0 and not 0.0 < time - window[0, 0] <= WINDOW_GAP:
+def estimate_noise(noise, time, lengths, fresh):
+    """Update all estimates with those of six readings (6,), m, of a time (s) that are fresh."""
+    stamps, legs, numbers = noise.stamps, noise.legs, noise.numbers
+    if numbers[COUNT] > 0.0 and not 0.0 < time - stamps[0] <= WINDOW_GAP:
         numbers[COUNT] = 0.0
+        for i in range(6):
+            legs[i, FILLED] = legs[i, ALIGNED] = 0.0
     for k in range(WINDOW_SAMPLES - 1, 0, -1):
-        for j in range(7):
-            window[k, j] = window[k - 1, j]
-    window[0, 0] = time
+        stamps[k] = stamps[k - 1]
+    stamps[0] = time
     for i in range(6):
-        window[0, i + 1] = lengths[i]
-        estimate_step(legs[i], lengths[i], numbers[COUNT] > 0.0)
+        if fresh >> i & 1:
+            take_reading(noise.window[i], legs[i], time, lengths[i], numbers[COUNT] > 0.0)
+        legs[i, ALIGNED] = legs[i, ALIGNED] + 1.0 if fresh >> i & 1 == fresh & 1 else 0.0
     numbers[COUNT] = min(numbers[COUNT] + 1.0, float(WINDOW_SAMPLES))
     numbers[QUIET] += 1.0
     if numbers[COUNT] < WINDOW_SAMPLES:
         return
-    estimate_period(window, numbers, work)
+    estimate_period(stamps, numbers, noise.work)
     if numbers[RARE] > 0.0 and numbers[QUIET] <= WINDOW_SAMPLES:
         return
-    certainty = fit_rates(window, legs)
-    share = max(1.0 / averaged_samples(numbers[PERIOD]), 1.0 / (numbers[TAKEN] + 1.0))
-    update_differences(window, squares, legs, numbers, work, share, certainty)
-    numbers[TAKEN] += 1.0
-    estimate_variance(squares, legs, numbers)
-    estimate_acceleration(window, legs, numbers)
+    for i in range(6):
+        if legs[i, FILLED] < WINDOW_SAMPLES:
+            fresh &= ~(1 << i)
+    if fresh == 0:
+        return
+    update_differences(noise, fresh)
+    estimate_variance(noise.squares, legs, numbers)
+    estimate_acceleration(stamps, noise.window, legs, numbers, fresh)
+
+
+@kernel
+def take_reading(window, leg, time, reading, known):
+    """Add a fresh reading (m) of a time (s) to the window (WINDOW_SAMPLES, 2) of its leg."""
+    for k in range(WINDOW_SAMPLES - 1, 0, -1):
+        window[k, 0], window[k, 1] = window[k - 1, 0], window[k - 1, 1]
+    window[0, 0], window[0, 1] = time, reading
+    leg[FILLED] = min(leg[FILLED] + 1.0, float(WINDOW_SAMPLES))
+    estimate_step(leg, reading, known)
 
 
 @kernel
@@ -102,7 +123,7 @@ def averaged_samples(period):
 
 
 @kernel
-def estimate_period(window, numbers, work):
+def estimate_period(stamps, numbers, work):
     """
     Update period and spread of the stamps: the period is a median, as samples may be lost.
 
@@ -110,16 +131,16 @@ def estimate_period(window, numbers, work):
     of the gaps times DISORDER, since stamps out of order are refused.
     """
     for k in range(WINDOW_SAMPLES - 1):
-        gap, j = window[k, 0] - window[k + 1, 0], k
+        gap, j = stamps[k] - stamps[k + 1], k
         while j > 0 and work[j - 1] > gap:
             work[j] = work[j - 1]
             j -= 1
         work[j] = gap
     median = work[(WINDOW_SAMPLES - 1) // 2]
-    if numbers[TAKEN] == 0.0:
+    if numbers[PERIOD] == 0.0:
         numbers[PERIOD] = median
     numbers[PERIOD] += 0.02 * (median - numbers[PERIOD])
-    period, gap = numbers[PERIOD], window[0, 0] - window[1, 0]
+    period, gap = numbers[PERIOD], stamps[0] - stamps[1]
     error = gap - max(1.0, math.floor(gap / period + 0.5)) * period
     share = max(0.005, 1.0 / (numbers[TAKEN] + 1.0))
     numbers[OFF_GRID] += share * (0.5 * error * error - numbers[OFF_GRID])
@@ -131,50 +152,83 @@ def estimate_period(window, numbers, work):
 
 
 @kernel
-def fit_rates(window, legs):
-    """Fit a line to the window; write the rate of each leg, m/s, and return 1 / its variance."""
-    mean, square = 0.0, 0.0
+def fit_rate(window, leg):
+    """Fit a line to the window of a leg; write its rate, m/s, and return 1 / its variance."""
+    mean, square, total = 0.0, 0.0, 0.0
     for k in range(WINDOW_SAMPLES):
         mean += window[k, 0] / WINDOW_SAMPLES
     for k in range(WINDOW_SAMPLES):
         square += (window[k, 0] - mean) ** 2
-    for i in range(6):
-        total = 0.0
-        for k in range(WINDOW_SAMPLES):
-            total += (window[k, 0] - mean) * window[k, i + 1]
-        legs[i, RATE] = total / square
+        total += (window[k, 0] - mean) * window[k, 1]
+    leg[RATE] = total / square
     return square
 
 
 @kernel
-def update_differences(window, squares, legs, numbers, work, share, certainty):
-    """Update the mean squares of all orders (14.13), and the jitter at the best order (14.23)."""
-    weights, found = work[0:WINDOW_SAMPLES], work[WINDOW_SAMPLES:WINDOW_SAMPLES + 6]
-    period, best = numbers[PERIOD], best_order(squares)
-    weights[0] = 1.0
+def update_differences(noise, fresh):
+    """Update the mean squares of fresh legs, and the jitter where all six are (14.13, 14.23)."""
+    window, squares, legs, numbers = noise.window, noise.squares, noise.legs, noise.numbers
+    found = noise.work[WINDOW_SAMPLES:WORK]
+    best, shared, certainty, share, taken = best_order(squares), False, 0.0, 1.0, math.inf
+    together = fresh == 63
+    for i in range(6):
+        leg = legs[i]
+        if fresh >> i & 1:
+            aligned = leg[ALIGNED] >= WINDOW_SAMPLES * 1.0
+            together = together and aligned
+            certainty = fit_rate(window[i], leg)
+            period = (window[i, 0, 0] - window[i, WINDOW_SAMPLES - 1, 0]) / (WINDOW_SAMPLES - 1)
+            if not (shared and aligned):
+                weigh_differences(window[i], period, noise.weights)
+                shared = i == 0 or aligned
+            share = max(1.0 / averaged_samples(period), 1.0 / (leg[READ] + 1.0))
+            found[i] = update_squares(window[i], noise.weights, squares, i, leg, share, best)
+            timing = MAX_AGE * leg[HELD] * (numbers[PERIOD] * leg[RATE]) ** 2
+            leg[TIMING] += share * (timing - leg[TIMING])
+            numbers[SPEED] += share / 6.0 * (leg[RATE] ** 2 - numbers[SPEED])
+            leg[READ] += 1.0
+        taken = min(taken, leg[READ])
+    if together and numbers[TAKEN] >= LIMIT_SAMPLES:
+        estimate_jitter(found, legs, numbers, share, certainty)
+    numbers[TAKEN] = taken
+
+
+@kernel
+def weigh_differences(window, period, weights):
+    """Write the weights of differences of unit length, (ORDERS, WINDOW_SAMPLES) (14.13)."""
+    row = weights[ORDERS - 1]
+    row[0] = 1.0
     for m in range(1, WINDOW_SAMPLES):
-        weights[m] = 1.0
+        row[m] = 1.0
         for j in range(m):
             apart = (window[j, 0] - window[m, 0]) / period
-            weights[j] /= apart
-            weights[m] /= -apart
+            row[j] /= apart
+            row[m] /= -apart
         if m == 1:
             continue
         size = 0.0
         for j in range(m + 1):
-            size += weights[j] * weights[j]
+            size += row[j] * row[j]
         scale = 1.0 / size ** 0.5
-        for i in range(6):
-            total = 0.0
-            for j in range(m + 1):
-                total += weights[j] * window[j, i + 1]
-            found[i] = scale * total
-            square, mean = found[i] * found[i], squares[m - 2, i]
-            if numbers[TAKEN] >= LIMIT_SAMPLES:
-                square = min(square, max(SQUARE_LIMIT * mean, FLOOR))
-            squares[m - 2, i] = mean + share * (square - mean)
-        if m - 2 == best and numbers[TAKEN] >= LIMIT_SAMPLES:
-            estimate_jitter(found, legs, numbers, share, certainty)
+        for j in range(m + 1):
+            weights[m - 2, j] = scale * row[j]
+
+
+@kernel
+def update_squares(window, weights, squares, i, leg, share, best):
+    """Update the mean squares of leg i; return its difference of the best order."""
+    found = 0.0
+    for m in range(2, WINDOW_SAMPLES):
+        total = 0.0
+        for j in range(m + 1):
+            total += weights[m - 2, j] * window[j, 1]
+        square, mean = total * total, squares[m - 2, i]
+        if leg[READ] >= LIMIT_SAMPLES:
+            square = min(square, max(SQUARE_LIMIT * mean, FLOOR))
+        squares[m - 2, i] = mean + share * (square - mean)
+        if m - 2 == best:
+            found = total
+    return found
 
 
 @kernel
@@ -190,9 +244,13 @@ def estimate_jitter(found, legs, numbers, share, certainty):
     parallel = along * along / speed
     across = max(total - parallel, 0.0) / 5.0
     limit = SQUARE_LIMIT * numbers[ACROSS] if numbers[ACROSS] > 0.0 else math.inf
-    numbers[ACROSS] += share * (min(across, max(limit, FLOOR)) - numbers[ACROSS])
+    numbers[CROSSED] += 1.0
+    numbers[ACROSS] += max(share, 1.0 / numbers[CROSSED]) * (
+        min(across, max(limit, FLOOR)) - numbers[ACROSS])
+    if numbers[CROSSED] < LIMIT_SAMPLES:
+        return
     variance = max(numbers[ACROSS], 1e-24)
-    weight = (variance + speed * numbers[JITTER] ** 2) ** -2.0
+    weight = (variance + speed * max(numbers[JITTER] ** 2, numbers[SPREAD])) ** -2.0
     parallel = min(parallel, SQUARE_LIMIT * (variance + speed * max(numbers[JITTER] ** 2,
                                                                     numbers[SPREAD])))
     numbers[JITTER_SUM] += weight * (parallel - variance) * speed
@@ -223,56 +281,65 @@ def best_order(squares):
 @kernel
 def estimate_variance(squares, legs, numbers):
     """Estimate the variance, and whether it is more than an upper bound (14.14)."""
-    best = best_order(squares)
-    here, before, beyond, numbers[COARSEST] = 0.0, 0.0, 0.0, 0.0
+    here, falling, numbers[COARSEST], numbers[TIMED] = 0.0, 0.0, 0.0, 0.0
     for i in range(6):
-        lowest = math.inf
-        for m in range(ORDERS):
-            lowest = min(lowest, squares[m, i])
+        best = 0
+        for m in range(1, ORDERS):
+            if squares[m, i] < squares[best, i]:
+                best = m
+        lowest = squares[best, i]
         legs[i, SIGMA] = lowest ** 0.5
         if legs[i, STEP_HITS] >= HITS or legs[i, REPEATS] > SOME:
             numbers[COARSEST] = max(numbers[COARSEST], legs[i, STEP])
-        here += squares[best, i] / 6.0
-        before += squares[max(best - 1, 0), i] / 6.0
-        beyond += squares[best + 2, i] / 6.0 if best + 2 < ORDERS else math.inf
+        here += lowest / 6.0
+        numbers[TIMED] += legs[i, TIMING] / 6.0
+        if best == 0 or lowest == 0.0:
+            falling += 1.0 / 6.0
+        else:
+            beside = squares[best - 1, i]
+            if best + 2 < ORDERS:
+                beside = min(beside, squares[best + 2, i])
+            falling += beside / lowest / 6.0
     numbers[VARIANCE] = here
     if numbers[JITTER] > 0.0:
         numbers[VARIANCE] = min(here, numbers[ACROSS])
     count = min(numbers[TAKEN], averaged_samples(numbers[PERIOD]))
-    flat = min(before, beyond) < here * (1.0 + 1.5 * (5.0 / count) ** 0.5)
-    numbers[IDENTIFIED] = 1.0 if best == 0 or flat else 0.0
+    flat = falling < 1.0 + 1.5 * (5.0 / max(count, 1.0)) ** 0.5
+    numbers[IDENTIFIED] = 1.0 if flat else 0.0
 
 
 @kernel
-def estimate_acceleration(window, legs, numbers):
+def estimate_acceleration(stamps, window, legs, numbers, fresh):
     """
     Update the greatest acceleration that noise does not explain, over 3 and over 9 readings.
 
     The smaller one of two successive triples counts, so no single reading can cause it.
     """
-    numbers[ACCELERATION] *= math.exp(-numbers[PERIOD] / FADE)
+    numbers[ACCELERATION] *= math.exp((stamps[1] - stamps[0]) / FADE)
     if numbers[QUIET] <= WINDOW_SAMPLES or numbers[TAKEN] < LIMIT_SAMPLES:
         return
     for stride, later in ((1, 1), (4, 2)):
         for i in range(6):
-            here = clear_acceleration(window, legs, i, 0, stride)
-            before = clear_acceleration(window, legs, i, later, stride)
+            if not fresh >> i & 1:
+                continue
+            here = clear_acceleration(window[i], legs[i], 0, stride)
+            before = clear_acceleration(window[i], legs[i], later, stride)
             if here * before > 0.0:
                 numbers[ACCELERATION] = max(
                     numbers[ACCELERATION], min(abs(here), abs(before)))
 
 
 @kernel
-def clear_acceleration(window, legs, leg, newest, stride):
+def clear_acceleration(window, leg, newest, stride):
     """Return a leg's acceleration, m/s^2, by three readings; 0 where noise explains it."""
     middle, oldest = newest + stride, newest + 2 * stride
     late = window[newest, 0] - window[middle, 0]
     early = window[middle, 0] - window[oldest, 0]
     twice, bend = 2.0 / (late + early), 1.0 / late + 1.0 / early
     noise = CLEAR * twice * (1.0 / late ** 2 + 1.0 / early ** 2 + bend ** 2) ** 0.5
-    value = twice * ((window[newest, leg + 1] - window[middle, leg + 1]) / late
-                     - (window[middle, leg + 1] - window[oldest, leg + 1]) / early)
-    clear = abs(value) - noise * legs[leg, SIGMA] - 2.0 * twice * bend * visible_step(legs[leg])
+    value = twice * ((window[newest, 1] - window[middle, 1]) / late
+                     - (window[middle, 1] - window[oldest, 1]) / early)
+    clear = abs(value) - noise * leg[SIGMA] - 2.0 * twice * bend * visible_step(leg)
     return math.copysign(clear, value) if clear > 0.0 else 0.0
 
 
@@ -286,7 +353,8 @@ def write_thresholds(legs, numbers, least, share, step, out):
     """
     for i in range(6):
         sigma = max(least, share * legs[i, SIGMA])
-        out[i, 0] = (sigma * sigma + numbers[SPREAD] * legs[i, RATE] ** 2) ** 0.5
+        age = AGE * legs[i, HELD] * numbers[PERIOD] ** 2
+        out[i, 0] = (sigma * sigma + (numbers[SPREAD] + age) * legs[i, RATE] ** 2) ** 0.5
         out[i, 1] = step if step > 0.0 else visible_step(legs[i])
         out[i, 2] = legs[i, RATE]
 

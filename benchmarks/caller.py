@@ -1,0 +1,129 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Calls of services beside a benchmark, one at a time, and what /diagnostics says meanwhile."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.client import Client
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+
+ANSWER = 5.0  # s, for which an answer is waited
+REPORTS = 1000  # messages of /diagnostics that wait while an answer is awaited
+
+
+@dataclass(frozen=True)
+class Question:
+    """A service, its request, and whether a response is right."""
+
+    kind: Any
+    name: str
+    request: Callable[[Any], Any]  # of the present stamp
+    good: Callable[[Any], bool] = lambda response: True
+
+
+@dataclass
+class Calls:
+    """Requests: round trips, s, and at what times, ns, there was no answer, or a wrong one."""
+
+    trips: list[float] = field(default_factory=list)
+    unanswered: list[tuple[str, int]] = field(default_factory=list)
+    wrong: list[tuple[str, int]] = field(default_factory=list)
+
+
+class Caller:
+    """Asks questions in turn, and hands over each message of /diagnostics."""
+
+    def __init__(self, rate: float, questions: Sequence[Question],
+                 heard: Callable[[DiagnosticArray], None],
+                 by_request: Sequence[Question] = ()) -> None:
+        """
+        Open the clients, wait for the services and start the thread.
+
+        by_request: questions that are asked only when `ask` names them.
+        """
+        self._node, self._period, self._ended = Node('caller'), 1.0 / rate, Event()
+        self._calls, self._heard = Calls(), heard
+        self._clients = [(self._node.create_client(each.kind, each.name), each)
+                         for each in questions]
+        self._by_request = {each.name: (self._node.create_client(each.kind, each.name), each)
+                            for each in by_request}
+        self._requested: SimpleQueue[str] = SimpleQueue()
+        for client, _ in (*self._clients, *self._by_request.values()):
+            if not client.wait_for_service(ANSWER):
+                raise SystemExit(f'expected service {client.srv_name} within {ANSWER:g} s')
+        self._reports = self._node.create_subscription(
+            DiagnosticArray, '/diagnostics', lambda _: None, REPORTS)
+        self._waiting = rclpy_implementation.WaitSet(0, 0, 0, 1, 0, 0, self._node.context.handle)
+        self._thread = Thread(target=self._run)
+        self._thread.start()
+
+    def ask(self, name: str) -> None:
+        """Ask a question by request, soon."""
+        self._requested.put(name)
+
+    def take(self) -> Calls:
+        """Return the calls since the last time."""
+        taken, self._calls = self._calls, Calls()
+        return taken
+
+    def end(self) -> None:
+        """End the thread and close the clients."""
+        self._ended.set()
+        self._thread.join()
+        self._node.destroy_node()
+
+    def _run(self) -> None:
+        due = time.monotonic()
+        for client, question in cycle(self._clients):
+            if self._ended.is_set():
+                return
+            self._ask(client, question)
+            try:
+                self._ask(*self._by_request[self._requested.get_nowait()])
+            except Empty:
+                pass
+            self._hear()
+            due = max(due + self._period, time.monotonic() - 0.1)
+            time.sleep(max(0.0, due - time.monotonic()))
+
+    def _ask(self, client: Client, question: Question) -> None:
+        """Send a request and wait; an executor would take as long as the node."""
+        asked_ns, begin = time.time_ns(), time.monotonic()
+        response = self._answer(client, client.handle.send_request(
+            question.request(self._node.get_clock().now().to_msg())), begin + ANSWER)
+        calls = self._calls
+        if response is not None:
+            calls.trips.append(time.monotonic() - begin)
+            if not question.good(response):
+                calls.wrong.append((question.name, asked_ns))
+        elif not self._ended.is_set():
+            calls.unanswered.append((question.name, asked_ns))
+
+    def _answer(self, client: Client, number: int, end: float) -> Any:
+        """Return the response of a request, None where there is none until a time."""
+        while (left := end - time.monotonic()) > 0.0 and not self._ended.is_set():
+            self._waiting.clear_entities()
+            self._waiting.add_client(client.handle)
+            self._waiting.wait(int(1e9 * left))
+            header, response = client.handle.take_response(client.srv_type.Response)
+            if header is not None and header.request_id.sequence_number == number:
+                return response
+        return None
+
+    def _hear(self) -> None:
+        while (taken := self._reports.handle.take_message(DiagnosticArray, False)) is not None:
+            self._heard(taken[0])

@@ -1,0 +1,116 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Every node of the package, each in a process of its own, in the namespaces of four machines."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+import time
+
+from benchmarks.caller import Question
+from benchmarks.faults.scene import ACTIVE, end_process
+from benchmarks.faults.subjects import Subject, SUBJECTS
+from benchmarks.record import distro
+
+START_TIMEOUT = 600.0  # s, for all; without a cache they compile their kernels
+LOOK_PERIOD = 0.2  # s
+FOLDER = Path('out/soak') / distro()
+TROUBLE = re.compile(r'^\[(WARN|ERROR|FATAL)\]')
+
+
+class Member:
+    """A node in a namespace, in a process that the stack ends."""
+
+    def __init__(self, stack: ExitStack, place: str, subject: Subject, *parameters: str) -> None:
+        """Start it."""
+        self.subject, self.name = subject, f'{place}/{subject.node}'
+        self._log = FOLDER / f'{self.name.replace("/", "_")}.log'
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        words = [word for each in parameters for word in ('-p', each)]
+        with self._log.open('w') as output:
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', subject.module, '--ros-args', '-r', f'__ns:=/{place}',
+                 *words], stdout=output, stderr=subprocess.STDOUT, text=True,
+                env={**os.environ, 'ROS_LOG_DIR': str(FOLDER.absolute())})
+        stack.callback(end_process, self.process)
+        self._read = 0  # bytes of the log
+
+    @property
+    def active(self) -> bool:
+        """Return whether it works; raise SystemExit where it has ended."""
+        self.require()
+        return ACTIVE in self._log.read_text()
+
+    def require(self) -> None:
+        """Raise SystemExit where it has ended."""
+        if self.process.poll() is not None:
+            raise SystemExit(f'{self.name}: expected a node that runs, it has ended with code '
+                             f'{self.process.returncode}; see {self._log}')
+
+    def trouble(self) -> list[str]:
+        """Return the warnings and errors of its log since the last time."""
+        text = self._log.read_text()
+        new, self._read = text[self._read:], len(text)
+        return [line for line in new.splitlines() if TROUBLE.match(line)]
+
+    def cpu(self) -> float:
+        """Return its processor time, s."""
+        fields = Path(f'/proc/{self.process.pid}/stat').read_text().rpartition(')')[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+    def reset(self) -> Question | None:
+        """Return the call that puts a simulated machine back to its start, if it has one."""
+        if not self.subject.node.endswith('simulator') or self.subject.service is None:
+            return None
+        return _question(self.name.partition('/')[0], self.subject)
+
+    def questions(self) -> list[Question]:
+        """Return calls of its services: its parameters, and what changes nothing."""
+        place = self.name.partition('/')[0]
+        kept = replace(self.subject, service=None)
+        asked = [kept] if self.subject.node.endswith('simulator') else [kept, self.subject]
+        if self.subject.service is None:
+            asked = asked[:1]
+        return [_question(place, each) for each in asked]
+
+
+def _question(place: str, subject: Subject) -> Question:
+    kind, name, request = subject.question
+    return Question(kind, f'/{place}/{name}', lambda _: request, subject.answers)
+
+
+def start(stack: ExitStack, pose_rate: float, rate: float) -> list[Member]:
+    """
+    Start all nodes and wait until they are active.
+
+    pose_rate: of the platform whose lengths are simulated, Hz. rate: of all others.
+    """
+    platform = f'rate:={rate}'
+    members = [Member(stack, place, SUBJECTS[node], *parameters) for place, node, *parameters in (
+        ('moved', 'stewart_simulator', f'rate:={pose_rate}'),
+        ('moved', 'stewart_pose'),
+        ('controlled', 'stewart_dynamics_simulator', platform),
+        ('controlled', 'stewart_pose'),
+        ('controlled', 'stewart_controller'),
+        ('aerial', 'dynamics_server', 'model_file:=aerial_manipulator.yaml'),
+        ('aerial', 'aerial_manipulator_simulator', f'publish_rate:={rate}'),
+        ('aerial', 'aerial_manipulator_controller'),
+        ('linkage', 'loop_state_publisher', *SUBJECTS['loop_state_publisher'].parameters))]
+    end = time.monotonic() + START_TIMEOUT
+    while not all(member.active for member in members):
+        if time.monotonic() > end:
+            missing = [member.name for member in members if not member.active]
+            raise SystemExit(f'expected active nodes within {START_TIMEOUT:g} s, got none of '
+                             f'{missing}; see {FOLDER}')
+        time.sleep(LOOK_PERIOD)
+    return members

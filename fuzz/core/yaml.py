@@ -1,0 +1,31 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Model files in the form yaml."""
+
+from collections.abc import Iterator
+
+from fuzz.core.models import use
+from fuzz.target import as_file, Run, Target
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.model import load_model
+
+
+def make() -> Run:
+    """Return what loads a file and computes with its model."""
+    return as_file('.yaml', lambda path: use(load_model(path)))
+
+
+def seeds() -> Iterator[bytes]:
+    """Return a tree and a machine with closed loops."""
+    for name in ('aerial_manipulator.yaml', 'four_bar.yaml'):
+        yield config_file(name).read_bytes()
+
+
+TARGET = Target(make, seeds)

@@ -1,0 +1,95 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Requests to the services of dynamics_server, by its handlers."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from fuzz.ros.stand_ins import answered
+from fuzz.target import Run, Target
+from geometry_msgs.msg import Quaternion
+from liedyn_interfaces.msg import (
+    BodyWrench, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
+from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion, Linearize
+from rclpy.serialization import serialize_message
+
+from liedyn_ros.common.budget import Budget
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.model import load_model
+from liedyn_ros.nodes.dynamics.algorithms import warm_up_loops
+from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
+from liedyn_ros.ros.node.warm_up import start_warm_up
+
+FILES = 'aerial_manipulator.yaml', 'four_bar.yaml'
+SERVICES = {
+    'describe_model': DescribeModel, 'equations_of_motion': EquationsOfMotion,
+    'forward': Dynamics, 'hybrid': Dynamics, 'inverse': Dynamics, 'linearize': Linearize}
+EVALUATIONS = 2000  # of the motions of a request
+
+
+def make() -> Run:
+    """Return what asks about a tree, or about closed loops where the first bit is set."""
+    start_warm_up(warm_up_loops).result()  # else requests are refused until it is done
+    machines = [_callbacks(load_model(config_file(name))) for name in FILES]
+    return lambda data: answered(
+        machines[data[0] >> 7], bytes((data[0] & 127,)) + data[1:]) if data else False
+
+
+def _callbacks(model: Any) -> dict[str, Any]:
+    answers = DynamicsAnswers(model, dissipation=True)
+
+    def serve(name: str, request: Any, response: Any) -> None:
+        method, further = getattr(answers, name), ()
+        if name == 'linearize':
+            further = (Budget(evaluations=EVALUATIONS),)
+        if SERVICES[name] is Dynamics:
+            method(request.query, response.answer)
+        else:
+            method(request, response, *further)
+        getattr(response, 'answer', response).success = True
+
+    return {name: (kind, partial(serve, name)) for name, kind in SERVICES.items()}
+
+
+def seeds() -> Iterator[bytes]:
+    """Return a good request of each service, about both machines."""
+    for machine, name in enumerate(FILES):
+        model = load_model(config_file(name))
+        joints = [joint.name for joint in model.joint_list if joint.type_name != 'free']
+        count = len(joints)
+        closed = assemble(ConstrainedDynamics(model)) if model.closures else model.neutral()
+        positions = [float(closed[model.joint(each).qi]) for each in joints]
+        state = TreeState(joint_names=joints, positions=positions, velocities=[0.0] * count,
+                          child_frame_id='base' if model.nv > count else '')
+        state.base_pose.orientation = Quaternion(w=1.0)
+        body = next(iter(model.bodies))
+        for k, service in enumerate(sorted(SERVICES)):
+            yield bytes((k | machine << 7,)) + serialize_message(_request(service, state, body))
+
+
+def _request(service: str, state: TreeState, body: str) -> Any:
+    """Return a good request at rest, with a wrench of zero on a body."""
+    kind, zero = SERVICES[service], [0.0] * len(state.joint_names)
+    if kind is DescribeModel:
+        return DescribeModel.Request()
+    if kind is EquationsOfMotion:
+        return EquationsOfMotion.Request(state=state)
+    if kind is Linearize:
+        return Linearize.Request(states=[state], step=0.01)
+    query = DynamicsQuery(state=state, external=[BodyWrench(body=body)])
+    if service != 'forward':
+        query.accelerations = [TreeAcceleration(joints=zero)]
+    if service != 'inverse':
+        query.efforts = [TreeEffort(joints=zero)]
+    return Dynamics.Request(query=query)
+
+
+TARGET = Target(make, seeds)

@@ -1,0 +1,101 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The middleware: multicast, a round trip between two processes, nodes and their diagnostics."""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+import json
+import socket
+import subprocess
+import sys
+from typing import Any
+
+from liedyn_ros.commands.operation.finding import Finding, Level
+
+PART, GRAPH = 'middleware', 'graph'
+GROUP = '239.255.0.1'  # in which DDS discovers
+PROBE = 'liedyn_ros.ros.probe'
+LIMIT = 60.0  # s for the probe
+WAIT = 1.0  # s for a datagram
+LEVELS = (Level.OK, Level.WARN, Level.ERROR, Level.WARN)  # of a DiagnosticStatus; 3: stale
+NAMES = ('ok', 'warning', 'error', 'stale')
+
+
+def findings() -> Iterator[Finding]:
+    """Provide what the middleware does; a process of its own tries it, within a time limit."""
+    for address, where in (('127.0.0.1', 'loopback'), ('0.0.0.0', 'the default interface')):
+        yield multicast(address, where)
+    if find_spec('rclpy') is None:
+        return
+    yield from judge_probe(start_probe())
+
+
+def start_probe() -> subprocess.Popen[str]:
+    """Start the process that tries the middleware."""
+    return subprocess.Popen([sys.executable, '-m', PROBE], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def judge_probe(probe: subprocess.Popen[str]) -> Iterator[Finding]:
+    """Provide the findings of the probe, or why there are none."""
+    with probe:
+        try:
+            output, errors = probe.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired as error:
+            probe.kill()
+            yield Finding(PART, Level.ERROR, f'the probe failed: {error}')
+            return
+    try:
+        report = json.loads(output.strip().rpartition('\n')[2])
+    except ValueError:
+        reason = errors.strip().rpartition('\n')[2] or f'exit code {probe.returncode}'
+        yield Finding(PART, Level.ERROR, f'the probe failed: {reason}', f'python -m {PROBE}')
+        return
+    yield from judge(report)
+
+
+def multicast(address: str, where: str) -> Finding:
+    """Return whether a datagram to DDS's group comes back on an interface."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver, socket.socket(
+                socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            receiver.bind(('', 0))
+            receiver.settimeout(WAIT)
+            receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                                socket.inet_aton(GROUP) + socket.inet_aton(address))
+            if address != '0.0.0.0':
+                sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF,
+                                  socket.inet_aton(address))
+            sender.sendto(b'doctor', (GROUP, receiver.getsockname()[1]))
+            receiver.recv(16)
+    except OSError as error:
+        return Finding(PART, Level.WARN, f'multicast on {where}: {error}', 'allow it, or name '
+                       'the other computers by ROS_STATIC_PEERS')
+    return Finding(PART, Level.OK, f'multicast on {where} works')
+
+
+def judge(report: Mapping[str, Any]) -> Iterator[Finding]:
+    """Provide the findings of the probe's report."""
+    yield Finding(PART, Level.OK, f'{report["rmw"]}, domain {report["domain"]}')
+    if report['round_trip'] is None:
+        yield Finding(PART, Level.ERROR, 'two processes of this machine do not find each other',
+                      'check the firewall, /dev/shm and the variables of ROS above')
+    else:
+        yield Finding(PART, Level.OK, f'two processes found each other in '
+                      f'{report["discovery"]:.1f} s; round trip {1e3 * report["round_trip"]:.2f} '
+                      'ms at the median')
+    yield Finding(GRAPH, Level.OK, f'nodes: {", ".join(report["nodes"]) or "none"}')
+    clocks = report['clocks']
+    if clocks:
+        yield Finding(GRAPH, Level.OK if len(clocks) == 1 else Level.WARN,
+                      f'/clock is published by {", ".join(clocks)}',
+                      '' if len(clocks) == 1 else 'stop all but one: time jumps between them')
+    for name, level, message in report['diagnostics']:
+        yield Finding(GRAPH, LEVELS[level], f'{name}: {NAMES[level]}, {message}',
+                      'docs/operations.md' if LEVELS[level] else '')

@@ -1,0 +1,108 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Partial derivatives of machines with closed loops by their kinematic parameters (13.26), (13.20).
+
+A parameter displaces the bodies behind it, as a locked joint there would, and with them the frames
+of closures. The length of a link between two joints is the placement of the second; by_placement
+has it. by_length has rod closures alone. Constraint functions are of the coordinates alone, and do
+not vary.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gaps import gap_gradient
+from liedyn_ros.dynamics.constrained.partial_derivatives.parameter_buffers import ParameterBuffers
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
+from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+
+
+class LoopKinematicJacobians(NamedTuple):
+    """
+    The partial derivatives of a quantity (k,) by the kinematics of J joints and C closures.
+
+    by_placement (k, J, 6), by_axis (k, J, 3) and by_pitch (k, J) are as in KinematicJacobians.
+    by_frame_a and by_frame_b (k, C, 6): by a twist xi, angular first, in a frame of a closure,
+    which replaces frame by frame exp(xi); rad and m. by_closure_pitch (k, C): of helical closures,
+    m/rad. by_length (k, C): of rods, m. Zero for other closures. q, v and other input stay the
+    same numbers, so that a parameter alone may open loops; see kinematic_gaps.
+    """
+
+    by_placement: Array
+    by_axis: Array
+    by_pitch: Array
+    by_frame_a: Array
+    by_frame_b: Array
+    by_closure_pitch: Array
+    by_length: Array
+
+
+class KinematicGaps(NamedTuple):
+    """Those of the residuals (m,) of the constraints, and of their rates A v (m,)."""
+
+    position: LoopKinematicJacobians
+    velocity: LoopKinematicJacobians
+
+
+def kinematic_gaps(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> KinematicGaps:
+    """
+    Return by how much kinematic parameters open the constraints of a closed state.
+
+    A displacement dq with A dq = -position dp closes them again: the derivative of an assembly,
+    for the calibration of a machine with closed loops. Raises LiedynError for an open state.
+    """
+    constraints.require_closed(q, v)
+    model, m = constraints.model, constraints.m
+    q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
+    tables, scratch = ParameterBuffers(constraints), buffers(model.nv, m, model.link_table.N)
+    free, out = np.zeros(model.nv, dtype=bool), np.empty((3, model.nv))
+
+    def pull(y: Array, z: Array, by: Parameters) -> None:
+        gap_gradient(constraints.data.workspace, scratch, tables.arrays(q, None, by), free, q,
+                     v, np.zeros((1, model.nv)), np.zeros((0, 1, 6)), y, z, out)
+
+    return KinematicGaps(*gradients(constraints, (m, m), pull))
+
+
+def kinematic_jacobians(constraints: Constraints, pull: Callable[[Array, Array, Parameters], None]
+                        ) -> tuple[LoopKinematicJacobians, LoopKinematicJacobians]:
+    """
+    Return those of x (nv,) and of the multipliers (m,); see gradients.
+
+    pull solves the dynamics, then pulls. A VJP completes and overwrites the solution in the
+    tables, so each row solves once more. That costs n + m solutions and VJPs.
+    """
+    return gradients(constraints, (constraints.model.nv, constraints.m), pull)
+
+
+def gradients(constraints: Constraints, sizes: tuple[int, int],
+              pull: Callable[[Array, Array, Parameters], None]
+              ) -> tuple[LoopKinematicJacobians, LoopKinematicJacobians]:
+    """Return the Jacobians of x and z, given a function that writes the gradient of y.x + w.z."""
+    by, (n, m) = Parameters(constraints.model), sizes
+    parts = (by.placement, by.axis, by.pitch, by.frame_a, by.frame_b, by.closure_pitch, by.length)
+    result = LoopKinematicJacobians(*(np.empty((n + m, *part.shape)) for part in parts))
+    for k, unit in enumerate(np.eye(n + m)):
+        pull(unit[:n], unit[n:], by)
+        for whole, part in zip(result, parts):
+            whole[k] = part
+    return (LoopKinematicJacobians(*(whole[:n] for whole in result)),
+            LoopKinematicJacobians(*(whole[n:] for whole in result)))
+
+
+def rows_of(jacobians: LoopKinematicJacobians, kept: NDArray[np.bool_]) -> LoopKinematicJacobians:
+    """Return the Jacobians with zero rows where they are not kept."""
+    return LoopKinematicJacobians(*(
+        np.where(kept.reshape(-1, *(1,) * (each.ndim - 1)), each, 0.0) for each in jacobians))

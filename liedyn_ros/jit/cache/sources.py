@@ -1,0 +1,109 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The digest of all that a compiled kernel depends on: compilers, and sources that it can reach.
+
+Numba's own cache looks only at the file of the function it compiles. So a kernel would keep an old
+version of a kernel that it calls from another file. This digest follows the imports of the
+kernel's module, and misses no edit or upgrade. An edit of a file that the kernel cannot reach
+compiles nothing again. So kernels import only kernels, which are modules of a folder `kernels`,
+and jit.
+"""
+
+from collections.abc import Iterator
+import functools
+import hashlib
+from pathlib import Path
+import re
+import sys
+
+import llvmlite
+import numba
+
+from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.layers import allowed
+
+PACKAGE = Path(__file__).parents[2]
+_IMPORT = re.compile(  # of a name of the package, over several lines where in parentheses
+    rf'^[ \t]*(?:from|import)[ \t]+({PACKAGE.name}\b[\w.]*)'
+    r'(?:[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*))?', re.MULTILINE)
+
+
+@functools.cache
+def digest(source: Path) -> str:
+    """Return the digest of compilers, checks of indices, and sources that a module can reach."""
+    state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__} {CHECKED} '
+                           f'{sys.implementation.cache_tag}'.encode())
+    for path in reachable(source):
+        state.update(path.relative_to(PACKAGE).as_posix().encode())
+        state.update(_read(path))
+    return state.hexdigest()[:16]
+
+
+def reachable(source: Path) -> list[Path]:
+    """
+    Return the modules of the package whose text a module's kernels depend on, itself first.
+
+    They are its imports, directly or not, as far as jit. Modules that jit imports make kernels and
+    are not called by them. Raises ImportError for a module that holds neither kernels nor jit, or
+    whose part the part of this module may not import.
+    """
+    parts = allowed(_part(source))
+    found, waiting = {source}, [source]
+    while waiting:
+        for path in _imports(waiting.pop()):
+            if _part(path) not in parts or not (path.parent.name == 'kernels' or _is_jit(path)):
+                raise ImportError(f'{source}: expected imports of kernels of {sorted(parts)} '
+                                  f'alone, got {path}')
+            if path not in found:
+                found.add(path)
+                waiting += [] if _is_jit(path) else [path]
+    return [source, *sorted(found - {source})]
+
+
+def _is_jit(path: Path) -> bool:
+    return _part(path) == 'jit'
+
+
+def _part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix('.py')
+
+
+@functools.cache
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+@functools.cache
+def _imports(path: Path) -> tuple[Path, ...]:
+    """Return the modules of the package that a module names in its imports."""
+    return tuple(place for name in imported_names(_read(path).decode())
+                 if (place := _place(name)) is not None)
+
+
+def imported_names(source: str) -> Iterator[str]:
+    """
+    Return every dotted name of the package that may be a module, in the imports of a module.
+
+    Every start of a node reads all kernels; to parse them takes half a second, a pattern 10 ms.
+    """
+    for module, names in _IMPORT.findall(source):
+        yield module
+        yield from (f'{module}.{name.split()[0]}' for name in names.strip('()').split(',')
+                    if name.strip())
+
+
+@functools.cache
+def _place(name: str) -> Path | None:
+    """Return the file of a module of the package; a package's own file has no kernels."""
+    first, *rest = name.split('.')
+    if first != PACKAGE.name or not rest:
+        return None
+    path = PACKAGE.joinpath(*rest).with_suffix('.py')
+    return path if path.is_file() else None

@@ -1,0 +1,105 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+First calls of kernels: the thread that compiles, and the error of arguments of other types.
+
+Python runs signal handlers between any two lines of the main thread, numba's lines too. There an
+exception of a handler can be taken for one of numba's own. A kernel that a handler calls can meet
+itself half compiled. So no kernel is compiled in the main thread, which waits meanwhile.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+import functools
+import os
+from threading import current_thread, main_thread, RLock, Thread
+from typing import Any, NoReturn
+
+import numpy as np
+
+# Numba's C code takes any subclass of numpy's array for a plain one, unless the class has this
+# attribute. Its Python code, which is asked then, refuses masked arrays.
+np.ma.MaskedArray.__numba_array_subtype_dispatch__ = True  # type: ignore[attr-defined]
+
+_COMPILING = RLock()
+
+# A child has the locks of its parent, but not the thread that would release them.
+os.register_at_fork(before=_COMPILING.acquire, after_in_parent=_COMPILING.release,
+                    after_in_child=_COMPILING.release)
+
+
+class OtherTypesError(TypeError):
+    """An argument of another type than in the first call; nothing else raises it."""
+
+    def __str__(self) -> str:
+        """Return the types; few of these errors are read."""
+        compiled, given = self.args
+        wanted = ' or '.join(str(types) for types in compiled.overloads)
+        return (f'{compiled.__name__}: expected arguments of types {wanted}, '
+                f'got {", ".join(type(value).__name__ for value in given)}')
+
+
+def compile_apart(compiled: Any) -> None:
+    """Let a kernel find types and compile, or load, where no signal handler runs."""
+    type_of = compiled.typeof_pyval
+
+    def compile_for(*arguments: Any) -> Any:
+        return compiled.compile(tuple(map(type_of, arguments)))
+
+    compiled.typeof_pyval = _apart(type_of)
+    compiled._compile_for_args = _apart(compile_for)
+
+
+def keep_types(compiled: Any) -> None:
+    """
+    Let a compiled kernel raise OtherTypesError for arguments of other types, from now on.
+
+    Numba asks these methods about values whose type it does not know, and types it has not
+    compiled for. Its own way, `disable_compile`, raises TypeError, as a signal handler may.
+    """
+    compiled.typeof_pyval = compiled._compile_for_args = functools.partial(_refuse, compiled)
+
+
+def names_no_type(error: ValueError, given: tuple[Any, ...]) -> bool:
+    """
+    Return whether an error just caught is that of numba's C code for an empty list or set.
+
+    Numba asks no method about these. An error with a Python frame comes from elsewhere.
+    """
+    raised_here = error.__traceback__ is not None and error.__traceback__.tb_next is None
+    return raised_here and any(map(_has_empty, given))
+
+
+def _has_empty(value: Any) -> bool:
+    return isinstance(value, list | tuple | set) and (
+        not value or any(map(_has_empty, value)))
+
+
+def _refuse(compiled: Any, *arguments: Any) -> NoReturn:
+    raise OtherTypesError(compiled, arguments)
+
+
+def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs in a thread of its own where the main thread calls it."""
+    def run(future: 'Future[Any]', arguments: tuple[Any, ...]) -> None:
+        try:
+            with _COMPILING:
+                future.set_result(function(*arguments))
+        except BaseException as error:
+            future.set_exception(error)
+
+    def apart(*arguments: Any) -> Any:
+        future: Future[Any] = Future()
+        if current_thread() is main_thread():
+            Thread(target=run, args=(future, arguments), name='liedyn_compile').start()
+        else:
+            run(future, arguments)
+        return future.result()
+
+    return apart

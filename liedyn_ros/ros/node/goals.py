@@ -1,0 +1,120 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Actions for requests that take long: their goals run in a thread, one after the other."""
+
+from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
+import time
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+
+from liedyn_ros.common.errors import BudgetError
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.node.process import until_shutdown
+
+MAX_WAITING = 8  # goals; further ones are rejected
+FEEDBACK_PERIOD = 0.1  # s
+Watch = Callable[[Callable[[], Any]], None]
+Work = Callable[[Any, Any, Watch], None]
+
+
+class GoalServer(ActionServer):
+    """
+    Serves an action in a thread of its own, so that the executor stays free.
+
+    work(goal, result, watch) fills in the result, or raises LiedynError. It calls watch often,
+    with a function that returns the feedback; that is sent each FEEDBACK_PERIOD. watch raises
+    BudgetError where the goal was cancelled, the node is not active any more, or no client
+    listens any more.
+    """
+
+    def __init__(self, node: ManagedNode, action_type: Any, name: str, work: Work) -> None:
+        """Open the action until the node closes what it opens at present."""
+        self._owner, self._work = node, work
+        self._feedback_topic = f'{name}/_action/feedback'
+        self._waiting: SimpleQueue[ServerGoalHandle[Any, Any, Any] | None] = SimpleQueue()
+        super().__init__(
+            node, action_type, name, self._never, goal_callback=self._judge,
+            handle_accepted_callback=self._waiting.put,
+            cancel_callback=lambda _: CancelResponse.ACCEPT)
+        self._thread = Thread(target=self._run, name=f'{node.get_name()}_goals', daemon=True)
+        self._thread.start()
+        node.on_close(self._close)
+
+    def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
+        """Work on a goal in the thread that executes it; the executor sends the result."""
+        result = self.action_type.Result()
+        watch = partial(self._watch, goal_handle, _Listening(self._owner, self._feedback_topic))
+        self._owner.answer(
+            lambda goal, result: self._work(goal, result, watch), goal_handle.request, result)
+        super().notify_execute(goal_handle, partial(_finish, result))
+
+    def _judge(self, _: Any) -> GoalResponse:
+        if self._waiting.qsize() < MAX_WAITING:
+            return GoalResponse.ACCEPT
+        self._owner.complain(f'{self._feedback_topic}: expected at most {MAX_WAITING} goals that '
+                             'wait, got another, which is rejected')
+        return GoalResponse.REJECT
+
+    def _run(self) -> None:
+        with until_shutdown(self._owner.context):
+            while (goal := self._waiting.get()) is not None:
+                goal.execute()
+
+    def _watch(self, goal: Any, listening: '_Listening',
+               feedback: Callable[[], Any]) -> None:
+        if not self._owner.active:
+            raise BudgetError('expected the node to stay active, got its end')
+        if goal.is_cancel_requested:
+            raise BudgetError('cancelled')
+        if listening.is_due():
+            goal.publish_feedback(feedback())
+
+    def _never(self, _: Any) -> None:
+        """Stand for the callback that rclpy wants: notify_execute has its own."""
+
+    def _close(self) -> None:
+        self._waiting.put(None)
+        self._thread.join()
+        self.destroy()
+
+
+class _Listening:
+    """Whether a client listens: once one was seen, all may have left."""
+
+    def __init__(self, node: ManagedNode, topic: str) -> None:
+        self._node, self._topic = node, topic
+        self._due, self._seen = 0.0, False
+
+    def is_due(self) -> bool:
+        """Return whether feedback is due; raise BudgetError where nobody would receive it."""
+        now = time.monotonic()
+        if now < self._due:
+            return False
+        self._due = now + FEEDBACK_PERIOD
+        listeners = self._node.count_subscribers(self._topic)
+        if self._seen and not listeners:
+            raise BudgetError('expected a client that listens, got none any more')
+        self._seen = bool(listeners)
+        return self._seen
+
+
+def _finish(result: Any, goal: Any) -> Any:
+    """Return the result of a goal that was worked on, and end its state."""
+    if goal.is_cancel_requested:
+        goal.canceled()
+    elif result.success:
+        goal.succeed()
+    else:
+        goal.abort()
+    return result

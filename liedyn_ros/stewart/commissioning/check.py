@@ -1,0 +1,340 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The check of a new platform: faults of its geometry and readings at known poses.
+
+At each known pose the legs' values follow from the geometry. The simplest faults that explain the
+readings are named, several together if needed. They concern all legs: a wrong geometry, a unit,
+another order of legs, a mirrored frame, a home on another assembly mode. Or they concern single
+legs: an offset, a scale or a wrong sense.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.commissioning import leg_faults
+from liedyn_ros.stewart.commissioning.common_faults import common_faults, CommonFault
+from liedyn_ros.stewart.commissioning.leg_faults import LegFits, SPREAD, Tolerance
+from liedyn_ros.stewart.commissioning.next_pose import deciding_pose, NextPose
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver
+
+EVERY = tuple(range(6))
+ACCURACY = 5e-3  # of the platform's size, within which readings are right where nothing is given
+FLOOR = 1e-5  # of the same: noise that is taken for none
+NOISE_POSES = 3  # poses from which on the readings' noise is estimated
+NOISE_FACTOR = 1.5  # from the median of six legs, the least of several faults, to a deviation
+ROUGH = 2e-3  # of the platform's size: noise that hardly is a sensor's
+COMPETES = 2.0  # cost up to which another explanation may be the one that shows the noise
+MANY = 3  # legs without an explanation from which on none of them is at fault alone
+SMALL_KINDS = (leg_faults.UNDECIDED, leg_faults.OFFSET, leg_faults.SCALE,
+               leg_faults.SCALE_AND_OFFSET, leg_faults.UNEXPLAINED)
+SMALL = 0.1  # of the platform's size: errors that joints or poses may have
+ALTERNATIVES = 3  # other explanations that are printed
+READINGS = 'unit', 'order', 'all_scaled', 'all_offset'  # faults of all legs, not of the geometry
+
+
+class Finding(NamedTuple):
+    """
+    One fault: its kind, the legs as indices, and a sentence with the remedy.
+
+    kind: base_turned, platform_turned, base_radius, platform_radius, base_height, platform_height,
+    mirrored, base_mirrored, platform_mirrored, exchanged, joints_unit or geometry. Of readings:
+    unit, order, all_scaled, all_offset, offset, scale, scale_and_offset, sense, offset_or_scale,
+    offset_or_sense, dead or unexplained. Or home.
+    """
+
+    kind: str
+    legs: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Commissioning:
+    """
+    The result of a check.
+
+    expected, readings: (n, 6), at each pose, m or rad. findings: faults, none where all is right.
+    remarks: limits of these poses. scales, offsets: (6,), for a value = offset + scale *
+    reading; order: for each leg the reading that is its own, which undo the faults found.
+    remaining: (n, 6), m or rad, errors that the faults found leave. tolerance: what was used.
+    next_pose: a pose that decides what these do not, or None.
+    """
+
+    expected: Array
+    readings: Array
+    findings: tuple[Finding, ...]
+    remarks: tuple[str, ...]
+    scales: Array
+    offsets: Array
+    order: tuple[int, ...]
+    remaining: Array
+    tolerance: Tolerance
+    next_pose: NextPose | None
+
+    @property
+    def right(self) -> bool:
+        """Return whether no fault was found."""
+        return not self.findings
+
+
+def check(
+        geometry: StewartGeometry, poses_base_platform: ArrayLike, readings: ArrayLike,
+        home: ArrayLike, tolerance: float | None = None) -> Commissioning:
+    """
+    Return the faults of readings (n, 6) at known poses (n, 4, 4), m.
+
+    home: (4, 4), m, from which the tracking is to start. tolerance: m or rad, within which a
+    reading is right: the accuracy of poses and geometry. Where it is left out, it follows from the
+    platform's size and, from three poses on, from the readings' noise. Raises ShapeError,
+    NotFiniteError, NotInGroupError or LimitError.
+    """
+    poses = se3.require_pose('poses_base_platform', checks.as_array(
+        'poses_base_platform', poses_base_platform, (-1, 4, 4)))
+    given = checks.as_array('readings', readings, (len(poses), 6))
+    if not len(poses):
+        raise LimitError('poses_base_platform: expected one pose or more, got none')
+    expected = leg_lengths(geometry, poses)
+    allowed = default_tolerance(geometry, given) if tolerance is None else Tolerance(
+        checks.as_positive('tolerance', tolerance))
+    faults = list(common_faults(geometry, poses, given))
+    found, fits = _simplest(geometry, faults, given, allowed)
+    if tolerance is None and len(poses) >= NOISE_POSES:
+        allowed = Tolerance(allowed.most, _noise(geometry, found, fits, len(poses)))
+        faults = [fit.fault for fit in fits if not fit.fault.kind
+                  or fit.unexplained <= max(found.unexplained, MANY)]
+        found, fits = _simplest(geometry, faults, given, allowed)
+    if _is_scattered(geometry, found, expected, given):
+        found = _geometry_unknown(geometry, fits, given)
+    return _result(geometry, poses, expected, given, home, allowed, found, fits)
+
+
+def default_tolerance(geometry: StewartGeometry, readings: Array) -> Tolerance:
+    """Return what an error may be where nothing is known: a share of the platform's size."""
+    size = geometry.characteristic_length
+    if not geometry.driven:  # joints in another unit are no size
+        size = min(size, float(np.median(np.abs(readings))) or size)
+    return Tolerance(ACCURACY * size / geometry.reading_unit[0])
+
+
+class _Fit(NamedTuple):
+    """The rest of a fault of all legs, explained by their order and leg by leg."""
+
+    fault: CommonFault
+    cost: float  # of all that has to be wrong
+    unexplained: int  # legs
+    findings: tuple[Finding, ...]
+    kinds: tuple[int, ...]
+    scales: Array
+    offsets: Array
+    order: tuple[int, ...]
+    rests: Array  # (6,), sums of squared errors
+
+
+def _simplest(
+        geometry: StewartGeometry, faults: Sequence[CommonFault], readings: Array,
+        tolerance: Tolerance) -> tuple[_Fit, list[_Fit]]:
+    """Return the simplest explanation, of equal ones that which leaves least, and all."""
+    fits = [_fit(geometry, fault, readings, tolerance) for fault in faults]
+    return min(fits, key=lambda fit: (round(fit.cost, 6), fit.rests.sum())), fits
+
+
+def _fit(
+        geometry: StewartGeometry, fault: CommonFault, readings: Array, tolerance: Tolerance
+) -> _Fit:
+    """Return the simplest order and faults of single legs that a fault of all legs leaves."""
+    values = readings / fault.unit - fault.offset
+    legs = leg_faults.fit_legs(fault.expected, values, tolerance)
+    costs = leg_faults.COSTS[legs.kinds] + leg_faults.OTHER_LEG_COST * (1.0 - np.eye(6))
+    from scipy.optimize import linear_sum_assignment  # which takes long, and no node needs it
+    rows, order = linear_sum_assignment(costs)
+    kinds, scales, offsets, _, rests = (part[rows, order] for part in legs)
+    return _Fit(
+        fault, fault.cost + costs[rows, order].sum(),
+        int((kinds == leg_faults.UNEXPLAINED).sum()),
+        _findings(geometry, fault, values, legs, order),
+        tuple(kinds.tolist()), scales / fault.unit, offsets - scales * fault.offset,
+        tuple(order.tolist()), rests)
+
+
+def _findings(
+        geometry: StewartGeometry, fault: CommonFault, values: Array, legs: LegFits, order: Array
+) -> tuple[Finding, ...]:
+    """Return the findings of a fault of all legs and of what it leaves."""
+    names, findings = geometry.leg_names, []
+    if fault.unit_name:
+        findings.append(Finding('unit', EVERY, f'the readings are in {fault.unit_name}: set '
+                                f'actuator_scale to {1.0 / fault.unit:.6g}'))
+    if fault.kind:
+        findings.append(Finding(fault.kind, EVERY, fault.text))
+    moved = tuple(np.flatnonzero(order != np.arange(6)).tolist())
+    if moved:
+        listed = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)
+        findings.append(Finding('order', moved, f'legs are swapped: {listed}; set actuator_names '
+                                'in that order'))
+    for leg, k in enumerate(order):
+        kind, scale, offset, size, _ = (part[leg, k] for part in legs)
+        no_length = values[:, k].max() < 0.0 < fault.expected[:, leg].min()
+        if kind == leg_faults.UNDECIDED and no_length:
+            findings.append(Finding('offset_or_sense', (leg,), (
+                f'{names[leg]} reads {values[:, k].mean():.6g}, which no length is: its zero is '
+                'off, or it runs backwards; these poses do not tell')))
+        elif kind:
+            findings.append(Finding(leg_faults.KINDS[kind], (leg,), leg_faults.words(
+                names[leg], int(kind), scale, offset, size, fault.unit)))
+    return tuple(findings)
+
+
+def _noise(geometry: StewartGeometry, found: _Fit, fits: list[_Fit], poses: int) -> float:
+    """Return the deviation of the readings that the best of the simple explanations leaves."""
+    if found.unexplained >= MANY:
+        return np.inf
+    variances = []
+    for fit in fits:
+        if fit.unexplained > found.unexplained or fit.cost > found.cost + COMPETES:
+            continue
+        kinds = np.array(fit.kinds)
+        freedom = poses - leg_faults.PARAMETERS[kinds]
+        good = (kinds != leg_faults.UNEXPLAINED) & (kinds != leg_faults.DEAD) & (freedom > 0)
+        variances.append(np.median(fit.rests[good] / freedom[good]) if good.any() else np.inf)
+    floor = FLOOR * geometry.characteristic_length / geometry.reading_unit[0]
+    return NOISE_FACTOR * max(float(np.sqrt(min(variances))), floor)
+
+
+def _is_scattered(
+        geometry: StewartGeometry, found: _Fit, expected: Array, readings: Array) -> bool:
+    """
+    Return whether the legs' faults point to the geometry: many, small and of different kinds.
+
+    Legs that were never set to zero all have offsets; joints that are off look like a mixture.
+    """
+    if found.unexplained >= MANY:
+        return True
+    wrong = {kind for kind in found.kinds if kind in SMALL_KINDS}
+    count = sum(kind in wrong for kind in found.kinds) + bool(found.fault.kind)
+    alike = not found.fault.kind and any(
+        wrong <= {kind, leg_faults.UNDECIDED} for kind in (leg_faults.OFFSET, leg_faults.SCALE))
+    errors = np.abs(readings / found.fault.unit - expected).max() * geometry.reading_unit[0]
+    return bool(count > MANY and not alike and len(readings) >= NOISE_POSES
+                and errors < SMALL * geometry.characteristic_length)
+
+
+def _geometry_unknown(geometry: StewartGeometry, fits: list[_Fit], readings: Array) -> _Fit:
+    """Return that the geometry is wrong where half of the legs or more remain unexplained."""
+    fit = min((fit for fit in fits if not fit.fault.kind), key=lambda fit: float(np.median(
+        np.abs(readings / fit.fault.unit - fit.fault.expected))))
+    errors = np.abs(readings / fit.fault.unit - fit.fault.expected).max(axis=0)
+    text = ('no single fault known to this check explains the readings; their errors are '
+            f'{errors.min():.3g} to {errors.max():.3g} {geometry.reading_unit[1]}. This many legs '
+            'point to the geometry file (joints, their order, frames) or to the known poses. '
+            'Errors of this size that are expected are given as the tolerance')
+    unit = tuple(finding for finding in fit.findings if finding.kind == 'unit')
+    return fit._replace(
+        findings=(*unit, Finding('geometry', EVERY, text)), unexplained=6, order=EVERY,
+        kinds=(leg_faults.UNEXPLAINED,) * 6, offsets=np.zeros(6),
+        scales=np.full(6, 1.0 / fit.fault.unit))
+
+
+def _result(
+        geometry: StewartGeometry, poses: Array, expected: Array, readings: Array,
+        home: ArrayLike, tolerance: Tolerance, found: _Fit, fits: list[_Fit]) -> Commissioning:
+    """Return what was found, with the faults of home and what these poses leave open."""
+    start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
+    fault = found.fault
+    of_geometry = bool(fault.kind) and fault.kind not in READINGS
+    home_fault = () if of_geometry or found.unexplained >= MANY else _home_fault(
+        geometry, poses, expected, start, tolerance.most)
+    undecided = [leg for leg, kind in enumerate(found.kinds) if kind == leg_faults.UNDECIDED]
+    pose = None if of_geometry or not undecided else deciding_pose(
+        geometry, poses, expected, readings[:, found.order] / fault.unit, undecided,
+        SPREAD * tolerance.most, start)
+    remarks = [*_alternatives(found, fits), *_alike(geometry, fault.expected, tolerance.most)]
+    if pose is not None:
+        remarks.append(pose.text)
+    rough = ROUGH * geometry.characteristic_length / geometry.reading_unit[0]
+    if rough < tolerance.noise < np.inf:
+        remarks.append(f'the readings scatter by {tolerance.noise / NOISE_FACTOR:.2g} about the '
+                       'values of the geometry: if the sensors are better, joints or known poses '
+                       'are off by about as much')
+    undone = found.scales * readings[:, found.order] + found.offsets
+    return Commissioning(
+        expected, readings, (*found.findings, *_order_instead(found, fits), *home_fault),
+        tuple(remarks), found.scales, found.offsets, found.order, undone - fault.expected,
+        tolerance, pose)
+
+
+def _order_instead(found: _Fit, fits: list[_Fit]) -> tuple[Finding, ...]:
+    """
+    Return another order of the legs where it explains the readings as well as a mirrored frame.
+
+    Of a platform that is its own mirror image but for the order of its legs, nothing can tell.
+    """
+    if not any(finding.kind.endswith('mirrored') for finding in found.findings):
+        return ()
+    return tuple(
+        finding._replace(text=f'or no axis is mirrored, and {finding.text}')
+        for fit in fits if fit.fault.unit == found.fault.unit
+        and {other.kind for other in fit.findings} <= {'unit', 'order'}
+        for finding in fit.findings if finding.kind == 'order')
+
+
+def _alternatives(found: _Fit, fits: list[_Fit]) -> tuple[str, ...]:
+    """Return a remark where other faults of all legs explain the readings as simply."""
+    if found.unexplained or not found.findings:
+        return ()
+    known = {finding.text for finding in found.findings}
+    others = ['; '.join(finding.text for finding in fit.findings) for fit in fits
+              if not fit.unexplained and fit.cost <= found.cost + 1e-6
+              and not {finding.text for finding in fit.findings} <= known]
+    if not others:
+        return ()
+    return ('these poses do not decide whether instead ' + ', or '.join(
+        list(dict.fromkeys(others))[:ALTERNATIVES])
+        + ': add a pose that is turned and moved to the side',)
+
+
+def _alike(geometry: StewartGeometry, expected: Array, tolerance: float) -> tuple[str, ...]:
+    """Return a remark where the poses do not tell legs apart."""
+    apart = np.abs(expected[:, :, None] - expected[:, None, :]).max(axis=0)
+    pairs = [f'{geometry.leg_names[i]} and {geometry.leg_names[j]}'
+             for i, j in itertools.combinations(range(6), 2)
+             if apart[i, j] < SPREAD * tolerance]
+    if not pairs:
+        return ()
+    return (f'these poses do not tell apart {", ".join(pairs)}: add a pose that is turned and '
+            'moved to the side',)
+
+
+def _home_fault(
+        geometry: StewartGeometry, poses: Array, expected: Array, home: Array,
+        tolerance: float) -> tuple[Finding, ...]:
+    """Return whether solves from home reach other poses of the right values than the known."""
+    solver, missed = PoseSolver(geometry), []
+    for k, (pose, values) in enumerate(zip(poses, expected)):
+        solution = solver.solve(values, home)
+        if solution.converged and np.abs(solution.pose - pose).max() > SPREAD * tolerance:
+            missed.append(k)
+    if not missed:
+        return ()
+    solution = solver.solve(expected[missed[0]], home)
+    place = ', '.join(f'{x:.3f}' for x in solution.pose[:3, 3])
+    return (Finding('home', (), (
+        f'home is on another assembly mode: for {len(missed)} of {len(poses)} poses, a solve from '
+        f'home finds another pose of the same lengths, at ({place}) m. Set home_position and '
+        'home_orientation near a known pose')),)

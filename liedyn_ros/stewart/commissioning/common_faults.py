@@ -1,0 +1,266 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Faults of all legs alike: of the geometry, of the frames of the poses, and of the readings' unit.
+
+A frame that is turned, moved or mirrored moves the poses by a matrix on the left (base) or on the
+right (platform). A radius scales the joints of a frame. A number such as an angle is fitted to the
+readings by least absolute errors, which a few wrong legs do not disturb.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import leg_types
+from liedyn_ros.stewart.platform.leg_types import Crank
+
+UNITS = {'millimetres': 1e3, 'centimetres': 1e2, 'inches': 1.0 / 0.0254, 'micrometres': 1e6}
+DEGREES = {'degrees': 180.0 / np.pi}
+FLIPS = {'x': (-1.0, 1.0, 1.0), 'y': (1.0, -1.0, 1.0), 'z': (1.0, 1.0, -1.0)}
+LIKELY = 3.0  # factor by which the size of readings may differ from a unit's
+ANGLES = np.radians(np.arange(0.0, 360.0, 5.0))
+RADII = np.asarray(np.geomspace(0.3, 3.0, 60), dtype=float)
+HEIGHTS = np.asarray(np.linspace(-3.0, 3.0, 121), dtype=float)  # characteristic lengths
+ROUNDS = 8  # of a fit
+STARTS = 3  # best places of a grid from which a number is fitted
+FAR = 1e9  # an error where a rod does not reach
+
+
+class CommonFault(NamedTuple):
+    """
+    A fault of all legs alike.
+
+    kind: '' where nothing is wrong. text: of its finding. cost: 0 without a fault; a number that
+    is fitted costs more than a choice. expected: (n, 6), the values of the machine as it is.
+    readings: what its readings, less an offset, are of a unit.
+    """
+
+    kind: str
+    text: str
+    cost: float
+    expected: Array
+    unit: float = 1.0
+    unit_name: str = ''
+    offset: float = 0.0
+
+
+Moves = Callable[[Array], tuple[Array, Array, Array, Array]]
+
+
+class _Family(NamedTuple):
+    """A fault with a number: what it moves, the places to begin, a step, and its words."""
+
+    kind: str
+    move: Moves  # from numbers (m,) to the arguments of `values_of` after the poses
+    grid: Array
+    step: float
+    text: Callable[[float], str]
+
+
+def values_of(
+        geometry: StewartGeometry, poses: Array, left: Array, right: Array,
+        base_scales: Array, platform_scales: Array) -> Array:
+    """
+    Return values (m, n, 6) at left * poses * right, with joints scaled; NaN out of reach.
+
+    poses: (n, 4, 4), m. left, right: (m, 4, 4), proper or mirrors. scales: (m, 3), of the joints'
+    coordinates.
+    """
+    moved = left[:, None] @ poses[None] @ right[:, None]
+    base, platform = (joints[None] * scales[:, None, :] for joints, scales in (
+        (geometry.base_joints, base_scales), (geometry.platform_joints, platform_scales)))
+    if geometry.plain:
+        tips = np.einsum('mnij,mkj->mnki', moved[..., :3, :3], platform)
+        return np.asarray(np.linalg.norm(
+            tips + moved[..., None, :3, 3] - base[:, None], axis=-1))
+    values = np.empty((len(moved), len(poses), 6))
+    table = geometry.table()
+    scaled = (base_scales != 1.0).any(axis=1) | (platform_scales != 1.0).any(axis=1)
+    for k in range(len(moved)):
+        other = replace(geometry, base_joints=base[k], platform_joints=platform[k]).table() if (
+            scaled[k]) else table
+        leg_types.values_batch(other, np.ascontiguousarray(moved[k]), values[k])
+    return values
+
+
+def common_faults(
+        geometry: StewartGeometry, poses: Array, readings: Array) -> Iterator[CommonFault]:
+    """Return faults of all legs, with numbers that fit readings (n, 6) at poses (n, 4, 4), m."""
+    for fault in _frames(geometry, poses):
+        if not np.isfinite(fault.expected).all():
+            continue
+        for unit in units(geometry, fault.expected, readings):
+            if not fault.kind:
+                yield unit
+                yield from _readings_alike(unit, readings)
+                yield from (found for family in _families(geometry) if (found := _fitted(
+                    geometry, poses, readings, family, unit)) is not None)
+            else:
+                yield fault._replace(
+                    cost=fault.cost + unit.cost, unit=unit.unit, unit_name=unit.unit_name)
+
+
+def units(
+        geometry: StewartGeometry, expected: Array, readings: Array) -> Iterator[CommonFault]:
+    """Return no fault, and the units of which readings may be by their size or their changes."""
+    yield CommonFault('', '', 0.0, expected)
+    cranks = any(isinstance(leg, Crank) for leg in geometry.leg_types)
+    for name, unit in (DEGREES if cranks else UNITS).items():
+        ratios = [_ratio(np.abs(readings), np.abs(expected)),
+                  _ratio(np.ptp(readings, axis=0), np.ptp(expected, axis=0))]
+        if any(1.0 / LIKELY < ratio / unit < LIKELY for ratio in ratios):
+            yield CommonFault('', '', 1.0, expected, unit, name)
+
+
+def _ratio(some: Array, others: Array) -> float:
+    return float(np.median(some)) / max(float(np.median(others)), 1e-300)
+
+
+def _frames(geometry: StewartGeometry, poses: Array) -> Iterator[CommonFault]:
+    """Return what needs no number: nothing, mirrors, inverse poses, joints in another unit."""
+    one, ones = np.eye(4)[None], np.ones((1, 3))
+
+    def values(left: Array = one, right: Array = one, scale: float = 1.0,
+               at: Array = poses) -> Array:
+        return values_of(geometry, at, left, right, scale * ones, scale * ones)[0]
+    yield CommonFault('', '', 0.0, values())
+    for axis, signs in FLIPS.items():
+        flip = np.diag((*signs, 1.0))[None]
+        yield CommonFault('mirrored', f'the {axis} axis is mirrored: the poses, or the geometry, '
+                          'are of a left-handed frame', 1.0, values(flip, flip))
+        for place, moved in (('base', values(flip)), ('platform', values(right=flip))):
+            yield CommonFault(f'{place}_mirrored', (
+                f'the {place} is mirrored: the {axis} coordinates of its joints have the wrong '
+                'sign in the geometry file'), 1.0, moved)
+    yield CommonFault('exchanged', (
+        'base and platform are exchanged: in the geometry file, or the poses are of the base in '
+        'the platform'), 1.0, values(at=se3.inverse(poses)))
+    for name, unit in UNITS.items():
+        yield CommonFault('joints_unit', f'the joints of the geometry file are in {name}: divide '
+                          f'them by {unit:.6g}', 1.0, values(scale=1.0 / unit))
+
+
+def _families(geometry: StewartGeometry) -> tuple[_Family, ...]:
+    """Return the faults that have a number."""
+    size = geometry.characteristic_length
+
+    def turn(name: str) -> Callable[[float], str]:
+        return lambda x: (f'the {name} is turned: its joints are turned by {_degrees(x):+.4g} '
+                          'degrees about z from those of the geometry file')
+
+    def radius(name: str) -> Callable[[float], str]:
+        return lambda x: (f"the {name}'s joints lie on a radius of {x:.5g} times that of the "
+                          'geometry file')
+
+    def height(name: str) -> Callable[[float], str]:
+        return lambda x: (f"the {name}'s joints are {x:+.5g} m along z from where the geometry "
+                          'file has them')
+
+    def base(motion: Callable[[Array], Array]) -> Moves:
+        return lambda x: (motion(-x), _same(x), _scaled(np.ones_like(x)), _scaled(np.ones_like(x)))
+
+    def platform(motion: Callable[[Array], Array]) -> Moves:
+        return lambda x: (_same(x), motion(x), _scaled(np.ones_like(x)), _scaled(np.ones_like(x)))
+    heights, small = size * HEIGHTS, 1e-6 * size
+    return (
+        _Family('base_turned', base(_turned), ANGLES, 1e-6, turn('base')),
+        _Family('platform_turned', platform(_turned), ANGLES, 1e-6, turn('platform')),
+        _Family('base_radius', lambda x: (_same(x), _same(x), _scaled(x), _scaled(1.0 + 0.0 * x)),
+                RADII, 1e-6, radius('base')),
+        _Family('platform_radius', lambda x: (
+            _same(x), _same(x), _scaled(1.0 + 0.0 * x), _scaled(x)), RADII, 1e-6,
+            radius('platform')),
+        _Family('base_height', base(_raised), heights, small, height('base')),
+        _Family('platform_height', platform(_raised), heights, small, height('platform')))
+
+
+def _degrees(x: float) -> float:
+    return float(np.degrees((x + np.pi) % (2.0 * np.pi) - np.pi))
+
+
+def _same(x: Array) -> Array:
+    return np.tile(np.eye(4), (len(x), 1, 1))
+
+
+def _turned(x: Array) -> Array:
+    poses = _same(x)
+    poses[:, 0, 0] = poses[:, 1, 1] = np.cos(x)
+    poses[:, 1, 0] = np.sin(x)
+    poses[:, 0, 1] = -poses[:, 1, 0]
+    return poses
+
+
+def _raised(x: Array) -> Array:
+    poses = _same(x)
+    poses[:, 2, 3] = x
+    return poses
+
+
+def _scaled(x: Array) -> Array:
+    return np.stack((x, x, np.ones_like(x)), axis=-1)
+
+
+def _fitted(
+        geometry: StewartGeometry, poses: Array, readings: Array, family: _Family,
+        unit: CommonFault) -> CommonFault | None:
+    """Return a fault whose number fits the readings best, or None where no rod reaches."""
+    given = readings / unit.unit
+
+    def errors(x: Array) -> Array:
+        found = values_of(geometry, poses, *family.move(x)) - given
+        return np.where(np.isfinite(found), found, FAR)
+    losses = np.abs(errors(family.grid)).sum(axis=(1, 2))
+    x = best = family.grid[np.argsort(losses)[:STARTS]]
+    least = np.full(len(x), np.inf)
+    for _ in range(ROUNDS):  # Gauss-Newton with weights 1 / |error|: least absolute errors
+        at, ahead = np.split(errors(np.concatenate((x, x + family.step))), 2)
+        now = np.abs(at).sum(axis=(1, 2))
+        best, least = np.where(now < least, x, best), np.minimum(now, least)
+        slopes = (ahead - at) / family.step
+        floor = 1e-3 * np.abs(at).mean(axis=(1, 2), keepdims=True) + 1e-12
+        weights = 1.0 / np.maximum(np.abs(at), floor)
+        x = x - (weights * slopes * at).sum(axis=(1, 2)) / np.maximum(
+            (weights * slopes ** 2).sum(axis=(1, 2)), 1e-300)
+    number = _refined(errors, best[[least.argmin()]], family.step)
+    expected = errors(number)[0] + given
+    if not np.abs(expected).max() < FAR:
+        return None
+    return CommonFault(family.kind, family.text(float(number[0])), 1.5 + unit.cost, expected,
+                       unit.unit, unit.unit_name)
+
+
+def _refined(errors: Callable[[Array], Array], x: Array, step: float) -> Array:
+    """Return a number (1,) after two least squares steps on the legs that fit."""
+    for _ in range(2):
+        at = errors(x)
+        slopes = (errors(x + step) - at) / step
+        sizes = np.sqrt((at ** 2).mean(axis=1, keepdims=True))
+        used = sizes <= 5.0 * np.median(sizes)
+        x = x - (used * slopes * at).sum(axis=(1, 2)) / max(
+            float((used * slopes ** 2).sum()), 1e-300)
+    return x
+
+
+def _readings_alike(unit: CommonFault, readings: Array) -> Iterator[CommonFault]:
+    """Return a scale and an offset that all readings have."""
+    given = readings / unit.unit
+    factor = _ratio(given, unit.expected)
+    if factor > 0.0 and not unit.unit_name:
+        yield unit._replace(kind='all_scaled', cost=1.5, unit=factor, text=(
+            f'all legs read {factor:.6g} times their values: set actuator_scale to '
+            f'{1.0 / factor:.6g}'))
+    shift = float(np.median(given - unit.expected))
+    yield unit._replace(kind='all_offset', cost=unit.cost + 1.5, offset=shift, text=(
+        f'all legs read {shift:+.6g} too much: add {-shift:+.6g} to actuator_offset'))

@@ -1,0 +1,134 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Faults of single legs: the simplest that explains a leg's readings, for each leg and reading."""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from liedyn_ros.common.checks import Array
+
+KINDS = ('', 'offset_or_scale', 'offset', 'scale', 'sense', 'scale_and_offset', 'dead',
+         'unexplained')
+# What has to be wrong with a leg, as a fault of all legs costs 1 or more: the simplest is named.
+COSTS = np.array([0.0, 1.0, 1.0, 1.0, 1.2, 1.5, 3.0, np.nan])
+OTHER_LEG_COST = 0.4  # cost of a leg that reads as another
+# An explanation of all legs is simpler than one that leaves a leg without, whatever it costs.
+COSTS[-1] = 7.0 * (np.nanmax(COSTS) + OTHER_LEG_COST)
+(RIGHT, UNDECIDED, OFFSET, SCALE, SENSE, SCALE_AND_OFFSET, DEAD, UNEXPLAINED) = range(8)
+# The kinds in the order of their tests, and the model that undoes each: none, an offset, a scale,
+# a line.
+FOUND = np.array([RIGHT, SENSE, UNDECIDED, OFFSET, SCALE, SENSE, SCALE_AND_OFFSET, SENSE, DEAD,
+                  UNEXPLAINED])
+MODELS = np.array([0, 2, 1, 1, 2, 2, 3, 3, 0, 0])
+PARAMETERS = np.array([0, 1, 1, 1, 1, 2, 0, 0])  # that each kind fits
+SPREAD = 3.0  # tolerances by which values must differ to tell two legs, or two faults, apart
+DEAD_SHARE = 0.2  # of the change of its value, which a sensor that is alive exceeds
+LEAST_SLOPE = 0.05  # of a line from readings to values that is a scale
+CHANCE = 1e-5  # that noise alone makes a leg look wrong
+
+
+class Tolerance(NamedTuple):
+    """
+    What an error may be: most, m or rad, of one reading; noise: its standard deviation.
+
+    noise: infinity where it is not known.
+    """
+
+    most: float
+    noise: float = np.inf
+
+    def holds(self, errors: Array, parameters: int) -> NDArray[np.bool_]:
+        """Return whether errors (..., n) that are left after a fit may be noise."""
+        freedom = max(errors.shape[-1] - parameters, 0)
+        bound = np.inf if np.isinf(self.noise) or not freedom else (
+            self.noise ** 2 * _most_of_noise(freedom))
+        return np.asarray((np.abs(errors).max(axis=-1) <= self.most)
+                          & ((errors ** 2).sum(axis=-1) <= bound))
+
+
+@functools.cache
+def _most_of_noise(freedom: int) -> float:
+    """Return what the sum of squares of normal numbers, of deviation 1, exceeds by CHANCE."""
+    return float(chi2.isf(CHANCE, freedom))
+
+
+class LegFits(NamedTuple):
+    """
+    Of each leg, by each reading as its own (6, 6): the fault, and what undoes it.
+
+    kinds: of KINDS. value = scales * reading + offsets. sizes: greatest error as it is.
+    rests: sum of squared errors that are left.
+    """
+
+    kinds: NDArray[np.int64]
+    scales: Array
+    offsets: Array
+    sizes: Array
+    rests: Array
+
+
+def fit_legs(expected: Array, readings: Array, tolerance: Tolerance) -> LegFits:
+    """Return the faults for expected values and readings (n, 6), m or rad."""
+    want, got = expected.T[:, None, :], np.broadcast_to(readings.T[None], (6, 6, len(readings)))
+    want = np.broadcast_to(want, got.shape)
+    ones, zeros = np.ones((6, 6)), np.zeros((6, 6))
+    shifts = (want - got).mean(axis=-1)
+    factors = (got * want).sum(axis=-1) / np.maximum((got ** 2).sum(axis=-1), 1e-300)
+    slopes, levels = _lines(got, want)
+    scales, offsets = np.stack((ones, ones, factors, slopes)), np.stack(
+        (zeros, shifts, zeros, levels))
+    errors = scales[..., None] * got + offsets[..., None] - want
+    rests = (errors ** 2).sum(axis=-1)
+    right, shifted, scaled, fitted = (
+        tolerance.holds(errors[k], used) for k, used in enumerate((0, 1, 1, 2)))
+    varies = np.ptp(want, axis=-1) >= SPREAD * tolerance.most
+    line = fitted & varies & (np.abs(slopes) > LEAST_SLOPE) & (len(readings) > 2)
+    dead = varies & (np.ptp(got, axis=-1) <= np.minimum(
+        SPREAD * tolerance.most, DEAD_SHARE * np.ptp(want, axis=-1)))
+    negative = np.abs(want + got).max(axis=-1) <= tolerance.most
+    tests = (right, negative, shifted & scaled, shifted, scaled & (factors > 0.0), scaled & varies,
+             line & (slopes > 0.0), line, dead)
+    first = np.stack((*tests, np.ones((6, 6), dtype=bool))).argmax(axis=0)
+    model, (i, j) = MODELS[first], np.indices((6, 6))
+    return LegFits(FOUND[first], scales[model, i, j], offsets[model, i, j],
+                   np.abs(got - want).max(axis=-1), rests[model, i, j])
+
+
+def _lines(got: Array, want: Array) -> tuple[Array, Array]:
+    """Return slopes and levels (6, 6) of the lines from readings to values (6, 6, n)."""
+    centre, aim = got.mean(axis=-1), want.mean(axis=-1)
+    away = got - centre[..., None]
+    slopes = (away * want).sum(axis=-1) / np.maximum((away ** 2).sum(axis=-1), 1e-300)
+    return slopes, aim - slopes * centre
+
+
+def words(name: str, kind: int, scale: float, offset: float, size: float, unit: float) -> str:
+    """Return fault and remedy of a leg, where all readings have a unit (1 / m)."""
+    remedy = f'set its actuator_scale to {scale / unit:.6g}'
+    too_much = f'{name} reads {-offset:+.6g} too much'
+    return {
+        UNDECIDED: f'{too_much}: an offset, or a scale; these poses do not tell',
+        OFFSET: f'{too_much}: add {offset:+.6g} to its actuator_offset',
+        SCALE: f'{name} reads {_inverse(scale):.6g} times its value: {remedy}',
+        SENSE: f'{name} runs backwards: {remedy} and its actuator_offset to {offset:.6g}',
+        SCALE_AND_OFFSET:
+            f'{name} is scaled: {remedy} and its actuator_offset to {offset:.6g}',
+        DEAD: f'{name} reads the same at all poses, though its value changes: check that its '
+              'sensor is connected',
+        UNEXPLAINED: f'{name} has an error of {size:.6g} that no fault known to this check '
+                     'explains. Check its joints in the geometry file, and the known poses',
+    }[kind]
+
+
+def _inverse(scale: float) -> float:
+    return 1.0 / scale if scale else np.inf

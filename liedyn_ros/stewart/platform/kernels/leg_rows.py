@@ -1,0 +1,31 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The row of a leg in the platform's table, where its leg is more than a strut (14.34 to 14.44).
+
+The table begins with 36 numbers, the ends of the legs: six on the base, then six on the platform,
+in their frames. Then follows a row for each leg, with the kind of its leg type.
+"""
+
+ENDS = 36  # numbers of the legs' ends: the whole table of plain struts
+
+STRUT, OFFSET, RAIL, CRANK, WIRE, STAGE, CARRIED_STAGE = 0, 1, 2, 3, 4, 5, 6
+
+# A row: kind, the joints' places, the unit of the coordinate in m (1 of angles), the table's unit
+# in m, two unit vectors. Then the offset on the base, the rod's length or the pulley's radius; the
+# offset on the platform or the crank's radius; and the side. The unit vectors are the axes of the
+# offset joints, the rail, the crank at 0 and 90 degrees, or the axis of a pulley. Of a stage they
+# are the dual of its direction and the normal of its plane; GUIDE is its guide. The drive
+# coordinate and the ratio (m per m or rad) at the last pose follow. PITCH (m per rad) and PHASE
+# are those of a leg's screw. SHIFT is by how much the ends are further apart than the leg is long.
+# TARGET is the value that a stage is to have.
+KIND, BASE, PLATFORM, UNIT, SIZE, FIRST, SECOND, LENGTH, OTHER, SIDE, VALUE, RATIO = (
+    0, 1, 4, 7, 8, 9, 12, 15, 16, 17, 18, 19)
+GUIDE, PITCH, PHASE, SHIFT, TARGET = 20, 23, 24, 25, 26
+ROW = 27

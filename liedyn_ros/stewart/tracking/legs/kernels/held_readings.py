@@ -1,0 +1,89 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Which readings are fresh (14.22): a bus slower than the topic repeats each until its next one.
+
+A reading that repeats is held, by the bus, or the leg stands, or its sensor is frozen. A held one
+ends in a change larger than a step of the encoder, and lasts about as long each time. A reading
+counts as held for at most 1.5 times the longest of such times. After that its leg stands.
+"""
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
+from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
+    CHANGED, CHANGES, COUNT, ENDED, HELD_SAMPLES, HOLD, HOLDS, INTERVAL, LAST, RAW, RUN)
+
+ASSUMED_HOLD = 0.1  # s, of a leg until its own is known
+MAX_HOLD = 0.25  # s; a reading that repeats for longer is no bus
+KNOWN = 3.0  # holds, from which on their time is known
+MORE = 1.5  # times the longest hold, for which a reading may repeat
+FADE = 0.98  # of the longest hold with each new one
+INTERVAL_SHARE = 0.05  # of a new interval in their mean
+NEVER, NO_MORE = 40.0, 5000.0  # changes in turn without a hold: there is none, there is no more
+STEPS = 2.5  # steps of the encoder: a larger change ends a hold
+SEEN = 2.0  # multiples of a step, from which on it is one
+
+
+@kernel
+def longest_hold(leg):
+    """Return for how long (s) a bus may hold the reading of a leg, 0 where it never does."""
+    return leg[HOLD] if leg[HOLDS] >= KNOWN else ASSUMED_HOLD
+
+
+@kernel
+def find_fresh_readings(time, lengths, noise, legs, numbers):
+    """
+    Return the legs whose reading (6,), m, of a time (s) is not held, as bits.
+
+    noise: (6, noise.LEG), which has the steps of the encoders.
+    """
+    fresh, longest = 0, 0.0
+    for i in range(6):
+        leg = legs[i]
+        if numbers[COUNT] == 0.0:
+            leg[CHANGED], leg[RUN] = time, 0.0
+            fresh |= 1 << i
+            continue
+        if lengths[i] != leg[RAW]:
+            step = noise[i, noises.STEP] if noise[i, noises.STEP_HITS] >= SEEN else 0.0
+            note_change(leg, time, abs(lengths[i] - leg[RAW]), step)
+            fresh |= 1 << i
+            continue
+        leg[RUN] += 1.0
+        hold = MORE * longest_hold(leg)
+        longest = max(longest, hold)
+        if time - leg[CHANGED] > hold:
+            fresh |= 1 << i
+    dt, numbers[LAST] = time - numbers[LAST], time
+    numbers[HELD_SAMPLES] = longest / dt if numbers[COUNT] > 0.0 else 0.0
+    return fresh
+
+
+@kernel
+def note_change(leg, time, change, step):
+    """Note that the reading of a leg changes, by so much (m), at a time (s). step: m."""
+    interval = time - leg[CHANGED]
+    if leg[RUN] > 0.0 and change < STEPS * step:
+        leg[CHANGES] += 1.0
+        if leg[HOLDS] < KNOWN or leg[CHANGES] >= NEVER:
+            leg[HOLD], leg[HOLDS] = 0.0, KNOWN if leg[CHANGES] >= NEVER else 0.0
+    elif leg[RUN] > 0.0:
+        if interval <= MAX_HOLD:
+            before = FADE * leg[HOLD] if leg[HOLDS] > 0.0 else 0.0
+            leg[HOLD], leg[CHANGES] = max(before, interval), 0.0
+            leg[HOLDS] += 1.0
+    else:
+        leg[CHANGES] += 1.0
+        if leg[CHANGES] >= (NO_MORE if leg[HOLDS] > 0.0 and leg[HOLD] > 0.0 else NEVER):
+            leg[HOLD], leg[HOLDS] = 0.0, KNOWN
+    if interval <= MAX_HOLD:
+        # The first hold may be a stand: the mean begins again when holds are known.
+        share = max(INTERVAL_SHARE, 1.0 / max(leg[HOLDS] - KNOWN, 1.0))
+        leg[INTERVAL] += share * (interval - leg[INTERVAL])
+    leg[CHANGED], leg[ENDED], leg[RUN] = time, leg[RUN] > 0.0, 0.0

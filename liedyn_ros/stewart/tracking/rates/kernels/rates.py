@@ -1,0 +1,261 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Whether measured rates of the legs are the rates at which their lengths change.
+
+A single rate is held against the filtered rate and the difference of two lengths (14.60). No
+motion within the bound of acceleration explains a larger error. A lasting error is found in the
+mean rates over blocks of time (14.61). Products of two of them, two blocks apart, have no noise in
+common. So their sums are the squares of the motion and of the error without noise. All positions
+are those of the drives' ends, m.
+"""
+
+from liedyn_ros.jit.bundle import Bundle, MATRIX, VECTOR
+from liedyn_ros.jit.decorators import kernel
+
+DEVIATIONS = 6.0  # of noise, that are no contradiction
+MAX_WAIT = 0.1  # s: a reading that repeats for longer is taken for one that stands
+MAX_GAP = 0.5  # s without a sample, after which the judgement starts again
+BLOCK_TIME = 0.019  # s at least, over which rates are averaged
+EARLIEST, EARLY, WINDOW = 16, 25, 50  # blocks after which faults are named; and cleared
+SAMPLES = 12  # before the first judgement
+TOLERANCE, GOOD = 0.1, 0.3  # lasting error over the motion: of a fault, and of none
+LAG = 10.0  # samples, by which the filtered rate may lag behind the motion
+REGULAR = 0.05  # spread of the stamps over their period, above which that lag is unknown
+SHARE = 1.0 / 300.0  # of a single error in their mean square
+HALF = 0.6  # samples, by which a rate that is a difference of lengths is late
+LEAST_MOTION = 1e-5  # m/s: slower motion shows no fault
+STEADY, SLOW = 0.5, 0.25  # least share of a motion's square left after two blocks, after one
+UNLIKE = 0.1  # share of a rate's square that its explanation may leave
+LEAD = 0.5  # by which the share of a less simple explanation has to be less
+LONE = 3.0  # contradictions in turn that are no lasting fault yet
+FADING = 0.25  # by which their number falls with a sample without one
+
+# Faults of a leg's rate.
+NONE, ZERO, REPEATS, REVERSED, SCALED, EXCHANGED, LATE, OFF = range(8)
+
+# Numbers of the platform. ELAPSED: s, of the block. BLOCKS: in the window. SAMPLE: samples.
+SAMPLE, ELAPSED, BLOCKS, OUTLYING, NUMBERS = range(5)
+# Of a leg: LENGTH and RATE: the last ones; CHANGED: s since the length changed; MEAN: the last
+# mean rate; LONG: s, over which that was taken. BEGIN: length at the block's begin; WAY: integral
+# of the rate since. ALONE: contradictions in turn. STEADFAST: whether the rate repeats.
+# D1, D2, E1, E2: mean rates by lengths, and errors, one and two blocks ago. Sums: of D D and E E
+# two blocks apart, of D D one block apart, of D^2, V^2, E^2, and of error times acceleration,
+# acceleration^2. WAIT: s, for which the length has repeated at most. SCATTER: mean
+# square of single errors, of SEEN ones. FAULT, FACTOR, OTHER: the
+# fault, its number, and the leg whose rate it is.
+(LENGTH, RATE, CHANGED, MEAN, LONG, BEGIN, WAY, ALONE, STEADFAST, D1, D2, E1, E2, SUM_DD, SUM_EE,
+ SUM_D1, SUM_D2, SUM_V2, SUM_E2, SUM_EA, SUM_AA, WAIT, SCATTER, SEEN, FAULT, FACTOR, OTHER,
+ LEG) = range(28)
+
+RATES = Bundle(
+    'LegRates', legs=MATRIX, cross=MATRIX,  # (6, LEG), (6, 6) sums of V_i D_j
+    numbers=VECTOR, scales=VECTOR)  # (NUMBERS,), (6,) m at a drive's end for one unit of reading
+rates_of = RATES.view
+
+
+@kernel
+def forget_rates(buffer):
+    """Forget the motion and the faults."""
+    state = rates_of(buffer)
+    for k in range(NUMBERS):
+        state.numbers[k] = 0.0
+    for i in range(6):
+        for k in range(LEG):
+            state.legs[i, k] = 0.0
+        for j in range(6):
+            state.cross[i, j] = 0.0
+
+
+@kernel
+def judge_rates(buffer, dt, lengths, rates, filtered, variance, noise, spread, bound, outliers):
+    """
+    Judge six rates (6,), m/s or rad/s; return the legs that contradict their lengths, as bits.
+
+    dt: s, since the last sample. lengths: (6,), m or rad, plausible ones. filtered: (6,), rates by
+    the lengths, of a variance (m^2/s^2). noise: m, of a length. spread: s, of the stamps. bound:
+    m/s^2. outliers: legs whose length was replaced or jumps, as bits.
+    """
+    state = rates_of(buffer)
+    legs, numbers, scales = state.legs, state.numbers, state.scales
+    if not 0.0 < dt <= MAX_GAP:
+        numbers[SAMPLE] = numbers[BLOCKS] = 0.0
+    numbers[SAMPLE] += 1.0
+    unusable, numbers[OUTLYING] = outliers | int(numbers[OUTLYING]), outliers
+    repeat = numbers[SAMPLE] > 1.0
+    for i in range(6):
+        repeat &= scales[i] * lengths[i] == legs[i, LENGTH]
+    found = 0
+    for i in range(6):
+        leg, scale = legs[i], scales[i]
+        length, rate, expected = scale * lengths[i], scale * rates[i], scale * filtered[i]
+        if numbers[SAMPLE] == 1.0:
+            start_leg(leg, length, rate)
+            continue
+        usable = not unusable >> i & 1
+        wrong = usable and numbers[SAMPLE] > SAMPLES and contradicts(
+            leg, dt, length, rate, expected, variance, noise, spread, bound)
+        leg[ALONE] = leg[ALONE] + 1.0 if wrong else max(leg[ALONE] - FADING, 0.0)
+        found |= wrong << i
+        taken = expected if wrong and leg[ALONE] < LONE else rate
+        leg[STEADFAST] *= rate == leg[RATE]
+        leg[WAY] += 0.5 * dt * (taken + leg[RATE])
+        note_length(leg, dt, length, usable)
+        leg[RATE] = taken
+    numbers[ELAPSED] += dt
+    if numbers[SAMPLE] == 1.0:
+        numbers[ELAPSED] = 0.0
+    elif numbers[ELAPSED] >= BLOCK_TIME and not repeat:
+        close_block(state, dt, noise, unusable)
+    for i in range(6):
+        found |= (legs[i, FAULT] != NONE) << i
+    return found
+
+
+@kernel
+def start_leg(leg, length, rate):
+    """Start a leg from its first length and rate; keep its fault."""
+    fault, factor, other = leg[FAULT], leg[FACTOR], leg[OTHER]
+    for k in range(LEG):
+        leg[k] = 0.0
+    leg[LENGTH] = leg[BEGIN] = length
+    leg[RATE], leg[MEAN], leg[STEADFAST] = rate, rate, 1.0
+    leg[FAULT], leg[FACTOR], leg[OTHER] = fault, factor, other
+
+
+@kernel
+def note_length(leg, dt, length, usable):
+    """Take a new length: when it changed, and its mean rate since the change before."""
+    since = leg[CHANGED] + dt
+    if length == leg[LENGTH]:
+        leg[CHANGED] = min(since, MAX_WAIT)
+        leg[WAIT] = max(leg[WAIT], leg[CHANGED])
+        return
+    if usable:
+        leg[MEAN], leg[LONG] = (length - leg[LENGTH]) / since, since
+    leg[LENGTH], leg[CHANGED] = length, 0.0
+
+
+@kernel
+def contradicts(leg, dt, length, rate, expected, variance, noise, spread, bound):
+    """Return whether no motion within the bound of acceleration (m/s^2) explains a rate."""
+    since = leg[CHANGED] + dt
+    if length == leg[LENGTH]:  # between two readings of a slow bus, or at a stand
+        allowed = DEVIATIONS * 1.5 * noise / max(leg[LONG], dt) + bound * (since + leg[LONG])
+        return abs(rate - leg[MEAN]) > allowed + DEVIATIONS * (variance + leg[SCATTER]) ** 0.5
+    if since > 1.5 * dt:
+        return False
+    by_lengths = (length - leg[LENGTH]) / dt
+    error = abs(0.5 * (rate + leg[RATE]) - by_lengths)
+    allowed = DEVIATIONS * (1.5 * (noise + spread * abs(by_lengths)) / dt + leg[SCATTER] ** 0.5)
+    allowed += 0.25 * bound * dt
+    leg[SEEN] += 1.0
+    leg[SCATTER] += max(1.0 / leg[SEEN], SHARE) * (min(error, allowed) ** 2 - leg[SCATTER])
+    regular = spread < REGULAR * dt
+    return error > allowed or (regular and abs(rate - expected) > (
+        DEVIATIONS * variance ** 0.5 + LAG * bound * dt))
+
+
+@kernel
+def close_block(state, dt, noise, unusable):
+    """Add the mean rates of a block to the sums; judge them when there are enough."""
+    legs, numbers, cross = state.legs, state.numbers, state.cross
+    elapsed, numbers[ELAPSED] = numbers[ELAPSED], 0.0
+    if unusable:
+        numbers[BLOCKS] = 0.0
+    count = numbers[BLOCKS]
+    if count == 0.0:
+        for i in range(6):
+            for k in range(SUM_DD, WAIT + 1):
+                legs[i, k] = 0.0
+            legs[i, STEADFAST] = 1.0
+            for j in range(6):
+                cross[i, j] = 0.0
+    numbers[BLOCKS] = count + 1.0
+    for i in range(6):
+        leg = legs[i]
+        v, d = leg[WAY] / elapsed, (leg[LENGTH] - leg[BEGIN]) / elapsed
+        if count >= 2.0:
+            for j in range(6):
+                cross[i, j] += v * (legs[j, LENGTH] - legs[j, BEGIN]) / elapsed
+            add_block(leg, v, d)
+    for i in range(6):
+        leg = legs[i]
+        d, v = (leg[LENGTH] - leg[BEGIN]) / elapsed, leg[WAY] / elapsed
+        leg[D2], leg[E2], leg[D1], leg[E1] = leg[D1], leg[E1], d, v - d
+        leg[BEGIN], leg[WAY] = leg[LENGTH], 0.0
+    of_sample = HALF * min(dt, elapsed)
+    if numbers[BLOCKS] == EARLIEST or numbers[BLOCKS] == EARLY or numbers[BLOCKS] >= WINDOW:
+        for i in range(6):
+            judge_leg(legs, cross, i, elapsed, numbers[BLOCKS], noise,
+                      max(legs[i, WAIT], of_sample))
+    if numbers[BLOCKS] >= WINDOW:
+        numbers[BLOCKS] = 0.0
+
+
+@kernel
+def add_block(leg, v, d):
+    """Add a block's mean rate, v as measured and d by lengths, to a leg's sums."""
+    error = v - d
+    leg[SUM_DD] += d * leg[D2]
+    leg[SUM_EE] += error * leg[E2]
+    leg[SUM_D1] += d * leg[D1]
+    leg[SUM_D2] += 0.5 * (d * d + leg[D2] * leg[D2])
+    leg[SUM_V2] += v * v
+    leg[SUM_E2] += 0.5 * (error * error + leg[E2] * leg[E2])
+    leg[SUM_EA] += leg[E1] * (d - leg[D2])
+    leg[SUM_AA] += (d - leg[D2]) ** 2
+
+
+@kernel
+def judge_leg(legs, cross, i, elapsed, blocks, noise, delay):
+    """Set or clear the lasting fault of leg i, where its motion shows one."""
+    leg, count = legs[i], blocks - 2.0
+    motion = leg[SUM_DD]
+    if not (motion > STEADY * leg[SUM_D2] and leg[SUM_D1] > SLOW * motion
+            and motion > count * LEAST_MOTION ** 2):
+        return
+    lasting = leg[SUM_EE]
+    white = max(leg[SUM_E2] - lasting, 0.0)
+    doubt = DEVIATIONS * (white + 2.0 * (max(lasting, 0.0) * white) ** 0.5) / count ** 0.5
+    # Rounding is no white noise; and the rate changes while a slow bus repeats a reading.
+    doubt += count * (2.0 * noise / elapsed) ** 2 + (
+        0.25 * leg[SUM_AA] * (delay / elapsed) ** 2)
+    if lasting - doubt > TOLERANCE ** 2 * motion:
+        name_fault(legs, cross, i, elapsed)
+    elif blocks >= WINDOW and lasting + doubt < GOOD ** 2 * motion:
+        leg[FAULT] = NONE
+
+
+@kernel
+def name_fault(legs, cross, i, elapsed):
+    """Name the fault of leg i's rate: the one that leaves the least of it unexplained."""
+    leg = legs[i]
+    leg[FAULT], leg[FACTOR], leg[OTHER] = OFF, (leg[SUM_E2] / leg[SUM_D2]) ** 0.5, -1.0
+    if leg[SUM_V2] == 0.0:
+        leg[FAULT] = ZERO
+        return
+    if leg[STEADFAST] > 0.0:
+        leg[FAULT] = REPEATS
+        return
+    least = UNLIKE
+    for k in range(6):
+        j = (i + k) % 6  # its own length first
+        like = cross[i, j] ** 2 / (legs[j, SUM_D2] * leg[SUM_V2])
+        factor = cross[i, j] / legs[j, SUM_D2]
+        if 1.0 - like < (1.0 - LEAD * (j != i)) * least and (
+                j == i or abs(factor - 1.0) < TOLERANCE):
+            least, leg[FACTOR], leg[OTHER] = 1.0 - like, factor, float(j)
+            leg[FAULT] = SCALED if j == i else EXCHANGED
+    if leg[OTHER] == i and abs(leg[FACTOR] + 1.0) < TOLERANCE:
+        leg[FAULT] = REVERSED
+    delay = -2.0 * elapsed * leg[SUM_EA] / leg[SUM_AA]
+    late = (leg[SUM_E2] - leg[SUM_EA] ** 2 / leg[SUM_AA]) / leg[SUM_V2]
+    if late < (1.0 - LEAD) * least and 0.0 < delay < MAX_GAP:
+        leg[FAULT], leg[FACTOR] = LATE, delay

@@ -1,0 +1,83 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The stage of the rates: whether measured velocities are those at which the lengths change.
+
+A rate that contradicts its length is not used: neither for the twist, nor to start a solve.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.tracking.legs.faults import LEGS
+from liedyn_ros.stewart.tracking.rates.kernels import rates as kernels
+
+MILLIMETRES = 800.0, 1250.0  # times a rate, which make it one in mm/s
+
+
+class RateMonitor:
+    """
+    Judges measured rates by the lengths, sample after sample, and names the leg and the fault.
+
+    A lasting fault stays until the rate of a moving leg agrees again, or `reset`.
+    """
+
+    def __init__(self, geometry: StewartGeometry) -> None:
+        """Take a geometry."""
+        self._buffer = kernels.RATES.pack(
+            legs=np.zeros((6, kernels.LEG)), cross=np.zeros((6, 6)),
+            numbers=np.zeros(kernels.NUMBERS), scales=geometry.drive_scales.copy())
+        self._legs = kernels.RATES.array(self._buffer, 'legs')
+        self._rates = np.zeros(6)
+        zeros = np.zeros(6)  # compiled before the first sample
+        kernels.judge_rates(self._buffer, 0.0, zeros, zeros, zeros, 0.0, 0.0, 0.0, 0.0, 0)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the motion and the faults."""
+        kernels.forget_rates(self._buffer)
+        self._last_ns = 0
+
+    def contradicting(
+            self, stamp_ns: int, lengths: Array, rates: ArrayLike, filtered: Array,
+            numbers: tuple[float, float, float, float], outliers: int) -> tuple[int, ...]:
+        """
+        Return the legs whose rates contradict their lengths in a sample of a time (ns), indices.
+
+        lengths: (6,), m or rad. rates: (6,), measured. filtered: (6,), by the lengths. numbers:
+        variance of these (m^2/s^2), noise of a length (m), spread of the stamps (s), bound of the
+        acceleration (m/s^2), at the drives' ends. outliers: legs as bits, whose lengths are none.
+        """
+        self._rates[:] = rates
+        seconds, self._last_ns = 1e-9 * (stamp_ns - self._last_ns), stamp_ns
+        return LEGS[kernels.judge_rates(
+            self._buffer, seconds, lengths, self._rates, filtered, *numbers, outliers)]
+
+    def describe(self, names: Sequence[str]) -> list[str]:
+        """Return the lasting faults, to be read, of legs with these names."""
+        return [f'{name} {_described(row, names)}' for name, row in zip(names, self._legs.tolist())
+                if row[kernels.FAULT]]
+
+
+def _described(row: Sequence[float], names: Sequence[str]) -> str:
+    """Return what is wrong with a rate."""
+    fault, factor = int(row[kernels.FAULT]), row[kernels.FACTOR]
+    if fault == kernels.SCALED:
+        unit = ' (mm/s for m/s)' if MILLIMETRES[0] < abs(factor) < MILLIMETRES[1] else ''
+        return f'reads {factor:.3g} times its rate{unit}'
+    return {
+        kernels.ZERO: 'reads zero', kernels.REPEATS: 'repeats one rate',
+        kernels.REVERSED: 'is reversed',
+        kernels.EXCHANGED: f'reads as {names[int(row[kernels.OTHER])]}',
+        kernels.LATE: f'is {1e3 * factor:.0f} ms late',
+        kernels.OFF: f'is off by {100.0 * factor:.0f} % of its rate'}[fault]

@@ -1,0 +1,87 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The doctor: what it finds, its page, its exit code, and what it says where parts are missing."""
+
+import json
+import time
+
+import pytest
+
+from liedyn_ros.commands.operation import clocks, doctor, environment, middleware
+from liedyn_ros.commands.operation.finding import Finding, Level
+
+REPORT = {'rmw': 'rmw_x', 'domain': 3, 'discovery': 0.5, 'round_trip': 0.001, 'nodes': ['/pose'],
+          'clocks': [], 'diagnostics': []}
+
+
+def levels(found):
+    """Return the levels of findings."""
+    return [each.level for each in found]
+
+
+def test_the_page_begins_with_the_worst_and_the_exit_code_is_its_level(monkeypatch, capsys):
+    found = [Finding('a', Level.OK, 'fine'), Finding('a', Level.WARN, 'odd', 'look'),
+             Finding('b', Level.ERROR, 'broken', 'mend')]
+    monkeypatch.setattr(doctor, 'findings', lambda: iter(found))
+    assert doctor.main([]) == 2
+    assert capsys.readouterr().out.splitlines() == [
+        'liedyn_ros doctor: 2 of 3 findings need attention', 'E broken  -> mend',
+        'W odd  -> look', '', '## a', '  fine', 'W odd  -> look', '', '## b',
+        'E broken  -> mend']
+    assert doctor.main(['--json']) == 2
+    assert json.loads(capsys.readouterr().out)[1] == {
+        'part': 'a', 'level': 'WARN', 'text': 'odd', 'cure': 'look'}
+
+
+def test_without_ros_it_says_so(monkeypatch):
+    monkeypatch.setattr(environment, 'find_spec', lambda name: None)
+    monkeypatch.setattr(middleware, 'find_spec', lambda name: None)
+    assert any(each.level == Level.WARN and each.text.startswith('no ROS 2')
+               for each in environment.findings())
+    assert all(each.text.startswith('multicast') for each in middleware.findings())
+
+
+@pytest.mark.parametrize(('requirement', 'level'), [
+    ('numpy>=1.0,<3', Level.OK), ('numpy>=99', Level.ERROR), ('numpy<1.0', Level.ERROR),
+    ('numpy', Level.OK), ('no-such-package>=1', Level.ERROR)])
+def test_requirements(requirement, level, monkeypatch):
+    monkeypatch.setattr(environment, 'requirements', lambda: [requirement])
+    assert list(environment.findings())[-1].level == level
+
+
+def test_the_requirements_are_those_of_setup():
+    names = {each.partition('>')[0] for each in environment.requirements()}
+    assert names == {'numba', 'numpy', 'PyYAML', 'scipy', 'transforms3d'}
+
+
+def test_a_clock_that_was_set_is_seen():
+    now = clocks.difference()
+    assert max(levels(clocks.findings(now + 5.0))) == Level.WARN
+    assert 'moved' in next(clocks.findings(now)).text
+
+
+def test_a_clock_before_this_package_existed_is_an_error(monkeypatch):
+    monkeypatch.setattr(time, 'time', lambda: 0.0)
+    assert max(levels(clocks.findings(clocks.difference()))) == Level.ERROR
+
+
+@pytest.mark.parametrize(('change', 'level'), [
+    ({}, Level.OK), ({'round_trip': None, 'discovery': None}, Level.ERROR),
+    ({'clocks': ['bag']}, Level.OK), ({'clocks': ['bag', 'simulator']}, Level.WARN),
+    ({'diagnostics': [['pose: legs', 2, 'a reading has jumped']]}, Level.ERROR),
+    ({'diagnostics': [['pose: legs', 3, 'no pose']]}, Level.WARN)])
+def test_reports_of_the_probe(change, level):
+    assert max(levels(middleware.judge({**REPORT, **change}))) == level
+
+
+@pytest.mark.parametrize('module', ['liedyn_ros.no_probe', 'this'])
+def test_a_probe_that_fails_is_an_error(module, monkeypatch):
+    monkeypatch.setattr(middleware, 'PROBE', module)
+    assert any(each.level == Level.ERROR and each.text.startswith('the probe failed')
+               for each in middleware.findings())

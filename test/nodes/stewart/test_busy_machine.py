@@ -1,0 +1,63 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Simulated time does not depend on the load: processes beside a busy loop on each core."""
+
+from contextlib import ExitStack
+import os
+import signal
+import subprocess
+import sys
+
+from liedyn_interfaces.msg import StewartStatus
+import pytest
+from rcl_interfaces.msg import Log
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from support.bench.executables import NODES
+from support.bench.pose_bench import ns
+
+pytestmark = pytest.mark.ros
+MOTION_NS = 1_000_000_000  # that is watched
+PARAMETERS = {  # as the launch file gives them for control:=true use_sim_time:=true
+    'stewart_pose': 'use_sim_time', 'stewart_dynamics_simulator': 'publish_clock',
+    'stewart_controller': 'use_sim_time'}
+
+
+@pytest.fixture
+def busy():
+    """Keep every processor busy with something else."""
+    with running([sys.executable, '-c', 'while True: pass'], os.cpu_count() or 1, signal.SIGKILL):
+        yield
+
+
+def running(command, count=1, end=signal.SIGINT):
+    """Run processes until the block is left, by a signal that they do not ignore."""
+    stack = ExitStack()
+    for _ in range(count):
+        process = stack.enter_context(subprocess.Popen(command))
+        stack.callback(process.send_signal, end)
+    return stack
+
+
+def test_no_sample_is_refused_and_no_stop_is_hit(bench, namespace, busy):
+    statuses = bench.collect(StewartStatus, 'status')
+    errors = bench.collect(JointState, 'tracking_error')
+    log = bench.collect(Log, '/rosout', QoSProfile(
+        depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+    with ExitStack() as nodes:
+        for name, switch in PARAMETERS.items():
+            nodes.enter_context(running([
+                sys.executable, '-c', f'from {NODES[name]} import main; main()', '--ros-args',
+                '-r', f'__ns:={namespace}', '-r', f'/clock:={namespace}/clock',
+                '-p', f'{switch}:=true']))
+        bench.until(lambda: errors and ns(errors[-1]) - ns(errors[0]) > MOTION_NS, 'a motion')
+    lines = [entry.msg for entry in log if entry.name.startswith(namespace[1:])]
+    assert not [line for line in lines if 'restarts' in line or 'starts again' in line]
+    refused = [status.message for status in statuses if status.status == StewartStatus.REJECTED]
+    assert not [message for message in refused if 'ahead' in message]

@@ -1,0 +1,38 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A bring-up by Nav2's lifecycle manager, as the guide has it: played, as it is not on PyPI."""
+
+from pathlib import Path
+import re
+
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+import pytest
+from support.bench.executables import node_class, NODES
+import yaml
+
+pytestmark = pytest.mark.ros
+PAGE = Path(__file__).parents[2] / 'docs' / 'guides' / 'lifecycle_manager.md'
+MANAGER = yaml.safe_load(re.search(r'```yaml\n(.*?)```', PAGE.read_text(), re.DOTALL)[1])[
+    'lifecycle_manager']['ros__parameters']
+STARTUP = ((Transition.TRANSITION_CONFIGURE, State.PRIMARY_STATE_INACTIVE),
+           (Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE))
+
+
+def test_a_manager_brings_the_nodes_up(bench):
+    """As its `startup` does: each transition of all nodes in turn, and a look at the state."""
+    assert set(MANAGER['node_names']) <= set(NODES)
+    assert MANAGER['bond_timeout'] == 0.0  # else it waits for a bond, and takes all down
+    for name in MANAGER['node_names']:
+        bench.add(node_class(name), autostart=False)
+    for transition, state in STARTUP:
+        for name in MANAGER['node_names']:
+            assert bench.call(ChangeState, f'{name}/change_state',
+                              transition=Transition(id=transition)).success
+            assert bench.call(GetState, f'{name}/get_state').current_state.id == state

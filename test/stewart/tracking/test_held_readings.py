@@ -1,0 +1,191 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Buses slower than the topic, and noise that changes, differs between legs or has tails."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseSolver, SmoothTrajectory)
+
+RATE, COUNT = 1000, 3000  # Hz, samples
+NOISE = 1e-5  # m
+TRUE_FLAGS = Flag.APPROACHING_SINGULARITY | Flag.NEAR_SINGULARITY
+TIMES = 2.0 + np.arange(COUNT) / RATE
+
+
+@pytest.fixture(scope='module')
+def motion(home):
+    """Return a motion in all coordinates."""
+    return SmoothTrajectory(
+        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
+        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+@pytest.fixture(scope='module')
+def poses(motion):
+    """Return its poses."""
+    return motion.pose(TIMES)
+
+
+@pytest.fixture(scope='module')
+def held(geometry, motion):
+    """Return a function that gives the readings of buses of rates (6,), Hz, at the topic's."""
+    def read(rates, noise=NOISE, jitter=0.0):
+        rng, readings, buses = np.random.default_rng(5), np.empty((COUNT, 6)), {}
+        for leg, rate in enumerate(rates):
+            if rate not in buses:
+                taken = TIMES[0] + (np.arange(round(rate * 3.5)) - 1.0) / rate
+                taken += jitter / rate * rng.uniform(-0.5, 0.5, len(taken)) - 1e-7
+                lengths = leg_lengths(geometry, motion.pose(taken))
+                buses[rate] = taken, lengths + noise * rng.normal(size=lengths.shape)
+            taken, lengths = buses[rate]
+            readings[:, leg] = lengths[np.searchsorted(taken, TIMES, side='right') - 1, leg]
+        return readings
+    return read
+
+
+@pytest.fixture(scope='module')
+def compare(geometry, home, poses):
+    """Return a function: worst error of the tracker over the solver's, tracker, its results."""
+    def run(readings, **config):
+        tracker = MonitoredTracker(geometry, home, config=MonitorConfig(**config))
+        found = [tracker.track(10**9 + k * 10**6, reading)
+                 for k, reading in enumerate(readings)]
+        bare = PoseSolver(geometry).solve_batch(readings, poses).poses
+        mine, solver = (np.abs(se3.log(se3.compose(se3.inverse(poses), each))).max()
+                        for each in (np.array([safe.pose for safe in found]), bare))
+        return mine / solver, tracker, found
+    return run
+
+
+def alarms(found):
+    """Return the samples whose flags are false alarms."""
+    return [k for k, safe in enumerate(found) if safe.flags & ~TRUE_FLAGS]
+
+
+@pytest.mark.parametrize('told', [0.0, NOISE])
+@pytest.mark.parametrize(('rates', 'jitter'), [
+    ([50] * 6, 0.0), ([100] * 6, 0.0), ([200] * 6, 0.0), ([250] * 6, 0.0), ([333] * 6, 0.0),
+    ([70.7] * 6, 0.0), ([900] * 6, 0.0), ([100] * 6, 0.3),
+    ([1000, 1000, 50, 1000, 1000, 1000], 0.0), ([1000, 500, 200, 137, 100, 50], 0.0)])
+def test_readings_that_repeat_do_no_harm(held, compare, rates, jitter, told):
+    ratio, tracker, found = compare(held(rates, jitter=jitter), leg_noise=told)
+    assert ratio < 1.2 and not alarms(found) and not tracker.noise.advice
+    assert tracker.noise.repeats == pytest.approx(RATE / np.array(rates), rel=0.05)
+
+
+@pytest.mark.parametrize(('rates', 'message'), [
+    ([50] * 6, 'readings repeat 20 times (50 Hz): the bus is slower than the topic'),
+    ([1000, 1000, 100, 1000, 1000, 1000],
+     'readings of leg_3 repeat 10 times (100 Hz): the bus is slower than the topic'),
+    ([1000, 500, 1000, 1000, 1000, 50], 'readings repeat, leg_2 2 times (500 Hz), leg_6 20 times '
+     '(50 Hz): the buses are slower than the topic'),
+    ([1000] * 6, '')])
+def test_repetition_is_told_with_its_rate(geometry, held, rates, message):
+    monitor = LegMonitor(geometry)
+    for k, reading in enumerate(held(rates)):
+        monitor.examine(k * 10**6, reading)
+    assert monitor.report().repetition(geometry.leg_names) == message
+
+
+@pytest.mark.parametrize('step', [1e-5, 1e-4, 1e-3])
+def test_an_encoder_is_no_slow_bus(geometry, poses, step):
+    monitor = LegMonitor(geometry)
+    for k, reading in enumerate(step * np.round(leg_lengths(geometry, poses) / step)):
+        monitor.examine(k * 10**6, reading)
+    assert monitor.report().repeats == (1.0,) * 6
+
+
+@pytest.mark.parametrize('rate', [50, 200])
+def test_the_twist_is_that_of_fresh_readings(geometry, motion, held, compare, rate):
+    _, _, found = compare(held([rate] * 6))
+    errors = np.array([safe.twist for safe in found[1000:]]) - motion.twist(TIMES[1000:])
+    assert np.sqrt(np.mean(errors ** 2)) < 3e-3  # 1e-3 with a topic at the rate of the bus
+
+
+def test_a_leg_that_freezes_on_a_slow_bus_is_named(held, compare):
+    readings = held([100] * 6)
+    readings[2000:, 4] = readings[2000, 4]
+    _, _, found = compare(readings)
+    flagged = alarms(found)
+    assert 2000 < flagged[0] < 2500
+    assert Flag.LEG_FROZEN in found[-1].flags and found[-1].legs == (4,)
+
+
+def test_an_outlier_on_a_slow_bus_is_named_and_replaced(held, compare):
+    readings = held([200] * 6)
+    held_for = slice(2000, 2005)
+    readings[held_for, 1] += 0.02
+    ratio, _, found = compare(readings)
+    assert alarms(found) == list(range(2000, 2005)) and ratio < 0.2
+    assert all(found[k].flags == Flag.LEG_OUTLIER and found[k].legs == (1,)
+               for k in range(2000, 2005))
+
+
+ONE = np.arange(6) == 2
+LATE = (np.arange(COUNT) >= 1500)[:, None]
+RISE = 20.0 ** np.clip((np.arange(COUNT)[:, None] - 500) / 2000, 0.0, 1.0)
+
+
+@pytest.mark.parametrize('told', [0.0, NOISE])
+@pytest.mark.parametrize(('noise', 'most'), [
+    (NOISE * np.where(ONE & LATE, 20.0, 1.0), 3), (NOISE * np.where(LATE, 20.0, 1.0), 3),
+    (NOISE * np.where(LATE, 1.0, 20.0), 2), (NOISE * np.where(ONE, RISE, 1.0), 2),
+    (np.array([1e-6, 1e-5, 1e-4, 3e-5, 2e-6, 2e-4]), 1)])
+def test_noise_that_changes_or_differs_does_no_harm(geometry, poses, compare, noise, most, told):
+    rng = np.random.default_rng(3)
+    readings = leg_lengths(geometry, poses) + noise * rng.normal(size=(COUNT, 6))
+    ratio, _, found = compare(readings, leg_noise=told)
+    assert ratio < 1.2
+    flagged = np.array([bool(safe.flags & (Flag.LEG_OUTLIER | Flag.LEGS_JUMPED))
+                        for safe in found])
+    assert np.count_nonzero(np.diff(flagged) & flagged[1:]) <= most  # until the change is known
+    assert not any(safe.flags & (Flag.LEG_STEPPED | Flag.LEG_FROZEN) for safe in found)
+    assert told or not alarms(found[-500:])
+
+
+@pytest.mark.parametrize('told', [0.0, 2e-5])
+def test_tails_of_noise_do_no_harm(geometry, poses, compare, told):
+    rng = np.random.default_rng(3)
+    readings = leg_lengths(geometry, poses) + 2e-5 * rng.standard_t(3, size=(COUNT, 6))
+    ratio, _, found = compare(readings, leg_noise=told)
+    outliers = [k for k, safe in enumerate(found) if Flag.LEG_OUTLIER in safe.flags]
+    assert ratio < 1.2 and len(outliers) <= 6 and not [k for k in outliers if k > 1000]
+
+
+def test_hum_is_no_outlier(geometry, poses, compare):
+    rng = np.random.default_rng(3)
+    hum = 5e-5 * np.sin(300.0 * np.pi * TIMES)[:, None] * [1.0, -1.0, 1.0, 0.5, 0.0, 1.0]
+    ratio, _, found = compare(
+        leg_lengths(geometry, poses) + hum + NOISE * rng.normal(size=(COUNT, 6)))
+    assert ratio < 1.2 and not alarms(found)
+
+
+@pytest.mark.parametrize('times', [2, 3, 5, 10])
+def test_a_given_noise_that_is_too_small_does_no_harm_before_it_is_noticed(
+        geometry, poses, compare, times):
+    rng = np.random.default_rng(3)
+    readings = leg_lengths(geometry, poses) + 1e-4 * rng.normal(size=(COUNT, 6))
+    ratio, tracker, found = compare(readings, leg_noise=1e-4 / times)
+    assert ratio < 1.2 and 'leg_noise' in tracker.noise.advice[0]
+    told = alarms(found)
+    assert all(found[k].flags & Flag.PARAMETER_TOO_SMALL for k in told if k > 230)
+
+
+def test_a_platform_that_stands_from_the_start_is_predicted(geometry, home):
+    """Readings that repeat before any hold is known are followed, as of legs that stand."""
+    tracker, lengths = MonitoredTracker(geometry, home), leg_lengths(geometry, home)
+    for k in range(5):
+        found = tracker.track(10**9 + k * 10**6, lengths)
+    assert np.abs(found.motion.rates).max() < 1e-6
+    estimate = found.motion.at(1e-3)
+    assert np.abs(estimate.lengths - lengths).max() < 1e-6
+    assert estimate.length_variance < 1e-4

@@ -1,0 +1,31 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The numbers in a message, whatever its type."""
+
+import math
+from numbers import Integral
+
+
+def assert_no_nan(message):
+    """Require that no number of a message, at any depth, is NaN: bridges to JSON have none."""
+    found = list(_nan(message, type(message).__name__))
+    assert not found, f'expected numbers, got NaN in {found}'
+
+
+def _nan(value, path):
+    """Yield the path of each NaN."""
+    if isinstance(value, float):
+        if math.isnan(value):
+            yield path
+    elif hasattr(value, 'get_fields_and_field_types'):
+        for name in value.get_fields_and_field_types():
+            yield from _nan(getattr(value, name), f'{path}.{name}')
+    elif not isinstance(value, (str, bytes, Integral)):
+        for index, entry in enumerate(value):
+            yield from _nan(entry, f'{path}[{index}]')

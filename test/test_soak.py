@@ -1,0 +1,73 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""How the soak of all nodes judges: causes of losses, and memory that grows."""
+
+import numpy as np
+import pytest
+
+from benchmarks.accounts import Loss
+from benchmarks.memory import growth
+from benchmarks.together.causes import causes, Count, MACHINE, NODE, NONE, RECORDER
+
+MS = 1_000_000
+NO_OUTAGE = np.empty((0, 2), np.int64)
+
+
+def losses(*some):
+    return [Loss(MS * after, MS * before, samples) for after, before, samples in some]
+
+
+def counts(*some):
+    return [Count(MS * begin, MS * end, samples) for begin, end, samples in some]
+
+
+def test_a_loss_that_nobody_counted_has_no_cause():
+    lost = losses((5000, 5040, 3))
+    found, without = causes(lost, [], [], NO_OUTAGE)
+    assert (found, without) == ({NODE: 0, RECORDER: 0, MACHINE: 0, NONE: 3}, lost)
+
+
+@pytest.mark.parametrize(('counted', 'unheard', 'expected'), [
+    ([(4500, 5500, 3)], [], (3, 0, 0)), ([], [(5039, 5041, 3)], (0, 3, 0)),
+    ([(4500, 5500, 2)], [], (2, 0, 1)), ([(4500, 5500, 2)], [(5039, 5041, 9)], (2, 1, 0)),
+    ([(8000, 9000, 3)], [(1000, 2000, 3)], (0, 0, 3))], ids=str)
+def test_a_count_explains_as_many_samples_in_its_time(counted, unheard, expected):
+    found, _ = causes(losses((5000, 5040, 3)), counts(*counted), counts(*unheard), NO_OUTAGE)
+    assert tuple(found[cause] for cause in (NODE, RECORDER, NONE)) == expected
+
+
+def test_a_count_explains_no_sample_twice():
+    found, without = causes(losses((5000, 5040, 3), (5100, 5140, 3)), counts((4500, 5500, 4)), [],
+                            NO_OUTAGE)
+    assert (found[NODE], found[NONE], without) == (4, 2, losses((5100, 5140, 2)))
+
+
+def test_earlier_losses_leave_later_counts_to_later_losses():
+    counted = counts((6000, 7000, 1), (5000, 6000, 1))
+    found, _ = causes(losses((5500, 5540, 1), (6990, 7000, 1)), counted, [], NO_OUTAGE)
+    assert (found[NODE], found[NONE]) == (2, 0)
+
+
+def test_a_count_explains_nothing_again_in_the_next_minute():
+    counted = counts((4500, 5500, 3))
+    found = [causes(losses((5000, 5040, 2)), counted, [], NO_OUTAGE)[0] for _ in range(2)]
+    assert [each[NONE] for each in found] == [0, 1]
+
+
+def test_a_stall_of_the_machine_explains_what_was_lost_about_it():
+    outages = MS * np.array([(5000, 5030)], np.int64)
+    found, _ = causes(losses((4995, 5040, 3), (8000, 8040, 1)), [], [], outages)
+    assert (found[MACHINE], found[NONE]) == (3, 1)
+
+
+@pytest.mark.parametrize(('held', 'more'), [
+    ([9.0, 9.0, 9.0], 0.0), ([9.0, 9.0, 9.5], 0.5), ([9.0, 8.0, 8.0], 0.0),
+    ([9.0, 12.0, *[12.0] * 13], 0.0), ([9.0, *[12.0] * 14, 12.25], 0.25)], ids=str)
+def test_memory_may_grow_in_the_first_minutes_only(held, more):
+    assert growth([{'node': each} for each in held]) == {'node': pytest.approx(more)}
