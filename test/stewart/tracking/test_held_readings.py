@@ -130,7 +130,7 @@ def test_an_outlier_on_a_slow_bus_is_named_and_replaced(held, compare):
                for k in range(2000, 2005))
 
 
-ONE = np.arange(6) == 2
+ONE, LEG_5 = np.arange(6) == 2, np.arange(6) == 4
 LATE = (np.arange(COUNT) >= 1500)[:, None]
 RISE = 20.0 ** np.clip((np.arange(COUNT)[:, None] - 500) / 2000, 0.0, 1.0)
 
@@ -189,3 +189,23 @@ def test_a_platform_that_stands_from_the_start_is_predicted(geometry, home):
     estimate = found.motion.at(1e-3)
     assert np.abs(estimate.lengths - lengths).max() < 1e-6
     assert estimate.length_variance < 1e-4
+
+
+@pytest.mark.parametrize('period', [1, 2, 5, 10, 20])  # ms
+@pytest.mark.parametrize('count', [3, 5, 10, 15, 30, 100])
+def test_a_leg_that_jumps_while_the_platform_stands_is_named(geometry, home, period, count):
+    """Whether or not readings have repeated for longer than a bus may hold them."""
+    monitor, lengths = LegMonitor(geometry), leg_lengths(geometry, home)
+    found = []
+    for k in range(count + 30):
+        found.append(monitor.examine(k * period * 10**6, lengths + 0.03 * LEG_5 * (k >= count)))
+    assert not any(any(each.faults) for each in found[:count])
+    assert found[count].faults.outliers == (4,)
+    assert found[-1].faults.stepped == (4,)
+
+
+@pytest.mark.parametrize('rates', [[300, 200, 137, 100, 70, 50], [170] * 6])
+def test_slow_buses_are_no_jumps_as_the_platform_starts(held, compare, rates):
+    """No leg has a reading in each sample, and no sample has one of each leg."""
+    _, _, found = compare(held(rates))
+    assert not alarms(found)

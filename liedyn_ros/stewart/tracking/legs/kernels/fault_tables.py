@@ -22,7 +22,8 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # CAUTION: by which deviations are multiplied in the thresholds of the first samples. UNCONFIRMED:
 # whether
 # the readings have not yet confirmed the noise.
-COUNT, LAST, SAME_SAMPLES, HELD_SAMPLES, SPREAD, TAILS, CAUTION, UNCONFIRMED, NUMBERS = range(9)
+(COUNT, LAST, SAME_SAMPLES, HELD_SAMPLES, SPREAD, TAILS, CAUTION, UNCONFIRMED, MOVED,
+ NUMBERS) = range(10)
 # Leg. SIGMA, STEP, RATE: deviation (m), resolution (m) and rate (m/s) of its threshold.
 # OUTLYING: s, for which it has been an outlier; FIRST, BEFORE: its first and last error as one.
 # STEPPED: m, the step that stayed. REPEATED: s, for which the reading has repeated. SMALLEST:

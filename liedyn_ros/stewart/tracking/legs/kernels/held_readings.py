@@ -12,12 +12,16 @@ Which readings are fresh (14.22): a bus slower than the topic repeats each until
 A reading that repeats is held, by the bus, or the leg stands, or its sensor is frozen. A held one
 ends in a change larger than a step of the encoder, and lasts about as long each time. A reading
 counts as held for at most 1.5 times the longest of such times. After that its leg stands.
+
+A platform whose readings repeat from the first sample on stands. A leg that then jumps while the
+others stay is at fault; any other change ends the stand.
 """
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    CHANGED, CHANGES, COUNT, ENDED, HELD_SAMPLES, HOLD, HOLDS, INTERVAL, LAST, RAW, RUN)
+    CHANGED, CHANGES, COUNT, ENDED, HELD_SAMPLES, HOLD, HOLDS, INTERVAL, LAST, MOVED, OUTLYING,
+    POINTS, RAW, RUN)
 
 ASSUMED_HOLD = 0.1  # s, of a leg until its own is known
 MAX_HOLD = 0.25  # s; a reading that repeats for longer is no bus
@@ -28,6 +32,8 @@ INTERVAL_SHARE = 0.05  # of a new interval in their mean
 NEVER, NO_MORE = 40.0, 5000.0  # changes in turn without a hold: there is none, there is no more
 STEPS = 2.5  # steps of the encoder: a larger change ends a hold
 SEEN = 2.0  # multiples of a step, from which on it is one
+MAX_OUTLIERS = 2  # legs; more at once are a jump of all
+RUSH = 0.04  # s, in which a leg with the greatest acceleration becomes too fast for any: 1 m/s
 
 
 @kernel
@@ -37,13 +43,16 @@ def longest_hold(leg):
 
 
 @kernel
-def find_fresh_readings(time, lengths, noise, legs, numbers):
+def find_fresh_readings(time, lengths, noise, history, legs, numbers, bound):
     """
     Return the legs whose reading (6,), m, of a time (s) is not held, as bits.
 
-    noise: (6, noise.LEG), which has the steps of the encoders.
+    noise: (6, noise.LEG), which has the steps of the encoders. history, bound: of
+    detect_leg_faults.
     """
-    fresh, longest = 0, 0.0
+    fresh, longest, dt = 0, 0.0, time - numbers[LAST]
+    if numbers[COUNT] > 0.0 and numbers[MOVED] == 0.0 and not stands(dt, lengths, legs, bound):
+        end_stand(history, legs, numbers)
     for i in range(6):
         leg = legs[i]
         if numbers[COUNT] == 0.0:
@@ -51,16 +60,18 @@ def find_fresh_readings(time, lengths, noise, legs, numbers):
             fresh |= 1 << i
             continue
         if lengths[i] != leg[RAW]:
+            fresh |= 1 << i
+            if numbers[MOVED] == 0.0:
+                continue
             step = noise[i, noises.STEP] if noise[i, noises.STEP_HITS] >= SEEN else 0.0
             note_change(leg, time, abs(lengths[i] - leg[RAW]), step)
-            fresh |= 1 << i
             continue
         leg[RUN] += 1.0
         hold = MORE * longest_hold(leg)
         longest = max(longest, hold)
         if time - leg[CHANGED] > hold:
             fresh |= 1 << i
-    dt, numbers[LAST] = time - numbers[LAST], time
+    numbers[LAST] = time
     numbers[HELD_SAMPLES] = longest / dt if numbers[COUNT] > 0.0 else 0.0
     return fresh
 
@@ -87,3 +98,30 @@ def note_change(leg, time, change, step):
         share = max(INTERVAL_SHARE, 1.0 / max(leg[HOLDS] - KNOWN, 1.0))
         leg[INTERVAL] += share * (interval - leg[INTERVAL])
     leg[CHANGED], leg[ENDED], leg[RUN] = time, leg[RUN] > 0.0, 0.0
+
+
+
+@kernel
+def stands(dt, lengths, legs, bound):
+    """
+    Return whether six readings (6,), m, stay as they are, but for one or two that jump.
+
+    dt: s, since the last ones. bound: m/s^2, the greatest acceleration of a leg.
+    """
+    jumps = 0
+    for i in range(6):
+        change = abs(lengths[i] - legs[i, RAW])
+        if 0.0 < change <= RUSH * bound * dt:
+            return False
+        jumps += change > 0.0
+    return jumps <= MAX_OUTLIERS
+
+
+@kernel
+def end_stand(history, legs, numbers):
+    """Note that the legs move: what has repeated until now may have been held by a bus."""
+    numbers[MOVED] = 1.0
+    for i in range(6):
+        leg = legs[i]
+        history[i, 0, 0], history[i, 0, 1] = leg[CHANGED], leg[RAW]
+        leg[POINTS], leg[OUTLYING] = min(leg[POINTS], 1.0), 0.0

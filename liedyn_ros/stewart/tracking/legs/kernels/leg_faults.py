@@ -21,18 +21,16 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     HISTORY_SAMPLES, HOLD, HOLDS, LAST_ACCELERATION, LEG, NOISY, OUTLYING, POINTS, QUIET, RATE,
     RAW, SIGMA, SMALLEST, SPREAD, STEADY, STEP, STEPPED, TAILS, THRESHOLD, UNCONFIRMED, WIDTH)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
-from liedyn_ros.stewart.tracking.legs.kernels.held_readings import KNOWN
+from liedyn_ros.stewart.tracking.legs.kernels.held_readings import KNOWN, MAX_OUTLIERS, RUSH
 
 PREDICTION_GAP = 0.5  # s; over a longer gap nothing is predicted
 MAX_OUTLIER_TIME = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
-MAX_OUTLIERS = 2  # legs; more at once are a jump of all
 GROWTH = 2.2  # by which an error grows, sample by sample, where the leg accelerates
 SHIFT = 2.0  # times the threshold for stamps, for an error of stamps common to all legs
 BLAME = 3.0  # ratio of accelerations from which on the reading before is the outlier
 # Errors near their threshold show that noise has tails, or has grown. From their number the
 # threshold is extrapolated to one error an hour, as for a density that falls with the power 3.5.
 LOW_TAIL, HIGH_TAIL, TAIL_TIME, TAIL_POWER = 0.9, 2.0, 60.0, 0.4  # of a threshold; s
-RUSH = 0.04  # s, in which a leg with the greatest acceleration becomes too fast for any: 1 m/s
 GLARING = 5.0  # times its threshold, from which an outlier is one whatever the noise is
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 

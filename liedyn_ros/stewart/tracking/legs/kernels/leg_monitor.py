@@ -19,8 +19,8 @@ from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     BITS, BOUND, CAUTION, CONFIRMED, COUNT, DOUBTED, DUE, FACTOR, FAULTS, FOLLOWED,
     FROZEN_LEGS, FROZEN_TIME, GROWN, HELD_LEGS, HOLD, HOLDS, JUMPED, LAST, LEARNS, LEARNT,
-    LEAST, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, SPREAD, STALE,
-    STEPPED, STEPPED_LEGS, UNCONFIRMED, UNDERSTATED, WRONG)
+    LEAST, MOVED, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, SPREAD,
+    STALE, STEPPED, STEPPED_LEGS, UNCONFIRMED, UNDERSTATED, WRONG)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import ALL_LEGS
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import find_fresh_readings, KNOWN
 from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import (
@@ -76,13 +76,15 @@ def judge_readings(faults, noise, time, readings, plausible):
     numbers[SPREAD] = noise.numbers[noises.SPREAD]
     numbers[CAUTION] = max(settings[SHARE], 1.0)
     numbers[UNCONFIRMED] = settings[CONFIRMED] == 0.0
-    fresh, held = find_fresh_readings(time, readings, noise.legs, legs, numbers), 0
+    fresh, held = find_fresh_readings(
+        time, readings, noise.legs, faults.history, legs, numbers, settings[BOUND]), 0
+    followed = fresh if numbers[MOVED] > 0.0 else ALL_LEGS
     for i in range(6):
         noise.legs[i, noises.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
-        # What repeats before its hold is known may as well stand: it is followed.
+        # What repeats before its hold is known may as well stand: it is no held reading.
         held |= (noise.legs[i, noises.HELD] > 0.0 and not fresh >> i & 1) << i
     outliers, stepped, frozen, jumped, grown = detect_leg_faults(
-        time, dt, readings, fresh, faults.history, legs, faults.since, numbers,
+        time, dt, readings, followed, faults.history, legs, faults.since, numbers,
         (settings[FACTOR], settings[BOUND],
          (settings[FROZEN_TIME], settings[REPETITIONS], settings[LEARNS] > 0.0)), plausible)
     if outliers != 0 or jumped:
