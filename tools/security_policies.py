@@ -23,6 +23,7 @@ from itertools import count
 import os
 from pathlib import Path
 import sys
+import time
 from types import ModuleType
 from typing import Any
 
@@ -55,6 +56,7 @@ CLASSES: Mapping[str, type[ManagedNode]] = {
 # A machine with joints of several degrees of freedom, whose states have a topic of their own.
 ALWAYS: Mapping[str, Mapping[str, Any]] = {
     'loop_state_publisher': {'model_file': 'stewart_geometry.yaml'}}
+GRAPH_LIMIT = 30.0  # s, until the graph has what a node opens
 NUMBERS = count()  # of namespaces: the middleware forgets a node a little later
 PATTERNS = ('leg_states/',)  # topics under a name that the user chooses
 
@@ -87,6 +89,7 @@ def opened_by(context: Context, node: str, arguments: Sequence[str] = ()) -> Nam
         with _started(context, node, {**always, **values}, arguments) as each:
             if not (each.active or values):  # some values are refused without others
                 raise RuntimeError(f'{node}: expected to start with its defaults')
+            _wait_for_graph(each)
             for right, found in _names_of(each).items():
                 names[right] |= {_pattern(name) for name in found}
     return names
@@ -128,6 +131,25 @@ def _started(
     finally:
         executor.shutdown()
         each.destroy_node()
+
+
+def _wait_for_graph(node: ManagedNode) -> None:
+    """Wait until the graph has what the node has opened; raise TimeoutError if it never does."""
+    own, end = (node.get_name(), node.get_namespace()), time.monotonic() + GRAPH_LIMIT
+    opened = (({node.resolve_topic_name(each.topic_name) for each in node.publishers},
+               node.get_publisher_names_and_types_by_node),
+              ({node.resolve_topic_name(each.topic_name) for each in node.subscriptions},
+               node.get_subscriber_names_and_types_by_node),
+              ({node.resolve_service_name(each.service_name) for each in node.services},
+               node.get_service_names_and_types_by_node),
+              ({node.resolve_service_name(each.service_name) for each in node.clients},
+               node.get_client_names_and_types_by_node))
+    for names, look in opened:
+        while missing := names - {name for name, _ in look(*own)}:
+            if time.monotonic() > end:
+                raise TimeoutError(f'{own[0]}: expected {sorted(missing)} in the graph within '
+                                   f'{GRAPH_LIMIT:g} s')
+            time.sleep(0.01)
 
 
 def _names_of(node: ManagedNode) -> Names:

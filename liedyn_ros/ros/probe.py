@@ -60,6 +60,7 @@ def report(node: Node, name: str) -> dict[str, Any]:
     discovery, round_trip = _round_trips(node, name)
     _spin(node, lambda: _knows_publishers(node) and diagnostics.get_publisher_count()
           >= node.count_publishers('/diagnostics'), GRAPH_LIMIT)
+    _spin(node, lambda: levels or not diagnostics.get_publisher_count(), GRAPH_LIMIT)
     _spin(node, lambda: False, LISTENING)
     own = node.get_name()
     return {

@@ -21,11 +21,17 @@ def test_the_real_middleware(bench):
     """Two processes find each other; a node of the graph and its diagnostics are seen."""
     publisher = bench.publisher(DiagnosticArray, '/diagnostics')
     status = DiagnosticStatus(name='partner: arm', level=DiagnosticStatus.WARN, message='stiff')
-    process = middleware.start_probe()
-    bench.until(lambda: process.poll() is not None, 'the end of the probe',
-                act=lambda: publisher.publish(DiagnosticArray(status=[status])))
-    found = list(middleware.judge_probe(process))
+    stiff = Finding(middleware.GRAPH, Level.WARN, 'partner: arm: warning, stiff',
+                    'docs/operations.md')
+
+    def probe():
+        process = middleware.start_probe()
+        bench.until(lambda: process.poll() is not None, 'the end of the probe',
+                    act=lambda: publisher.publish(DiagnosticArray(status=[status])))
+        return list(middleware.judge_probe(process))
+    found = probe()
     assert any('round trip' in each.text for each in found)
-    assert Finding(middleware.GRAPH, Level.WARN, 'partner: arm: warning, stiff',
-                   'docs/operations.md') in found
+    if stiff not in found:  # nodes of the tests before may have held up the discovery
+        found = probe()
+    assert stiff in found
     assert any(f'{bench.namespace}/partner' in each.text for each in found)

@@ -293,11 +293,14 @@ def broadcaster(monkeypatch):
 
 def test_joints_of_several_degrees_of_freedom_are_on_tf(broadcaster, spatial):
     node, _ = spatial
-    node.send([0.4], names=['crank_joint'])
-    message = node.bench.until(lambda: next(
-        (each for each in node.multi_dof if ns(each) == node.stamp_ns), None), 'the fork')
-    transform, = node.bench.until(lambda: next(
-        (each for each in broadcaster.sent if ns(each[0]) == node.stamp_ns), None), 'its frame')
+
+    def both():
+        """Return a frame with its joint state; of samples in quick succession not each has one."""
+        return next(((each, frames) for each in node.multi_dof for frames in broadcaster.sent
+                     if ns(each) == ns(frames[0]) > begin), None)
+    begin = node.stamp_ns
+    message, (transform,) = node.bench.until(
+        both, 'a frame', act=lambda: node.send([0.4], names=['crank_joint']))
     assert (transform.header.frame_id, transform.child_frame_id) == ('left/crank', 'left/coupler')
     assert transform.transform == message.transforms[0]
 

@@ -100,7 +100,6 @@ def note_change(leg, time, change, step):
     leg[CHANGED], leg[ENDED], leg[RUN] = time, leg[RUN] > 0.0, 0.0
 
 
-
 @kernel
 def stands(dt, lengths, legs, bound):
     """
