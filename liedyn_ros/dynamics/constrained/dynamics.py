@@ -47,6 +47,13 @@ class ConstrainedDynamics(Constraints):
         self.hybrid = ConstrainedHybrid(self._solver)
         self.inverse = ConstrainedInverse(self._solver)
 
+    def reserve(self, order: int) -> bool:
+        """Allocate tables for series to an order; return whether they are new."""
+        if not super().reserve(order):
+            return False
+        self._solver.bind()
+        return True
+
     @property
     def mobility(self) -> Mobility:
         """Return what the constraints leave free where the machine is not singular."""

@@ -23,6 +23,7 @@ from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.constraints.singular_mass import is_singular
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.tree.inputs import mask
@@ -133,10 +134,7 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
     passive = ~given
     inverse, free = solve_passive(rows, passive)
     if len(free):
-        moving = np.abs(free).max(axis=0) > SAME
-        names = np.array(model.coordinate_names)[passive][moving].tolist()
-        raise ModelError(f'known: expected coordinates that decide the motion, got ones that '
-                         f'leave {names} free')
+        refuse_free(constraints, passive, free)
     need = -rows @ v
     v[passive] = inverse @ need
     left = float(np.abs(rows @ v).max(initial=0.0))
@@ -144,6 +142,14 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
         raise ModelError(f'v: expected known rates that the loops allow, got ones that leave '
                          f'{left:.3g} open')
     return v
+
+
+def refuse_free(constraints: Constraints, passive: NDArray[np.bool_], free: Array) -> NoReturn:
+    """Raise the error for known coordinates that leave motions (f, p) of passive ones free."""
+    moving = np.abs(free).max(axis=0, initial=0.0) > SAME
+    names = np.array(constraints.model.coordinate_names)[passive][moving].tolist()
+    raise ModelError(f'known: expected coordinates that decide the motion, got ones that '
+                     f'leave {names} free')
 
 
 def _starts(constraints: Constraints, start: ArrayLike | None,
@@ -215,11 +221,9 @@ def _least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Arra
 
 def mass_factor(mass: Array) -> Array:
     """Return L of M = L L^T; a coordinate that moves no inertia counts as moving a little."""
-    try:
-        return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        least = MASSLESS * max(np.diag(mass).max(), MASSLESS)
-        return np.asarray(np.linalg.cholesky(mass + least * np.eye(len(mass))), dtype=np.float64)
+    if is_singular(mass):
+        mass = mass + MASSLESS * max(np.diag(mass).max(), MASSLESS) * np.eye(len(mass))
+    return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
 
 
 def _apart(model: Model, q0: Array, q1: Array) -> float:

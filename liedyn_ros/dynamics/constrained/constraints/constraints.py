@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
+from liedyn_ros.dynamics.constrained.constraints.singular_mass import typical_inertia
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
@@ -46,7 +47,8 @@ class Constraints:
         self.model, self.functions = model, tuple(functions)
         self.tree = Dynamics(model, dissipation=dissipation)
         self.data = ConstrainedData(
-            model, dissipation, sum(function.rows for function in self.functions))
+            model, dissipation, sum(function.rows for function in self.functions),
+            typical_inertia(self.tree))
         self.m = self.data.m
         self._nearest = np.full(len(model.closures), math.nan)
         self._residual = BoundKernel(closure_residuals, self.data.workspace)

@@ -22,21 +22,23 @@ class Sparsity:
     The sparsity pattern of the coordinates (nv,) and constraints (m,) of a model.
 
     ancestors[k] are the coordinates before k on the way to the ground, from there on. ends[i] is
-    the last coordinate of link i, -1 for the ground, which comes last.
+    the last coordinate of link i, -1 for the ground, which comes last. full counts all
+    coordinates before k as ancestors, for a matrix that is dense.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, full: bool = False) -> None:
         """Walk the tree of a model."""
         table = model.link_table
-        self.ancestors: list[list[int]] = []
+        self._ways: list[list[int]] = []
         self.ends: list[int] = []
         for i in range(table.N):
             behind = self.chain(self.ends[table.parent[i]] if table.parent[i] >= 0 else -1)
             for k in range(table.vi[i], table.vi[i] + NV[table.kind[i]]):
-                self.ancestors.append(behind)
+                self._ways.append(behind)
                 behind = [*behind, k]
-            self.ends.append(len(self.ancestors) - 1 if behind else -1)
+            self.ends.append(len(self._ways) - 1 if behind else -1)
         self.ends.append(-1)
+        self.ancestors = [list(range(k)) for k in range(len(self._ways))] if full else self._ways
 
     @property
     def depth(self) -> int:
@@ -45,7 +47,7 @@ class Sparsity:
 
     def chain(self, k: int) -> list[int]:
         """Return coordinate k and those before it, from the ground on; none for -1."""
-        return [*self.ancestors[k], k] if k >= 0 else []
+        return [*self._ways[k], k] if k >= 0 else []
 
     def path(self, a: int, b: int) -> tuple[list[int], list[float]]:
         """Return the coordinates that move link b against link a, with their signs."""
@@ -56,8 +58,8 @@ class Sparsity:
         return columns, [signs[j] for j in columns]
 
     def support(self, columns: Sequence[int]) -> list[int]:
-        """Return coordinates and all before them, in order."""
-        return sorted({j for k in columns for j in self.chain(k)})
+        """Return coordinates and their ancestors, in order."""
+        return sorted({j for k in columns for j in (*self.ancestors[k], k)})
 
     def reach(self, supports: Sequence[Sequence[int]]) -> list[int]:
         """Return first and last constraint (2 nv,), in steps of LANES, at each coordinate."""

@@ -24,12 +24,16 @@ from liedyn_ros.model.kernels.closure_kinds import MOMENT_Z, SCREW
 from liedyn_ros.model.kernels.kinds import NV
 from liedyn_ros.model.link_table import Indices
 
+NO_INERTIA = np.zeros(0)
 
-def machine(model: Model, dissipation: bool, functions: int) -> dict[str, Array | Indices]:
+
+def machine(model: Model, dissipation: bool, functions: int, typical_inertia: Array,
+            sparsity: Sparsity) -> dict[str, Array | Indices]:
     """Return the constants of a model, as MACHINE names them; functions are rows of a user."""
-    sparsity, places, count = Sparsity(model), _places(model), len(model.closures)
+    places, count = _places(model), len(model.closures)
     paths = [sparsity.path(places[count + c][0], places[c][0]) for c in range(count)]
-    return {**_tree(model, dissipation, sparsity), **_frames(model, places),
+    return {**_tree(model, dissipation, sparsity), 'typical_inertia': typical_inertia,
+            **_frames(model, places),
             **_paths(paths, model.nv), **_constraints(model, functions, sparsity, paths)}
 
 
@@ -99,17 +103,21 @@ class ConstrainedData:
     Constants of a model and scratch buffers, as kernels.tables lays them out; for one thread.
 
     workspace is the array of WORKSPACE, which kernels take. A higher order replaces it.
+    typical_inertia (nv,) is that of singular_mass.typical_inertia; kinematics does without.
     """
 
-    def __init__(self, model: Model, dissipation: bool = True, functions: int = 0) -> None:
+    def __init__(self, model: Model, dissipation: bool = True, functions: int = 0,
+                 typical_inertia: Array = NO_INERTIA) -> None:
         """Fill in the constants."""
-        constants = machine(model, dissipation, functions)
+        self.typical_inertia = typical_inertia
+        sparsity = Sparsity(model, full=len(typical_inertia) > 0)
+        constants = machine(model, dissipation, functions, typical_inertia, sparsity)
         self._closures = len(model.closures)
         self._links, self._nv = len(constants['kind']), model.nv
         self._heavy = int(constants['heavy_links'][0])
         self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
         self.m = self._rows + len(constants['coupling'])
-        self._machine, self._depth = MACHINE.pack(**constants), Sparsity(model).depth
+        self._machine, self._depth = MACHINE.pack(**constants), sparsity.depth
         self.order = -1
         self.reserve(0)
 
@@ -205,7 +213,7 @@ def _scratch(nv: int, m: int, count: int, size: int, depth: int) -> Array:
         mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
         upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m),
         line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(count),
-        order=np.zeros(count), head=np.zeros(count), beta=np.zeros(count),
+        stiffness=np.zeros(m), order=np.zeros(count), head=np.zeros(count), beta=np.zeros(count),
         norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
         basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),
         z=np.zeros(count), gamma=np.zeros(m), report=np.zeros(REPORT_WIDTH))

@@ -70,6 +70,27 @@ def write_mass(machine, motion, scratch):
 
 
 @kernel
+def is_moved(machine, i, j):
+    """Return whether coordinate i, not after j, moves the link of j."""
+    at = machine.link[j]
+    while at != machine.link[i] and at < len(machine.kind):
+        at = machine.parent[at]
+    return at == machine.link[i]
+
+
+@kernel
+def add_constraint_inertia(machine, motion, scratch):
+    """Replace M by M + A^T W A (12.45), W being scratch.stiffness; it is dense."""
+    for k in range(len(machine.link)):
+        for i in range(k + 1):
+            entry = get(scratch.mass, k, i) if is_moved(machine, i, k) else 0.0
+            for r in range(len(scratch.stiffness)):
+                entry += (scratch.stiffness[r] * motion.jacobian[0, r, k]
+                          * motion.jacobian[0, r, i])
+            put(scratch.mass, k, i, entry)
+
+
+@kernel
 def factor_tree_inertia(machine, free, scratch):
     """
     Factor M = L^T L over the free coordinates, in place; L is as sparse as M.

@@ -26,15 +26,21 @@ def begin_state(machine, motion, hybrid, free, frames, q, v, a, tau):
     A hybrid task reads accelerations of prescribed and forces of free coordinates; other tasks
     read both of all. frames is the number of frames to compute.
     """
-    series.write_configuration(machine, motion, q, frames)
+    begin_motion(machine, motion, frames, q, v)
     scale = 1.0
-    for j in range(len(v)):
-        motion.rate[0, j] = v[j]
     for k in range(len(a)):
         for j in range(len(v)):
             motion.rate[k + 1, j] = 0.0 if hybrid and free[j] else scale / (k + 1.0) * a[k, j]
             motion.effort[j, k] = 0.0 if hybrid and not free[j] else scale * tau[k, j]
         scale /= k + 1.0
+
+
+@kernel
+def begin_motion(machine, motion, frames, q, v):
+    """Write the quantities of a configuration and of velocities, with so many frames."""
+    series.write_configuration(machine, motion, q, frames)
+    for j in range(len(v)):
+        motion.rate[0, j] = v[j]
     closures.write_rows(machine, motion, START)
     closures.write_jacobian(machine, motion, START)
     series.write_twists(machine, motion, START)
@@ -48,11 +54,7 @@ def advance_order(machine, motion, scratch, external, frames, with_multipliers, 
 
     with_multipliers: add the contribution of the multipliers of lower orders.
     """
-    series.extend(machine, motion, k, frames)
-    closures.write_rows(machine, motion, k + 1)
-    series.write_twists(machine, motion, k + 1)
-    closures.write_relative_twists(machine, motion, k + 1)
-    closures.write_rates(machine, motion, k + 1, k + 1.0, scratch.gamma)
+    advance_motion(machine, motion, frames, k, scratch.gamma)
     series.write_link_wrenches(machine, motion, k)
     if len(external) > 0:
         series.subtract_applied_wrenches(machine, motion, external, k)
@@ -62,6 +64,22 @@ def advance_order(machine, motion, scratch, external, frames, with_multipliers, 
     series.write_joint_forces(machine, motion, k, out)
     if with_multipliers:
         closures.subtract_function_forces(machine, motion, k, out)
+
+
+@kernel
+def advance_motion(machine, motion, frames, k, gamma):
+    """Write what is fixed to links and the motion at order k + 1, and gamma (12.14)."""
+    series.extend(machine, motion, k, frames)
+    closures.write_rows(machine, motion, k + 1)
+    write_motion(machine, motion, k, gamma)
+
+
+@kernel
+def write_motion(machine, motion, k, gamma):
+    """Write twists at order k + 1, and what of the constraints they leave open, gamma."""
+    series.write_twists(machine, motion, k + 1)
+    closures.write_relative_twists(machine, motion, k + 1)
+    closures.write_rates(machine, motion, k + 1, k + 1.0, gamma)
 
 
 @kernel

@@ -38,6 +38,8 @@ def factor_constraints(machine, motion, scratch, free, orthogonally):
     Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
     inertia.write_mass(machine, motion, scratch)
+    if len(machine.typical_inertia) > 0:
+        augment_mass(machine, motion, scratch)
     for j in range(len(scratch.y)):
         scratch.y[j] = math.sqrt(get(scratch.mass, j, inertia.depth(machine, j)))
     write_scales(machine, motion, scratch)
@@ -63,6 +65,22 @@ def factor_constraints(machine, motion, scratch, free, orthogonally):
     if rank < count:
         write_basis(scratch, rank)
     return 0
+
+
+@kernel
+def augment_mass(machine, motion, scratch):
+    """
+    Add A^T W A to M, which alone is singular (12.45).
+
+    W gives each row as much inertia as a typical part of the machine has. Rows of rounding errors
+    add none.
+    """
+    for j in range(len(scratch.y)):
+        scratch.y[j] = math.sqrt(machine.typical_inertia[j])
+    write_scales(machine, motion, scratch)
+    for r in range(len(scratch.stiffness)):
+        scratch.stiffness[r] = scratch.scale[r]**2
+    inertia.add_constraint_inertia(machine, motion, scratch)
 
 
 @kernel
@@ -126,6 +144,15 @@ def write_basis(scratch, rank):
 @kernel
 def solve_constraints(machine, scratch, free, rank, x, gamma, multiplier):
     """Replace x by the accelerations and write the multipliers of the independent rows."""
+    solve_saddle_point(machine, scratch, free, rank, x, gamma, multiplier)
+    if len(machine.typical_inertia) > 0:
+        for r in range(len(gamma)):  # (12.45)
+            multiplier[r] += scratch.stiffness[r] * gamma[r]
+
+
+@kernel
+def solve_saddle_point(machine, scratch, free, rank, x, gamma, multiplier):
+    """Do so with the factored matrix in place of M."""
     count, size = len(scratch.rows), len(x)
     inertia.solve_factor_transposed(machine, free, scratch, x)
     if scratch.report[CHOLESKY] > 0.0:

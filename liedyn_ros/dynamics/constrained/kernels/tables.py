@@ -44,9 +44,13 @@ MACHINE = Bundle(
     pitch=VECTOR,  # (N,)
     damping=VECTOR, friction=VECTOR,  # (nv,)
     gravity=VECTOR,
+    # (nv,) inertia of the size of the machine's, where M alone is singular; else empty
+    typical_inertia=VECTOR,
     link=INTEGERS,  # (nv,) that a coordinate moves
     ancestor_start=INTEGERS,  # (nv + 1,) into ancestor
-    ancestor=INTEGERS,  # coordinates before one on the way to the ground, from there on
+    # Coordinates before one on the way to the ground, from there on. With a typical inertia all
+    # coordinates before one, as the constraints then couple them in the factored matrix.
+    ancestor=INTEGERS,
     frame_link=INTEGERS, frame_placement=MATRIX,  # (2 C + B,), (2 C + B, 12)
     coordinate_row=INTEGERS, frame_row=INTEGERS,  # link and frame_link, filled up with N + 1
     moving_frames=INTEGERS,  # (1,) how many frames the rows need: C or 2 C
@@ -114,6 +118,7 @@ SCRATCH = Bundle(
     upper=MATRIX, lower=MATRIX, inverse=VECTOR,  # (m, m) Cholesky factor of S; 1 / pivots
     line=MATRIX,  # (2, m)
     rows=MATRIX, scale=VECTOR, order=INTEGERS, head=VECTOR, beta=VECTOR,  # (count, size), (count,)
+    stiffness=VECTOR,  # (m,) W of M + A^T W A (12.45), where M alone is singular
     norm=VECTOR,  # (max(count, m),)
     basis=MATRIX, basis_order=INTEGERS, basis_head=VECTOR, basis_beta=VECTOR,  # range of A: m
     x=VECTOR,  # (size,)

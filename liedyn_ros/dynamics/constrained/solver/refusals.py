@@ -13,9 +13,10 @@ from typing import NoReturn
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
-from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.constraints.rank import rank_of, solve_passive
+from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 
@@ -33,6 +34,24 @@ def refuse_motion(defect: float, suffix: str) -> NoReturn:
         f'a{suffix}: expected a motion that the constraints allow, got one with the relative '
         f'residual {defect:.3g}. complete_acceleration computes it from the accelerations of the '
         'actuated joints')
+
+
+def refuse_massless(constraints: Constraints, task: Task, q: Array, suffix: str) -> NoReturn:
+    """Raise the error for a motion with unknown acceleration that moves no inertia."""
+    free = task.driven if task.kind == HYBRID else np.ones_like(task.driven)
+    mass = constraints.tree.mass_matrix(q)[np.ix_(free, free)]
+    rows = constraints.jacobian(q)[:, free]
+    stacked = np.vstack([part / max(np.abs(part).max(initial=0.0), 1e-300)
+                         for part in (mass, rows)])
+    _, sizes, right = np.linalg.svd(stacked)
+    idle = right[rank_of(sizes):]
+    moves = np.zeros(len(free), dtype=np.bool_)
+    moves[free] = np.abs(idle).max(axis=0, initial=0.0) > 1e-6
+    bodies = [joint.child for joint in constraints.model.joint_list if moves[joint.v_slice].any()]
+    raise SingularError(
+        f'q{suffix}: expected every motion that the constraints leave free to move inertia, got '
+        f'one of bodies {bodies} that moves none. Give them mass and inertia, or a closure that '
+        'holds them; hybrid dynamics may prescribe their accelerations')
 
 
 def refuse_actuators(constraints: Constraints, task: Task, q: Array, suffix: str) -> NoReturn:

@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR)
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
 from liedyn_ros.dynamics.constrained.solver.refusals import (
-    refuse_actuators, refuse_motion, refuse_open)
+    refuse_actuators, refuse_massless, refuse_motion, refuse_open)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
@@ -53,9 +53,9 @@ class Results(NamedTuple):
 class BatchTables:
     """The tables of one thread that runs batches; they grow with the order."""
 
-    def __init__(self, model: Model, dissipation: bool) -> None:
+    def __init__(self, model: Model, dissipation: bool, typical_inertia: Array) -> None:
         """Lay out the tables of a model."""
-        self._data = ConstrainedData(model, dissipation)
+        self._data = ConstrainedData(model, dissipation, typical_inertia=typical_inertia)
 
     def run(self, task: Task, *arrays: Array) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
@@ -72,13 +72,14 @@ class Solver:
         self.constraints, self.model = constraints, constraints.model
         nv, m = self.model.nv, constraints.m
         self._inputs = Inputs(constraints)
-        self._pool = BatchPool(partial(BatchTables, self.model, dissipation))
+        self._pool = BatchPool(partial(
+            BatchTables, self.model, dissipation, constraints.data.typical_inertia))
         self._nv, self._m = nv, m
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
         self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int]()
-        self._bind()
+        self.bind()
 
-    def _bind(self) -> None:
+    def bind(self) -> None:
         """Bind the kernel to the tables, which are new if they had to grow."""
         self._kernel = BoundKernel(solver.solve_constrained, self.constraints.data.workspace)
 
@@ -190,8 +191,7 @@ class Solver:
 
     def _solve_checked(self, task: Task, state: States, closed: bool, suffix: str) -> Array:
         """Return the results at a checked state, or raise; suffix names the state."""
-        if self.constraints.reserve(len(state.a) - 1):
-            self._bind()
+        self.constraints.reserve(len(state.a) - 1)
         run = self._run_with_functions if self.constraints.functions else self._run
         code, found = run(task, state, CLOSED_STATE if closed else math.inf, len(state.a))
         if code != solver.DONE:
@@ -280,6 +280,8 @@ class Solver:
             refuse_open(self.constraints, state.q, state.v, suffix)
         if code == solver.UNMOVED:
             refuse_actuators(self.constraints, task, state.q, suffix)
+        if code != solver.REFUSED:
+            refuse_massless(self.constraints, task, state.q, suffix)
         name, given = ('tau', state.tau) if task.kind == solver.HYBRID else ('a', state.a)
         stop(self.model, code, suffix, state.q, v=state.v, **{
             name: given[0] if state.single else given})

@@ -6,17 +6,25 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Accelerations of all coordinates from those of some."""
+"""Accelerations of all coordinates from those of some: kinematics alone, without masses."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.dynamics.constrained.configurations.assembly import complete_velocity
+from liedyn_ros.dynamics.constrained.configurations.assembly import (
+    complete_velocity, refuse_free)
+from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus
-from liedyn_ros.dynamics.tree.inputs import mask
+from liedyn_ros.dynamics.constrained.kernels import solver
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.solver.inputs import Inputs
+from liedyn_ros.dynamics.constrained.solver.refusals import refuse_open
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
+from liedyn_ros.dynamics.constrained.tracking.kernels import completion
+from liedyn_ros.dynamics.tree.inputs import mask, refuse
+from liedyn_ros.jit.bound_kernel import BoundKernel
 
 
 def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -24,14 +32,68 @@ def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     """
     Return a whose known coordinates stay and whose others follow, with derivatives if a has them.
 
-    a is (nv,) or (order + 1, nv); known are the actuated coordinates where it is left out. Raises
-    what complete_velocity raises.
+    a is (nv,) or (order + 1, nv); known are the actuated coordinates where it is left out. Masses
+    play no part. Raises what complete_velocity raises, LiedynError for a state that is not closed,
+    and LimitError for an order above 30 (12.33).
     """
-    model = dynamics.model
-    given = model.actuated if known is None else mask('known', known, model.nv)
+    given = dynamics.model.actuated if known is None else mask('known', known, dynamics.model.nv)
     complete_velocity(dynamics, q, v, given)
-    a = np.where(given, a, 0.0)
-    result = dynamics.hybrid(q, v, given, a, np.zeros_like(a))
-    if result.status is ConstraintStatus.INCONSISTENT:
-        raise ModelError('a: expected known accelerations that the loops allow, got others')
-    return result.a
+    state = Inputs(dynamics).one(hybrid_task(~given), q, v, a, None, None)
+    found = Completion(dynamics).complete('a', state.q, state.v, state.a, given)
+    return found[0] if state.single else found
+
+
+class Completion:
+    """Completes accelerations, by the tables of a machine; for one thread."""
+
+    def __init__(self, dynamics: ConstrainedDynamics) -> None:
+        """Take a machine."""
+        self._dynamics, self._ones = dynamics, np.ones(dynamics.m)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Bind the kernel to the tables, which are new if they had to grow."""
+        self._workspace = self._dynamics.data.workspace
+        self._kernel = BoundKernel(completion.complete_accelerations, self._workspace)
+
+    def complete(self, name: str, q: Array, v: Array, a: Array, known: NDArray[np.bool_]
+                 ) -> Array:
+        """
+        Return a (order + 1, nv) with the others in place; the known ones are read.
+
+        All is checked before. Raises LiedynError for a state that is not closed, and ModelError
+        with the name of the accelerations where they break a loop.
+        """
+        dynamics = self._dynamics
+        dynamics.reserve(len(a) - 1)
+        if self._workspace is not dynamics.data.workspace:
+            self._bind()
+        a, orders, opened = a.copy(), [len(a)], 0.0
+        if dynamics.functions:  # these are Python's: their rows follow from the order below
+            orders = list(range(1, len(a) + 1))
+            opened = np.abs(dynamics.write_functions(q, v)).max()
+        passive, code = np.flatnonzero(~known), solver.OPEN
+        for rows in orders if opened <= CLOSED_STATE else ():
+            if len(a) > 1 and dynamics.functions:
+                dynamics.write_function_series(q, np.vstack((v, a[:rows - 1])))
+            code = int(self._kernel(passive, self._ones, CLOSED_STATE, q, v, a[:rows]))
+            if code != solver.DONE:
+                break
+        if code != solver.DONE:
+            self._refuse(name, code, q, v, a, passive)
+        return a
+
+    def _refuse(self, name: str, code: int, q: Array, v: Array, a: Array,
+                passive: NDArray[np.int64]) -> None:
+        """Raise the error for a code of the kernel."""
+        dynamics = self._dynamics
+        if code == solver.OPEN:
+            refuse_open(dynamics, q, v, '')
+        if code == solver.UNMOVED:
+            follows = np.zeros(dynamics.model.nv, dtype=np.bool_)
+            follows[passive] = True
+            refuse_free(dynamics, follows, solve_passive(dynamics.jacobian(q), follows)[1])
+        if code == completion.BROKEN:
+            raise ModelError(f'{name}: expected known accelerations that the loops allow, '
+                             'got others')
+        refuse(dynamics.model, '', q, v=v, a=a)

@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, REDUNDANT
-from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus
+from liedyn_ros.dynamics.constrained.tracking.completion import Completion
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
     ERROR, EXCESS, INVERSE_CONDITION, POINT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE, WORST)
@@ -77,7 +77,7 @@ class LoopTracker:
     def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
                  start: ArrayLike | None = None, agreement: float = AGREEMENT) -> None:
         """Take a machine."""
-        self._dynamics = dynamics
+        self._dynamics, self._completion = dynamics, Completion(dynamics)
         model = dynamics.model
         if measured is None:
             measured = [joint.name for joint in model.joint_list if joint.actuated
@@ -147,10 +147,7 @@ class LoopTracker:
                 known = known.copy()
                 known[self._at_v] = False
                 known[self._at_v[self._deciding(POINT.array(self._good, 'rows'))]] = True
-            found = self._dynamics.hybrid(q, v, known, given, np.zeros(len(v)))
-            if found.status is ConstraintStatus.INCONSISTENT:
-                raise ModelError('accelerations: expected ones that the loops allow, got others')
-            a = found.a
+            a = self._completion.complete('accelerations', q, v, given[None], known)[0]
         left = self._look(rates) if ahead else math.inf
         return LoopState(q, v, a, condition, left, redundant)
 

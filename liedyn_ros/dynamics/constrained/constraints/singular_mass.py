@@ -1,0 +1,77 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Machines whose mass matrix is singular by itself: those with massless or pointlike bodies."""
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained.constraints.size import machine_size
+from liedyn_ros.dynamics.constrained.constraints.tables import NO_INERTIA
+from liedyn_ros.dynamics.constrained.kernels.inertia import SMALLEST_PIVOT
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.model import Model
+from liedyn_ros.model.kernels.kinds import FREE, NV, PRISMATIC
+
+STATES = 3  # random ones: where M is singular at one, it is so everywhere
+SMALLEST_MOMENT = 1e-9  # of the largest one: smaller moments of inertia are looked at closely
+
+
+def typical_inertia(tree: Dynamics) -> Array:
+    """
+    Return an inertia (nv,) of the size of the machine's for each coordinate (12.45), kg or kg m^2.
+
+    It is empty where the mass matrix is regular, or where no constraint can make up for it.
+    """
+    model = tree.model
+    if _is_solid(model):
+        return NO_INERTIA
+    rng = np.random.default_rng(1)
+    if not any(is_singular(tree.mass_matrix(model.random(rng))) for _ in range(STATES)):
+        return NO_INERTIA
+    mass = float(model.link_table.inertia[:, 0].sum()) or 1.0
+    return mass * np.where(_translates(model), 1.0, machine_size(model)**2)
+
+
+def is_singular(mass: Array) -> bool:
+    """Return whether a coordinate moves no inertia by itself, as the kernels decide it."""
+    diagonal = np.diag(mass)
+    if not (diagonal > 0.0).all():
+        return True
+    try:
+        pivots = np.diag(np.linalg.cholesky(mass[::-1, ::-1]))[::-1]**2
+    except np.linalg.LinAlgError:
+        return True
+    return not bool((pivots > SMALLEST_PIVOT * diagonal).all())
+
+
+def _is_solid(model: Model) -> bool:
+    """Return whether every joint moves a body with mass and moments of inertia of its own."""
+    table = model.link_table
+    link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
+    last = [link[joint.v_slice.stop - 1] for joint in model.joint_list if joint.v_slice.stop
+            > joint.v_slice.start]
+    return all(_is_extended(table.inertia[i]) for i in last)
+
+
+def _is_extended(inertia: Array) -> bool:
+    """Return whether m, m c and the moments about the origin are those of an extended body."""
+    mass, first, (xx, xy, xz, yy, yz, zz) = inertia[0], inertia[1:4], inertia[4:]
+    if not mass > 0.0:
+        return False
+    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    central = about_origin - (first @ first * np.eye(3) - np.outer(first, first)) / mass
+    least, _, largest = np.linalg.eigvalsh(central)
+    return bool(least > SMALLEST_MOMENT * max(largest, np.abs(about_origin).max()))
+
+
+def _translates(model: Model) -> Array:
+    """Return which coordinates (nv,) are in metres."""
+    kinds = model.link_table.kind
+    return np.array([kind == PRISMATIC or (kind == FREE and j >= 3)
+                     for kind in kinds for j in range(NV[kind])], dtype=np.bool_)

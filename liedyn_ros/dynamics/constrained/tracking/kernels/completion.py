@@ -1,0 +1,71 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Accelerations of all coordinates from those of some, by the constraints alone (12.33)."""
+
+from liedyn_ros.dynamics.constrained.kernels import inverse, order
+from liedyn_ros.dynamics.constrained.kernels.position import is_open
+from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
+from liedyn_ros.dynamics.constrained.kernels.solver import DONE, OPEN, REFUSED, UNMOVED
+from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, workspace_of
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT
+from liedyn_ros.dynamics.tree.kernels.joints import finite
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels import orthogonal
+
+BROKEN = -4  # no accelerations of passive coordinates satisfy the constraints
+
+
+@kernel
+def complete_accelerations(workspace, passive, ones, closed, q, v, a):
+    """
+    Replace the passive coordinates of a (order + 1, nv) by those that the constraints ask for.
+
+    passive lists them; ones (m,) weights the constraints. closed is the largest residual accepted.
+    Returns DONE; REFUSED for numbers that are not finite; OPEN for a state off the constraints.
+    UNMOVED: the other coordinates do not decide these. BROKEN: they break a loop.
+    """
+    tables = workspace_of(workspace)
+    machine, motion, scratch = tables.machine, tables.motion, tables.by_column
+    if not (is_configuration(machine, q) and finite(v) and finite(a.reshape(-1))):
+        return REFUSED
+    frames = 2 * len(machine.closure_kind)
+    order.begin_motion(machine, motion, frames, q, v)
+    if is_open(machine, motion, scratch.gamma, q, v, closed):
+        return OPEN
+    if not inverse.factor_passive_columns(motion, scratch, passive, ones):
+        return UNMOVED
+    scratch.report[DEFECT], scale = 0.0, 1.0
+    for k in range(len(a)):
+        scale /= k + 1.0
+        for j in range(len(v)):
+            motion.rate[k + 1, j] = scale * a[k, j]
+        follow_rates(machine, motion, scratch, frames, passive, k)
+        for j in passive:
+            a[k, j] = motion.rate[k + 1, j] / scale
+    if not finite(a.reshape(-1)):
+        return REFUSED
+    return DONE if scratch.report[DEFECT] <= CONSISTENT else BROKEN
+
+
+@kernel
+def follow_rates(machine, motion, scratch, frames, passive, k):
+    """Write coefficient k + 1 of the rates of passive coordinates, and note the defect."""
+    for j in passive:
+        motion.rate[k + 1, j] = 0.0
+    order.advance_motion(machine, motion, frames, k, scratch.gamma)
+    x, size = scratch.x, len(scratch.gamma)
+    for r in range(size):
+        x[r] = -scratch.gamma[r] / (k + 1.0)
+    orthogonal.apply_q_transposed(
+        scratch.rows, scratch.head, scratch.beta, len(passive), size, x)
+    orthogonal.solve_r(scratch.rows, len(passive), x)
+    for s in range(len(passive)):
+        motion.rate[k + 1, passive[scratch.order[s]]] = scratch.scale[scratch.order[s]] * x[s]
+    order.write_motion(machine, motion, k, scratch.gamma)
+    order.note_defect(machine, motion, scratch, k + 1)
