@@ -163,20 +163,22 @@ class ModelBuilder:
             self, name: str, type_name: str, body_a: str | None, body_b: str | None, *,
             placement_a: ArrayLike | None = None, placement_b: ArrayLike | None = None,
             axis: ArrayLike | None = None, second_axis: ArrayLike | None = None,
-            pitch: float = 0.0, length: float = 0.0) -> None:
+            pitch: float = 0.0, length: float = 0.0, tolerance: float = 0.0) -> None:
         """
         Close a loop by a joint between two bodies, None for the ground; see Closure.
 
         placement_a and placement_b are the poses (4, 4) of the closure frame in its bodies, the
         identity by default. axis (3,) in the closure frame is z by default. A universal closure
-        takes two, of body a and of body b, by default x and y. Raises ModelError, ShapeError,
-        NotFiniteError or NotInGroupError.
+        takes two, of body a and of body b, by default x and y. tolerance (m) is the gap accepted
+        where rounded numbers contradict each other, by default none.
+
+        Raises ModelError, ShapeError, NotFiniteError or NotInGroupError.
         """
         if any(closure.name == name for closure in self._closures):
             raise ModelError(f'closure {name}: expected a name not yet used, got it twice')
         self._closures.append(make_closure(
             name, type_name, body_a, body_b, placement_a=placement_a, placement_b=placement_b,
-            axis=axis, second_axis=second_axis, pitch=pitch, length=length))
+            axis=axis, second_axis=second_axis, pitch=pitch, length=length, tolerance=tolerance))
 
     def build(self) -> Model:
         """Return the model, or raise ModelError when the parts are not a tree."""

@@ -66,6 +66,10 @@ class Closure:
     of frame a and y of frame b. point_on_line and point_on_plane hold the origin of frame b on the
     z axis, or in the x-y plane, of frame a. rod holds the origins length (m) apart, both ends
     free. pitch is in m/rad. The wrench of a closure acts on body_b, in frame_b.
+
+    tolerance (m) is the gap accepted where redundant rows contradict each other, as rounded
+    numbers make them; 0 accepts none. held are the kinds of rows that are held, None for those of
+    the type. ConstrainedDynamics leaves out the others where such a gap is.
     """
 
     name: str
@@ -76,11 +80,18 @@ class Closure:
     frame_b: Array
     pitch: float = 0.0
     length: float = 0.0
+    tolerance: float = 0.0
+    held: tuple[int, ...] | None = None
+
+    @property
+    def row_kinds(self) -> tuple[int, ...]:
+        """Return the kinds of its constraints."""
+        return CLOSURE_TYPES[self.type_name].rows if self.held is None else self.held
 
     @property
     def rows(self) -> int:
         """Return the number of its constraints, and of its multipliers."""
-        return len(CLOSURE_TYPES[self.type_name].rows)
+        return len(self.row_kinds)
 
 
 @dataclass(frozen=True)
@@ -106,7 +117,7 @@ class Coupling:
 def make_closure(name: str, type_name: str, body_a: str | None, body_b: str | None, *,
                  placement_a: ArrayLike | None, placement_b: ArrayLike | None,
                  axis: ArrayLike | None, second_axis: ArrayLike | None, pitch: float,
-                 length: float) -> Closure:
+                 length: float, tolerance: float) -> Closure:
     """Return the closure of ModelBuilder.add_closure, with its arguments and errors."""
     where = f'closure {name}'
     if type_name not in CLOSURE_TYPES:
@@ -123,10 +134,14 @@ def make_closure(name: str, type_name: str, body_a: str | None, body_b: str | No
     if spec.has_length != (length > 0.0) or length < 0.0:
         raise ModelError(f'{where}: expected {"a length above 0" if spec.has_length else "none"} '
                          f'for type {type_name}, got a length of {length}')
+    tolerance = as_number(f'{where}: tolerance', tolerance)
+    if tolerance < 0.0:
+        raise ModelError(f'{where}: expected a tolerance of 0 m or more, got {tolerance}')
     rotation = _rotation(where, type_name, spec, axis, second_axis)
     return Closure(name, type_name, body_a, body_b,
                    _frame(f'{where}: placement_a', placement_a, rotation),
-                   _frame(f'{where}: placement_b', placement_b, rotation), pitch, length)
+                   _frame(f'{where}: placement_b', placement_b, rotation), pitch, length,
+                   tolerance)
 
 
 def _rotation(where: str, type_name: str, spec: ClosureType, axis: ArrayLike | None,

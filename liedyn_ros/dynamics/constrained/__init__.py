@@ -11,6 +11,7 @@
 from liedyn_ros.dynamics.constrained import projected_runge_kutta
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
+from liedyn_ros.dynamics.constrained.configurations.misfit import ClosureGap
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
@@ -26,8 +27,8 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 
 __all__ = [
-    'assemble', 'assemblies', 'complete_acceleration', 'complete_trajectory', 'complete_velocity',
-    'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions', 'ConstraintFunction',
-    'Constraints', 'ConstraintStatus', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE',
-    'LoopState', 'LoopTracker', 'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly',
-    'project', 'projected_runge_kutta', 'taylor_series', 'TaylorNumber']
+    'assemble', 'assemblies', 'ClosureGap', 'complete_acceleration', 'complete_trajectory',
+    'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions',
+    'ConstraintFunction', 'Constraints', 'ConstraintStatus', 'kinematic_gaps', 'LEAST_FORCE',
+    'LEAST_TORQUE', 'LoopState', 'LoopTracker', 'LoopTrajectory', 'mobility', 'Mobility',
+    'other_assembly', 'project', 'projected_runge_kutta', 'taylor_series', 'TaylorNumber']

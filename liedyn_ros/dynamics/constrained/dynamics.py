@@ -10,9 +10,13 @@
 
 from collections.abc import Sequence
 
+from numpy.typing import ArrayLike
+
 from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
 from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedHybrid
 from liedyn_ros.dynamics.constrained.algorithms.inverse import ConstrainedInverse
+from liedyn_ros.dynamics.constrained.configurations.misfit import (
+    closure_gaps, ClosureGap, relaxed)
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
@@ -35,13 +39,15 @@ class ConstrainedDynamics(Constraints):
 
     All calls raise ShapeError, NotFiniteError, NotInGroupError, and LimitError for an order above
     30. They raise SingularError naming a coordinate that moves no inertia, and LiedynError for a
-    state that is not closed. Errors of a batch name the first state at fault.
+    state that is not closed. Errors of a batch name the first state at fault. Where closures have
+    a tolerance, rows that contradict others within it are not held: `model` has those held, and
+    `gaps` says how far the others are open. ConvergenceError: they are open by more.
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True,
                  functions: Sequence[ConstraintFunction] = ()) -> None:
         """Lay out the tables of a model."""
-        super().__init__(model, dissipation=dissipation, functions=functions)
+        super().__init__(relaxed(model, functions), dissipation=dissipation, functions=functions)
         self._solver = Solver(self, dissipation)
         self.forward = ConstrainedForward(self._solver)
         self.hybrid = ConstrainedHybrid(self._solver)
@@ -53,6 +59,10 @@ class ConstrainedDynamics(Constraints):
             return False
         self._solver.bind()
         return True
+
+    def gaps(self, q: ArrayLike) -> dict[str, ClosureGap]:
+        """Return by closure how far each is open at q (nq,), tolerated gaps too, m and rad."""
+        return closure_gaps(self, self.model.check_configuration(q))
 
     @property
     def mobility(self) -> Mobility:

@@ -38,7 +38,8 @@ def add_loops(robot: Element, builder: ModelBuilder) -> None:
             builder.add_closure(
                 loop.text('name'), kind, *(side.text('link') for side in sides),
                 placement_a=origin(sides[0]), placement_b=origin(sides[1]),
-                axis=(_X if axis is None else axis.numbers('xyz', 3)) if turns else None)
+                axis=(_X if axis is None else axis.numbers('xyz', 3)) if turns else None,
+                tolerance=loop.number('tolerance', 0.0))
     for constraint in robot.each('constraint'):
         kind = _type(constraint)
         with constraint.context():
@@ -46,7 +47,8 @@ def add_loops(robot: Element, builder: ModelBuilder) -> None:
                 constraint.text('name'), kind,
                 *(constraint.take(side).text('link') for side in ('parent', 'child')),
                 placement_a=_side(constraint, 'parent', kind),
-                placement_b=_side(constraint, 'child', kind))
+                placement_b=_side(constraint, 'child', kind),
+                tolerance=constraint.number('tolerance', 0.0))
     for coupling in robot.each('coupling'):
         _add_coupling(robot, coupling, builder)
 

@@ -177,4 +177,5 @@ _JOINT_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'actuated': Node.truth}
 _CLOSURE_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement_a': _placement, 'placement_b': _placement, 'axis': _triple,
-    'second_axis': _triple, 'pitch': Node.number, 'length': Node.number}
+    'second_axis': _triple, 'pitch': Node.number, 'length': Node.number,
+    'tolerance': Node.number}

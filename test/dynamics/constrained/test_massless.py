@@ -145,7 +145,7 @@ def test_derivatives_of_forward_dynamics_are_differences(make: Make) -> None:
 
 
 def test_the_slide_of_a_push_rod_moves_as_its_closed_form() -> None:
-    """x = r cos t + sqrt(l^2 - r^2 sin^2 t); its derivatives by differences of 5 points."""
+    """It is r cos t + sqrt(l^2 - r^2 sin^2 t); its derivatives by differences of 5 points."""
     dynamics = ConstrainedDynamics(load_urdf(URDF))
     start = assemble(dynamics, [START, -START, 0.7])
     assert start[2] > 0.0

@@ -21,19 +21,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import ConvergenceError, ModelError
+from liedyn_ros.dynamics.constrained.configurations.closing import close, ITERATIONS
+from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
-from liedyn_ros.dynamics.constrained.constraints.singular_mass import is_singular
+from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.tree.inputs import mask
 from liedyn_ros.model import JOINT_TYPES, Model
 
-ITERATIONS = 200  # of one start
 ATTEMPTS = 50  # starts
 SAME = 1e-6  # distance below which configurations are the same
 SEED = 1
-MASSLESS = 1e-6  # of the largest inertia, in place of an inertia of zero
 
 
 def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
@@ -48,12 +48,12 @@ def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
     """
     best, least = constraints.model.neutral(), np.inf
     for q in _starts(constraints, start, held, attempts):
-        q, left = _close(constraints, q, _free(constraints.model, held or {}))
+        q, left = close(constraints, q, _free(constraints.model, held or {}))
         if left <= STALLED_RESIDUAL:
             return q
         if left < least:
             best, least = q, left
-    _fail(constraints, best, attempts)
+    _fail(constraints, best, attempts, _free(constraints.model, held or {}))
 
 
 def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
@@ -66,7 +66,7 @@ def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
     """
     found: list[Array] = []
     for q in _starts(constraints, start, held, attempts):
-        q, left = _close(constraints, q, _free(constraints.model, held or {}))
+        q, left = close(constraints, q, _free(constraints.model, held or {}))
         if left <= STALLED_RESIDUAL and all(
                 _apart(constraints.model, q, other) > SAME for other in found):
             found.append(q)
@@ -105,15 +105,15 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
     q = model.check_configuration(q)
     for _ in range(ITERATIONS):
         f, rows = constraints.residual_and_jacobian(q)
-        size = float(np.abs(f).max(initial=0.0))
+        size = constraints.largest(f)
         if size <= CLOSED_CONFIGURATION:
             break
         step = _least(constraints, q, rows, -f)
         q = model.integrate(q, step)
-        if size <= STALLED_RESIDUAL and np.abs(constraints.residual(q)).max() >= 0.5 * size:
+        if size <= STALLED_RESIDUAL and constraints.largest(constraints.residual(q)) >= 0.5 * size:
             break
     else:
-        _fail(constraints, q, 1)
+        _fail(constraints, q, 1, np.ones(model.nv, dtype=np.bool_))
     rows = constraints.jacobian(q)
     v = as_array('v', v, (model.nv,))
     return q, v + _least(constraints, q, rows, -rows @ v)
@@ -180,50 +180,12 @@ def _free(model: Model, held: Mapping[str, float]) -> NDArray[np.bool_]:
     return free
 
 
-def _close(constraints: Constraints, q: Array, free: NDArray[np.bool_]
-           ) -> tuple[Array, float]:
-    """Return where Levenberg-Marquardt leads from q, and the largest residual there."""
-    model, damping = constraints.model, 1e-3
-    f, rows = constraints.residual_and_jacobian(q)
-    cost = f @ f
-    for _ in range(ITERATIONS):
-        if np.abs(f).max(initial=0.0) <= CLOSED_CONFIGURATION:
-            break
-        a = rows[:, free]
-        normal = a.T @ a
-        step = np.zeros(model.nv)
-        scale = damping * max(np.diag(normal).max(initial=0.0), 1e-12)
-        step[free] = -np.linalg.solve(normal + scale * np.eye(len(normal)), a.T @ f)
-        if np.abs(step).max() > np.pi:
-            step *= np.pi / np.abs(step).max()
-        trial = model.integrate(q, step)
-        trial_f, trial_rows = constraints.residual_and_jacobian(trial)
-        if trial_f @ trial_f < cost:
-            gain = 1.0 - (trial_f @ trial_f) / cost
-            q, f, rows, cost = trial, trial_f, trial_rows, trial_f @ trial_f
-            damping = max(0.1 * damping, 1e-15)
-            if gain < 1e-6 and cost > STALLED_RESIDUAL**2:
-                break  # a minimum that is not closed
-        else:
-            damping *= 10.0
-            if damping > 1e8:
-                break
-    return q, float(np.abs(f).max(initial=0.0))
-
-
 def _least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Array:
     """Return the dv of least kinetic energy with rows dv = need."""
     factor = mass_factor(constraints.tree.mass_matrix(q))
     columns = np.linalg.solve(factor, rows.T)  # L^-1 A^T
     move = np.linalg.lstsq(columns.T, need, rcond=RANK_TOLERANCE)[0]
     return np.asarray(np.linalg.solve(factor.T, move), dtype=np.float64)
-
-
-def mass_factor(mass: Array) -> Array:
-    """Return L of M = L L^T; a coordinate that moves no inertia counts as moving a little."""
-    if is_singular(mass):
-        mass = mass + MASSLESS * max(np.diag(mass).max(), MASSLESS) * np.eye(len(mass))
-    return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
 
 
 def _apart(model: Model, q0: Array, q1: Array) -> float:
@@ -235,9 +197,11 @@ def _apart(model: Model, q0: Array, q1: Array) -> float:
     return float(np.abs(apart).max(initial=0.0))
 
 
-def _fail(constraints: Constraints, q: Array, attempts: int) -> NoReturn:
+def _fail(constraints: Constraints, q: Array, attempts: int, free: NDArray[np.bool_]) -> NoReturn:
     f = constraints.residual(q)
-    names = [f'{name} by {abs(value):.3g}' for name, value in zip(
-        constraints.constraint_names, f) if abs(value) > STALLED_RESIDUAL]
+    names = [f'{name} by {abs(value):.3g}' for name, value, size in zip(
+        constraints.constraint_names, f, constraints.row_sizes)
+        if abs(value) > STALLED_RESIDUAL * size]
     raise ConvergenceError(f'{constraints.model.name}: expected an assembly, got none in '
-                           f'{attempts} starts; nearest one leaves open {names}')
+                           f'{attempts} starts; nearest one leaves open {names}'
+                           f'{suggestion(constraints, q, free)}')

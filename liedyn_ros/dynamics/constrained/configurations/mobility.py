@@ -16,9 +16,10 @@ import scipy.linalg
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.dynamics.constrained.configurations.assembly import assemble, mass_factor
+from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
+from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 
 STARTS = 5  # configurations whose largest rank counts as the usual one
 REACH = 0.1  # how far from an assembly they start, rad or m

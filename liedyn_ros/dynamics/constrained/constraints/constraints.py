@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.tree.inputs import refuse
 from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
-from liedyn_ros.model import CLOSURE_TYPES, Model
+from liedyn_ros.model import Model
 
 _FACTORIALS = np.array([math.factorial(k) for k in range(MAX_ORDER + 1)], dtype=np.float64)
 _ROW_NAMES = ('moment_x', 'moment_y', 'moment_z', 'force_x', 'force_y', 'force_z', 'screw',
@@ -37,7 +37,8 @@ class Constraints:
     """
     The m constraints f(q) = 0 and A v = 0 of a model, and of functions of a user after these.
 
-    tree is the dynamics without them. All methods raise ShapeError, NotFiniteError or
+    tree is the dynamics without them. row_sizes (m,) are what a residual is compared with: 1 rad,
+    and 1 m or the size of a smaller machine. All methods raise ShapeError, NotFiniteError or
     NotInGroupError. Each object works in its own tables: use one per thread.
     """
 
@@ -49,7 +50,7 @@ class Constraints:
         self.data = ConstrainedData(
             model, dissipation, sum(function.rows for function in self.functions),
             typical_inertia(self.tree))
-        self.m = self.data.m
+        self.m, self.row_sizes = self.data.m, self.data.row_sizes
         self._nearest = np.full(len(model.closures), math.nan)
         self._residual = BoundKernel(closure_residuals, self.data.workspace)
 
@@ -80,7 +81,7 @@ class Constraints:
     def constraint_names(self) -> tuple[str, ...]:
         """Return a name for each constraint, e.g. 'knee_loop/force_x', functions last."""
         rows = [f'{closure.name}/{_ROW_NAMES[kind]}' for closure in self.model.closures
-                for kind in CLOSURE_TYPES[closure.type_name].rows]
+                for kind in closure.row_kinds]
         return (*rows, *('='.join((each.joint, *(leader for leader, _ in each.terms)))
                          for each in self.model.couplings),
                 *(name for function in self.functions for name in function.row_names))
@@ -109,6 +110,10 @@ class Constraints:
             first = own.start
         return f, rows
 
+    def largest(self, residual: Array) -> float:
+        """Return the largest residual (m,), compared with the sizes of the rows."""
+        return float((np.abs(residual) / self.row_sizes).max(initial=0.0))
+
     def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:
         """Raise LiedynError naming the constraints that a state leaves open."""
         self.require_closed_state(
@@ -118,10 +123,9 @@ class Constraints:
         """Require it of a state that has been checked; a suffix names the state of a batch."""
         f, rows = self._residual_and_jacobian(q)
         speed = rows @ v
-        if max(np.abs(f).max(initial=0.0), np.abs(speed).max(initial=0.0)) <= CLOSED_STATE:
-            return
-        limit = CLOSED_STATE * (1.0 + np.abs(rows) @ np.abs(v))
-        for name, value, bound in (('q', f, CLOSED_STATE), ('v', speed, limit)):
+        closed = CLOSED_STATE * self.row_sizes
+        limit = closed + CLOSED_STATE * (np.abs(rows) @ np.abs(v))
+        for name, value, bound in (('q', f, closed), ('v', speed, limit)):
             wide = np.abs(value) > bound
             if wide.any():
                 names = [each for each, bad in zip(self.constraint_names, wide) if bad]

@@ -11,14 +11,15 @@
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.constrained.constraints.size import machine_size
+from liedyn_ros.dynamics.constrained.constraints.size import machine_size, translates
 from liedyn_ros.dynamics.constrained.constraints.tables import NO_INERTIA
 from liedyn_ros.dynamics.constrained.kernels.inertia import SMALLEST_PIVOT
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels.kinds import FREE, NV, PRISMATIC
+from liedyn_ros.model.kernels.kinds import NV
 
 STATES = 3  # random ones: where M is singular at one, it is so everywhere
+MASSLESS = 1e-6  # of the largest inertia, in place of an inertia of zero
 SMALLEST_MOMENT = 1e-9  # of the largest one: smaller moments of inertia are looked at closely
 
 
@@ -35,7 +36,7 @@ def typical_inertia(tree: Dynamics) -> Array:
     if not any(is_singular(tree.mass_matrix(model.random(rng))) for _ in range(STATES)):
         return NO_INERTIA
     mass = float(model.link_table.inertia[:, 0].sum()) or 1.0
-    return mass * np.where(_translates(model), 1.0, machine_size(model)**2)
+    return mass * np.where(translates(model), 1.0, machine_size(model)**2)
 
 
 def is_singular(mass: Array) -> bool:
@@ -48,6 +49,13 @@ def is_singular(mass: Array) -> bool:
     except np.linalg.LinAlgError:
         return True
     return not bool((pivots > SMALLEST_PIVOT * diagonal).all())
+
+
+def mass_factor(mass: Array) -> Array:
+    """Return L of M = L L^T; a coordinate that moves no inertia counts as moving a little."""
+    if is_singular(mass):
+        mass = mass + MASSLESS * max(np.diag(mass).max(), MASSLESS) * np.eye(len(mass))
+    return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
 
 
 def _is_solid(model: Model) -> bool:
@@ -68,10 +76,3 @@ def _is_extended(inertia: Array) -> bool:
     central = about_origin - (first @ first * np.eye(3) - np.outer(first, first)) / mass
     least, _, largest = np.linalg.eigvalsh(central)
     return bool(least > SMALLEST_MOMENT * max(largest, np.abs(about_origin).max()))
-
-
-def _translates(model: Model) -> Array:
-    """Return which coordinates (nv,) are in metres."""
-    kinds = model.link_table.kind
-    return np.array([kind == PRISMATIC or (kind == FREE and j >= 3)
-                     for kind in kinds for j in range(NV[kind])], dtype=np.bool_)

@@ -6,11 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The size of a machine."""
+"""The size of a machine, with which its lengths are compared."""
 
 import numpy as np
+from numpy.typing import NDArray
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Model
+from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS
+from liedyn_ros.model.kernels.kinds import FREE, NV, PRISMATIC
 
 
 def machine_size(model: Model) -> float:
@@ -27,3 +31,27 @@ def machine_size(model: Model) -> float:
                  for frame in (closure.frame_a, closure.frame_b)),
                *(closure.length for closure in model.closures)]
     return float(sum(lengths)) or 1.0
+
+
+def row_sizes(model: Model, functions: int) -> Array:
+    """
+    Return what the residual of each constraint (m,) is compared with.
+
+    It is 1 but for lengths of machines below a metre, where it is the size of the machine.
+    """
+    size = min(1.0, machine_size(model))
+    rows = [1.0 if is_angle(kind) else size
+            for closure in model.closures for kind in closure.row_kinds]
+    return np.array(rows + [1.0] * (len(model.couplings) + functions))
+
+
+def is_angle(kind: int) -> bool:
+    """Return whether the residual of a row of this kind is an angle, else it is a length."""
+    return kind < FORCE_X or kind == MOMENT_CROSS
+
+
+def translates(model: Model) -> NDArray[np.bool_]:
+    """Return which coordinates (nv,) are in metres."""
+    kinds = model.link_table.kind
+    return np.array([kind == PRISMATIC or (kind == FREE and j >= 3)
+                     for kind in kinds for j in range(NV[kind])], dtype=np.bool_)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained.constraints.size import row_sizes
 from liedyn_ros.dynamics.constrained.constraints.sparsity import (
     hull, padded, spans, Sparsity)
 from liedyn_ros.dynamics.constrained.kernels.tables import (
@@ -33,6 +34,7 @@ def machine(model: Model, dissipation: bool, functions: int, typical_inertia: Ar
     places, count = _places(model), len(model.closures)
     paths = [sparsity.path(places[count + c][0], places[c][0]) for c in range(count)]
     return {**_tree(model, dissipation, sparsity), 'typical_inertia': typical_inertia,
+            'row_size': row_sizes(model, functions),
             **_frames(model, places),
             **_paths(paths, model.nv), **_constraints(model, functions, sparsity, paths)}
 
@@ -110,6 +112,7 @@ class ConstrainedData:
                  typical_inertia: Array = NO_INERTIA) -> None:
         """Fill in the constants."""
         self.typical_inertia = typical_inertia
+        self.row_sizes = row_sizes(model, functions)
         sparsity = Sparsity(model, full=len(typical_inertia) > 0)
         constants = machine(model, dissipation, functions, typical_inertia, sparsity)
         self._closures = len(model.closures)
@@ -236,7 +239,7 @@ def _signs(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> Array:
 
 def _closure_rows(model: Model) -> list[tuple[int, ...]]:
     """Return the kinds of rows of each closure."""
-    return [CLOSURE_TYPES[closure.type_name].rows for closure in model.closures]
+    return [closure.row_kinds for closure in model.closures]
 
 
 def _places(model: Model) -> list[tuple[int, Array]]:

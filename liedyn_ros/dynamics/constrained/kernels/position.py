@@ -103,14 +103,15 @@ def is_open(machine, motion, gamma, q, v, limit):
             machine.closure_kind[c])
         turns = nearest_turns(r, p, size) if kind == HELICAL else 0.0
         for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            if not abs(row_residual(kind, machine.row_kind[row], r, p, size, turns)) <= limit:
+            left = abs(row_residual(kind, machine.row_kind[row], r, p, size, turns))
+            if not left <= limit * machine.row_size[row]:
                 return True
     for row in range(len(machine.coupling) - machine.functions[0]):
         if not abs(coupling_residual(machine, row, q)) <= limit:
             return True
     closures.write_rates(machine, motion, START, 1.0, gamma)
     for row in range(len(gamma)):
-        speed = 1.0
+        speed = machine.row_size[row]
         for j in range(len(v)):
             speed += abs(motion.jacobian[0, row, j] * v[j])
         if not abs(gamma[row]) <= limit * speed:

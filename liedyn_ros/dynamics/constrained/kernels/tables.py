@@ -58,6 +58,7 @@ MACHINE = Bundle(
     closure_size=MATRIX,  # (C, 2) pitch and length
     closure_row=INTEGERS,  # (C + 1,) first row
     row_kind=INTEGERS,
+    row_size=VECTOR,  # (m,) 1, or the size of a machine below a metre where a row is a length
     row_parts=INTEGERS,  # (2,) flags: any moment row in frame b; any row that varies in frame b
     path_start=INTEGERS,  # (C + 1,) into path
     path=INTEGERS,  # coordinates that move frame b of a closure against a
