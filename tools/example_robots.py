@@ -24,7 +24,11 @@ FAULTS = {  # of a warning, and how the table puts them
     'mass: expected': 'inertia without mass',
     'positive definite': 'a principal moment of zero or less',
     'no principal moment above': 'a principal moment above the sum of the other two',
-    'it mimics': 'mimics a missing joint'}
+    'it mimics': 'mimics a missing joint',
+    'of dynamics not read': 'attributes of dynamics that URDF lacks',
+    'gazebo turns gravity off': 'gravity turned off in Gazebo',
+    'the spring to the efforts': 'a spring of Gazebo',
+    'gazebo plugin': 'a joint that a plugin of Gazebo couples'}
 COUPLED = 'they mimic others'  # which the table counts
 NAMES_SHOWN = 4
 
@@ -62,7 +66,8 @@ def _row(file: Path) -> Iterator[str]:
 def _short(warning: str) -> str:
     """Return a warning as the table shows it: the fault, and the first names it is about."""
     fault = next(short for key, short in FAULTS.items() if key in warning)
-    named = re.match(r'(?:links \[(.*?)\]|joint (\S+)):', warning)
+    named = re.match(
+        r'(?:(?:links|joints) \[(.*?)\]|(?:joint|gazebo plugin|gazebo) (\S+)):', warning)
     names = (named[1] or named[2]).replace("'", '').split(', ') if named else []
     more = f' and {len(names) - NAMES_SHOWN} more' if len(names) > NAMES_SHOWN else ''
     return f'{fault}: {", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])}{more}'

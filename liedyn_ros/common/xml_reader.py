@@ -104,7 +104,9 @@ def read(source: str | os.PathLike[str], kind: str) -> Element:
     except DescriptionError:
         raise
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # or of its encoding
-        hint = '; it has xacro elements: expand them' if 'unbound prefix' in str(error) else ''
+        hint = ('; it has xacro elements: expand them, or elements of another prefix: declare it, '
+                'as in <robot xmlns:drake="http://drake.mit.edu">'
+                if 'unbound prefix' in str(error) else '')
         raise DescriptionError(f'{name}: expected well-formed XML, got {error}{hint}') from error
     return Element(root, f'{name}: {root.tag}')
 

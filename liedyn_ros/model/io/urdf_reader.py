@@ -21,6 +21,7 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.inertia import SpatialInertia, unphysical
+from liedyn_ros.model.io.urdf_dialects import add_dialects
 from liedyn_ros.model.io.urdf_loops import add_loops
 from liedyn_ros.model.io.urdf_origin import origin
 from liedyn_ros.model.model import Model
@@ -42,11 +43,12 @@ def load_urdf(
     A joint named root_joint holds the root link on the ground, or leaves it free if floating. An
     element virtual_joint, as SRDF has it and to_urdf writes it, names that joint and says whether
     it is fixed or floating. Mimic joints become couplings of the model. Elements that others
-    close loops with are read too, see urdf_loops. Mass properties that no
-    rigid body has are used as they are, with a DescriptionWarning that names the links; strict
-    refuses them. Limits and dynamics are read where URDF defines them: not for fixed, planar and
-    floating joints, where dynamics other than zero are refused. Other elements are left alone, as
-    are visuals and collisions; those of xacro are refused.
+    close loops with are read too, see urdf_loops and urdf_dialects. What simulators add to the
+    dynamics and is not read has a DescriptionWarning each. Mass properties that no rigid body has
+    are used as they are, with a DescriptionWarning that names the links; strict refuses them.
+    Limits and dynamics are read where URDF defines them: not for fixed, planar and floating
+    joints, where dynamics other than zero are refused. Other elements are left alone, as are
+    visuals and collisions; those of xacro are refused.
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
@@ -74,6 +76,7 @@ def _model(source: str | os.PathLike[str], floating: bool, strict: bool,
         children = {_add_joint(joint, builder, followers) for joint in joints}
         _add_root(robot, builder, [link for link in links if link not in children], floating)
         add_loops(robot, builder)
+        add_dialects(robot, builder, links)
         return name, builder.build()
     except DescriptionError:
         raise
