@@ -7,14 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """
-Elements that simulators add to URDF: those that close a loop, and those that change the dynamics.
+Elements of simulators in a URDF, as far as they close a loop or change the dynamics.
 
 <loop_joint> is of Isaac Sim's URDF importer, <drake:...> of Drake's parser, <gazebo> of sdformat,
 <mujoco> of MuJoCo. A file that holds them is never refused for them. Where an element is exactly
 a closure it becomes one; any other that would change the dynamics is named in a warning.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import parse_number, short
@@ -166,7 +166,7 @@ def _transmissions(robot: Element) -> Iterator[str]:
                  if xml.tag.rpartition('}')[2].replace('_', '').lower() in _INERTIAS
                  and _above_zero(xml.get('value') or xml.text)]
         if found:
-            joints = [joint.get('name') for joint in transmission.value.findall('joint')]
+            joints = [_said(joint, 'name') for joint in transmission.each('joint')]
             yield (f'transmission {_said(transmission, "name")} of joints {listed(joints)}: '
                    f'{listed(found)} not read: its ratio squared times the inertia is missing in '
                    'the mass matrix')
@@ -201,7 +201,7 @@ def _said(element: Element, attribute: str) -> str:
     return 'without a name' if value is None else short(value).strip('\'"')
 
 
-def _between(names: list[str | None]) -> str:
+def _between(names: Sequence[str | None]) -> str:
     return f' between {listed([str(name) for name in names])}' if names else ''
 
 
