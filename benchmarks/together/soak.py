@@ -107,13 +107,22 @@ class Soak:
             'machine ran %': max(0.0, 100.0 * (1.0 - covered(outages) / 60.0)),
             'trouble': {each.name: told for each in self.members if (told := each.trouble())}}
         row['reset'] = [place for place in self._resets if self._is_lost(place, row['trouble'])]
-        for place in row['reset']:
-            self._caller.ask(self._resets[place].name)
+        self._put_back(row['reset'])
         self.rows.append(row)
         _tell(row)
         for member in self.members:
             member.require()
         return row
+
+    def _put_back(self, places: Sequence[str]) -> None:
+        """Put machines back to their start; what their nodes say of that is no trouble."""
+        for place in places:
+            self._caller.ask(self._resets[place].name)
+        if places:
+            time.sleep(SETTLED)
+            for member in self.members:
+                if member.name.partition('/')[0] in places:
+                    member.trouble()
 
     def _is_lost(self, place: str, trouble: dict[str, list[str]]) -> bool:
         """Return whether a machine was lost in a minute: its reference started again."""
