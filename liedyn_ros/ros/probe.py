@@ -30,7 +30,7 @@ from rclpy.node import Node, NodeNameNonExistentError
 from std_msgs.msg import UInt32
 
 ROUND_TRIPS = 20
-DISCOVERY_LIMIT = 10.0  # s
+DISCOVERY_LIMIT = 15.0  # s, from the start of both nodes
 REPLY_LIMIT = 1.0  # s
 GRAPH_LIMIT = 10.0  # s; publishers of a process with many nodes are known seconds after its nodes
 LISTENING = 2.5  # s; diagnostics come once a second
@@ -87,9 +87,13 @@ def _round_trips(node: Node, name: str) -> tuple[float | None, float | None]:
     publisher = node.create_publisher(UInt32, f'{name}/ping', 10)
     received: set[int] = set()
     node.create_subscription(UInt32, f'{name}/pong', lambda each: received.add(each.data), 10)
-    begin, times = time.monotonic(), []
-    with subprocess.Popen([sys.executable, '-m', __spec__.name, name]) as echo:
+    times: list[float] = []
+    with subprocess.Popen([sys.executable, '-m', __spec__.name, name],
+                          stdout=subprocess.PIPE) as echo:
         try:
+            if echo.stdout is not None:  # a pipe; a slow start is no slow discovery
+                echo.stdout.readline()
+            begin = time.monotonic()
             if not _spin(node, lambda: received, DISCOVERY_LIMIT,
                          lambda: publisher.publish(UInt32(data=0))):
                 return None, None
@@ -121,6 +125,7 @@ def _echo(name: str) -> None:
     node, parent = Node('liedyn_doctor_echo'), os.getppid()
     publisher = node.create_publisher(UInt32, f'{name}/pong', 10)
     node.create_subscription(UInt32, f'{name}/ping', publisher.publish, 10)
+    print('ready', flush=True)
     with suppress(ExternalShutdownException):  # the parent's signal
         while rclpy.ok() and os.getppid() == parent:
             rclpy.spin_once(node, timeout_sec=0.5)

@@ -21,7 +21,7 @@ from liedyn_ros.commands.operation.finding import Finding, Level
 PART, GRAPH = 'middleware', 'graph'
 GROUP = '239.255.0.1'  # in which DDS discovers
 PROBE = 'liedyn_ros.ros.probe'
-LIMIT = 60.0  # s for the probe
+LIMIT = 90.0  # s for the probe
 WAIT = 1.0  # s for a datagram
 LEVELS = (Level.OK, Level.WARN, Level.ERROR, Level.WARN)  # of a DiagnosticStatus; 3: stale
 NAMES = ('ok', 'warning', 'error', 'stale')
