@@ -8,12 +8,16 @@
 
 """How the soak of all nodes judges: causes of losses, and memory that grows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from benchmarks.accounts import Loss
 from benchmarks.memory import growth
+from benchmarks.recorder import Record
 from benchmarks.together.causes import causes, Count, MACHINE, NODE, NONE, RECORDER
+from benchmarks.together.flows import Flow, Reports
 
 MS = 1_000_000
 NO_OUTAGE = np.empty((0, 2), np.int64)
@@ -71,3 +75,14 @@ def test_a_stall_of_the_machine_explains_what_was_lost_about_it():
     ([9.0, 12.0, *[12.0] * 13], 0.0), ([9.0, *[12.0] * 14, 12.25], 0.25)], ids=str)
 def test_memory_may_grow_in_the_first_minutes_only(held, more):
     assert growth([{'node': each} for each in held]) == {'node': pytest.approx(more)}
+
+
+def test_a_loss_across_two_minutes_is_told_once():
+    sent = np.arange(900, 1100, 10) * MS
+    heard = [stamp for stamp in sent.tolist() if stamp not in (990 * MS, 1000 * MS)]
+    record = Record(heard, heard, [])
+    output = SimpleNamespace(record=record, passed_over=lambda _: [], unheard=[])
+    flow = Flow('joints', 100.0, lambda: sent, output, ('node: input',))
+    found = [flow.figures(begin * MS, end * MS, Reports(), NO_OUTAGE).lost[NONE]
+             for begin, end in ((900, 1000), (1000, 1090))]
+    assert found == [2, 0]
