@@ -201,6 +201,8 @@ class LoopStatePublisherNode(ManagedNode):
                 fault = sample.stamp_ns, error
         if fault is not None:
             self._refused = str(fault[1])
+            if not completed:
+                self._gate.look()  # the status has the age at its publication
             self._refuse(*fault, 0 if completed else passed_over)
             if machine is None:
                 self.wait_for(fault[1], 'model')

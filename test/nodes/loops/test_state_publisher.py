@@ -9,6 +9,7 @@
 """All joints from the measured ones: outputs, warnings, bad input, where the model comes from."""
 
 from threading import Event
+import time
 
 from liedyn_interfaces.msg import JointMotion, LoopStatus
 import numpy as np
@@ -209,6 +210,12 @@ def test_bad_input_is_named_and_the_next_sample_is_good(bench, positions, names,
     assert node.send(AT).status == LoopStatus.COMPLETED
     assert ns(node.state()) == node.stamp_ns
     assert refused not in [ns(state) for state in node.states]
+
+
+def test_a_refused_sample_has_its_age_at_the_refusal(bench):
+    node = LoopBench(bench).settle(AT)
+    bad = node.send(AT, names=['hip', 'wheel'], stamp_ns=time.time_ns())
+    assert 0.0 <= bad.age < 60.0
 
 
 def test_noise_of_redundant_encoders_is_evened_out(bench):
