@@ -17,6 +17,7 @@ matrix: its first entries, to s, are column s of R. Those after s are the tail o
 import math
 
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get_lanes, put_lanes
 
 
 @inlined
@@ -119,3 +120,27 @@ def solve_r(rows, rank, x):
         for t in range(s + 1, rank):
             total -= rows[t, s] * x[t]
         x[s] = total / rows[s, s]
+
+
+@kernel
+def apply_q_transposed_to_lanes(rows, head, beta, rank, size, table):
+    """Replace the columns of a table (size, LANES) X by Q^T X."""
+    for s in range(rank):
+        own = get_lanes(table, s, 0)
+        total = head[s] * own
+        for j in range(s + 1, size):
+            total = total + rows[s, j] * get_lanes(table, j, 0)
+        total = beta[s] * total
+        put_lanes(table, s, 0, own - head[s] * total)
+        for j in range(s + 1, size):
+            put_lanes(table, j, 0, get_lanes(table, j, 0) - rows[s, j] * total)
+
+
+@kernel
+def solve_r_for_lanes(rows, rank, table):
+    """Replace the first rows of a table (rank, LANES) X by R^-1 X."""
+    for s in range(rank - 1, -1, -1):
+        total = get_lanes(table, s, 0)
+        for t in range(s + 1, rank):
+            total = total - rows[t, s] * get_lanes(table, t, 0)
+        put_lanes(table, s, 0, (1.0 / rows[s, s]) * total)

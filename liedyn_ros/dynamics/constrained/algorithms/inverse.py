@@ -30,7 +30,8 @@ class ConstrainedInverse:
     (m,), by default 1. They carry units: moments against forces.
 
     Arrays and errors are as in ConstrainedDynamics. Raises LiedynError for a motion that breaks a
-    loop, and ModelError for too few actuators, naming the coordinates that they leave free.
+    loop. Raises ModelError for too few actuators, or where they do not hold the machine, as at a
+    dead centre. It names them, and the coordinates that they leave free.
     """
 
     def __init__(self, solver: Solver) -> None:

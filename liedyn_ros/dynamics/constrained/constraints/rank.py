@@ -38,11 +38,27 @@ def solve_passive(rows: Array, passive: NDArray[np.bool_]) -> tuple[Array, Array
     Rank counts columns of length one, as for least joint forces. Columns that can be rounding
     errors stay short.
     """
+    left, sizes, right, scale = _factor_passive(rows, passive)
+    rank = rank_of(sizes)
+    inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
+    return np.asarray(scale[:, None] * inverse), np.asarray(right[rank:] * scale)
+
+
+def unheld_motions(rows: Array, passive: NDArray[np.bool_]) -> Array:
+    """
+    Return the motions (f, p) of passive coordinates that actuators do not hold; at least one.
+
+    They are the null space of solve_passive. Where it is empty, it is the motion nearest to it.
+    """
+    _, sizes, right, scale = _factor_passive(rows, passive)
+    return np.asarray(right[min(rank_of(sizes), max(len(right) - 1, 0)):] * scale)
+
+
+def _factor_passive(rows: Array, passive: NDArray[np.bool_]
+                    ) -> tuple[Array, Array, Array, Array]:
+    """Return the singular value decomposition of passive columns, and their scale (p,)."""
     columns = rows[:, passive]
     lengths = np.linalg.norm(columns, axis=0)
     least = SMALLEST_LENGTH * lengths.max(initial=0.0)
     scale = 1.0 / np.maximum(lengths, least if least > 0.0 else 1.0)
-    left, sizes, right = np.linalg.svd(columns * scale)
-    rank = rank_of(sizes)
-    inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
-    return np.asarray(scale[:, None] * inverse), np.asarray(right[rank:] * scale)
+    return *np.linalg.svd(columns * scale), scale

@@ -215,11 +215,12 @@ def _scratch(nv: int, m: int, count: int, size: int, depth: int) -> Array:
     return SCRATCH.pack(
         mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
         upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m),
-        line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(count),
+        line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(max(count, m)),
         stiffness=np.zeros(m), order=np.zeros(count), head=np.zeros(count), beta=np.zeros(count),
         norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
         basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),
-        z=np.zeros(count), gamma=np.zeros(m), report=np.zeros(REPORT_WIDTH))
+        z=np.zeros(count), gamma=np.zeros(m), lanes=np.zeros((max(nv, m, 1), LANES)),
+        steps=np.zeros((nv, LANES)), report=np.zeros(REPORT_WIDTH))
 
 
 def _space(nv: int, k: int) -> Array:

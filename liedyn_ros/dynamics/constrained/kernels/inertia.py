@@ -91,6 +91,20 @@ def add_constraint_inertia(machine, motion, scratch):
 
 
 @kernel
+def quadratic_forms(machine, scratch, table):
+    """Return x^T M x, M not factored yet, of each column x of a table (nv, LANES)."""
+    total = spread(0.0)
+    for k in range(len(machine.link)):
+        first, own = machine.ancestor_start[k], depth(machine, k)
+        x = get_lanes(table, k, 0)
+        row = 0.5 * get(scratch.mass, k, own) * x
+        for t in range(own):
+            row = row + get(scratch.mass, k, t) * get_lanes(table, ancestor(machine, first + t), 0)
+        total = total + 2.0 * x * row
+    return total
+
+
+@kernel
 def factor_tree_inertia(machine, free, scratch):
     """
     Factor M = L^T L over the free coordinates, in place; L is as sparse as M.

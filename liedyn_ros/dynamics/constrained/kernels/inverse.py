@@ -16,10 +16,11 @@ pseudo-inverse order by order is wrong from order one on.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import closures, order
+from liedyn_ros.dynamics.constrained.kernels import closures, inertia, order
 from liedyn_ros.dynamics.constrained.kernels.tables import INVERSE_CONDITION, RANK
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
@@ -45,6 +46,59 @@ def factor_passive_columns(motion, scratch, passive, weight):
         RANK_TOLERANCE)
     scratch.report[RANK], scratch.report[INVERSE_CONDITION] = rank, condition
     return rank == count
+
+
+@kernel
+def force_actuation(machine, motion, scratch, passive, weight):
+    """
+    Return the inverse condition number of the actuation, as least_torque.py defines it.
+
+    The passive coordinates follow an actuator by -A_p^+ A_a. scratch has M and A_p as factored.
+    """
+    size, count, condition, begin = len(weight), len(passive), 1.0, 0
+    x, step = scratch.lanes, scratch.steps
+    while begin < len(scratch.y):
+        actuators, begin = begin_steps(motion, scratch, passive, weight, begin)
+        orthogonal.apply_q_transposed_to_lanes(
+            scratch.rows, scratch.head, scratch.beta, count, size, x)
+        orthogonal.solve_r_for_lanes(scratch.rows, count, x)
+        for s in range(count):
+            j = scratch.order[s]
+            put_lanes(step, passive[j], 0, scratch.scale[j] * get_lanes(x, s, 0))
+        moved = inertia.quadratic_forms(machine, scratch, step)
+        put_lanes(x, 0, 0, moved)
+        for n in range(actuators):
+            if x[0, n] > scratch.z[n]**2:
+                condition = min(condition, scratch.z[n] / math.sqrt(x[0, n]))
+    return condition
+
+
+@kernel
+def begin_steps(motion, scratch, passive, weight, begin):
+    """
+    Write unit steps of LANES actuators from coordinate begin on, and W^-1/2 A times minus each.
+
+    scratch.z is given the roots of M_jj. Returns the number of actuators and where to go on.
+    """
+    x, step, count = scratch.lanes, scratch.steps, 0
+    for i in range(len(step)):
+        put_lanes(step, i, 0, spread(0.0))
+    for r in range(len(x)):
+        put_lanes(x, r, 0, spread(0.0))
+    following = 0
+    while following < len(passive) and passive[following] < begin:
+        following += 1
+    for j in range(begin, len(scratch.y)):
+        if following < len(passive) and passive[following] == j:
+            following += 1
+            continue
+        if count == LANES:
+            return count, j
+        for r in range(len(weight)):
+            x[r, count] = -weight[r] * motion.jacobian[0, r, j]
+        step[j, count], scratch.z[count] = 1.0, scratch.y[j]
+        count += 1
+    return count, len(scratch.y)
 
 
 @kernel

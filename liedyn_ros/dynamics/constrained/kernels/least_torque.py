@@ -18,6 +18,7 @@ import math
 from liedyn_ros.dynamics.constrained.kernels import closures, inertia, solution
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
@@ -48,6 +49,37 @@ def factor_actuators(space, active, weight, mobility):
         space.rows, space.order, space.head, space.beta, space.norm, mobility, len(active),
         RANK_TOLERANCE)
     return rank == mobility
+
+
+@kernel
+def torque_actuation(scratch, space, active, weight, mobility):
+    """
+    Return the inverse condition number of the actuation, between 0 and 1.
+
+    Each actuator has two inertias: M_jj, which it moves where loops are open, and that of the
+    machine if it moves and the others stand. The least ratio counts, and its root is returned.
+    More actuators than needed follow by least squares, weighted by 1 / Q. scratch.y holds the
+    roots of M_jj. As N^T M N = 1, the root of the second inertia is the length of N_a^+ e_j.
+    """
+    table, condition = scratch.lanes, 1.0
+    for begin in range(0, len(active), LANES):
+        end = min(begin + LANES, len(active))
+        for t in range(len(active)):
+            put_lanes(table, t, 0, spread(0.0))
+        for t in range(begin, end):
+            table[t, t - begin] = math.sqrt(weight[active[t]])
+        orthogonal.apply_q_transposed_to_lanes(
+            space.rows, space.head, space.beta, mobility, len(active), table)
+        orthogonal.solve_r_for_lanes(space.rows, mobility, table)
+        moved = spread(0.0)
+        for i in range(mobility):
+            moved = moved + get_lanes(table, i, 0) * get_lanes(table, i, 0)
+        put_lanes(table, 0, 0, moved)
+        for t in range(begin, end):
+            if table[0, t - begin] > scratch.y[active[t]]**2:
+                condition = min(
+                    condition, scratch.y[active[t]] / math.sqrt(table[0, t - begin]))
+    return condition
 
 
 @kernel

@@ -37,11 +37,7 @@ def factor_constraints(machine, motion, scratch, free, orthogonally):
 
     Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
-    inertia.write_mass(machine, motion, scratch)
-    if len(machine.typical_inertia) > 0:
-        augment_mass(machine, motion, scratch)
-    for j in range(len(scratch.y)):
-        scratch.y[j] = math.sqrt(get(scratch.mass, j, inertia.depth(machine, j)))
+    write_inertia(machine, motion, scratch)
     write_scales(machine, motion, scratch)
     code = inertia.factor_tree_inertia(machine, free, scratch)
     if code != 0:
@@ -65,6 +61,16 @@ def factor_constraints(machine, motion, scratch, free, orthogonally):
     if rank < count:
         write_basis(scratch, rank)
     return 0
+
+
+@kernel
+def write_inertia(machine, motion, scratch):
+    """Write M, regular where constraints can make it so, and the roots y of its diagonal."""
+    inertia.write_mass(machine, motion, scratch)
+    if len(machine.typical_inertia) > 0:
+        augment_mass(machine, motion, scratch)
+    for j in range(len(scratch.y)):
+        scratch.y[j] = math.sqrt(get(scratch.mass, j, inertia.depth(machine, j)))
 
 
 @kernel

@@ -20,7 +20,8 @@ from liedyn_ros.dynamics.constrained.kernels import (
 from liedyn_ros.dynamics.constrained.kernels.position import is_open
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
+    ACTUATION, DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
+from liedyn_ros.dynamics.constrained.kernels.tolerances import SINGULAR_ACTUATION
 from liedyn_ros.dynamics.tree.kernels.joints import finite
 from liedyn_ros.jit.decorators import kernel
 
@@ -153,12 +154,27 @@ def readable(hybrid, free, a, tau):
 def factor_task(machine, motion, scratch, space, kind, free, chosen, weight):
     """Compute the factors common to all orders; return as solve_state does."""
     scratch.report[DEFECT] = 0.0
+    scratch.report[ACTUATION] = 1.0  # of HYBRID: no actuator holds anything
     if kind == LEAST_FORCE:
-        return DONE if inverse.factor_passive_columns(motion, scratch, chosen, weight) else UNMOVED
+        solution.write_inertia(machine, motion, scratch)
+        if not inverse.factor_passive_columns(motion, scratch, chosen, weight):
+            return UNMOVED
+        return judge_actuation(scratch, inverse.force_actuation(
+            machine, motion, scratch, chosen, weight))
     code = solution.factor_constraints(machine, motion, scratch, free, kind != HYBRID)
     if code != DONE or kind == HYBRID:
         return code
     rank = int(scratch.report[RANK])
     least_torque.write_null_space(machine, scratch, space, free, rank)
-    moved = least_torque.factor_actuators(space, chosen, weight, len(free) - rank)
-    return DONE if moved else UNMOVED
+    mobility = len(free) - rank
+    if not least_torque.factor_actuators(space, chosen, weight, mobility):
+        return UNMOVED
+    return judge_actuation(scratch, least_torque.torque_actuation(
+        scratch, space, chosen, weight, mobility))
+
+
+@kernel
+def judge_actuation(scratch, condition):
+    """Report the inverse condition number of the actuation; return whether actuators hold."""
+    scratch.report[ACTUATION] = condition
+    return DONE if condition > SINGULAR_ACTUATION else UNMOVED

@@ -25,8 +25,9 @@ from liedyn_ros.lie.kernels import vec3
 ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then its x, y and z axes
 FIRST_MOMENT, ROTATIONAL_INERTIA = ORIGIN, AXES  # columns of moments: m c, then J about the origin
 START = np.int64(0)  # order zero; typed, as numba compiles a kernel apart for a literal 0
-# Columns of a report; CHOLESKY is 1 where that has factored the constraints, 0 for QR.
-RANK, INVERSE_CONDITION, DEFECT, CHOLESKY, REPORT_WIDTH = range(5)
+# Columns of a report; CHOLESKY is 1 where that has factored the constraints, 0 for QR. ACTUATION
+# is the inverse condition number of the actuation, of inverse dynamics only.
+RANK, INVERSE_CONDITION, DEFECT, CHOLESKY, ACTUATION, REPORT_WIDTH = range(6)
 
 # Constants of a model with N links, nv coordinates, C closures and B bodies; link N is ground.
 # Frames: on bodies b of the closures, on bodies a, then the frames of the bodies. Rows are the
@@ -126,6 +127,7 @@ SCRATCH = Bundle(
     y=VECTOR,  # (nv,)
     z=VECTOR,  # (count,)
     gamma=VECTOR,  # (m,)
+    lanes=MATRIX, steps=MATRIX,  # (max(nv, m), LANES), (nv, LANES)
     report=VECTOR)
 
 # Scratch buffers of the free motions of a state: at most nv, as rows.

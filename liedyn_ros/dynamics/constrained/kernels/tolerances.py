@@ -19,6 +19,9 @@ RANK_TOLERANCE = 1e-8
 # acceleration residual of a solution.
 NEAR_SINGULAR = 1e-4
 CONSISTENT = 1e-6
+# Of the actuation (least_torque.py): below it the actuators are refused, as they hold the machine
+# by rounding errors only. Below NEAR_SINGULAR the status says so.
+SINGULAR_ACTUATION = 1e-8
 # Of the joints that a tracker does not measure: smallest singular value over the largest, of rows
 # of length one. It is above RANK_TOLERANCE, as errors of measured joints grow by its inverse in
 # the others. REDUNDANT: part of such a row that measured joints alone move.

@@ -15,9 +15,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
-from liedyn_ros.dynamics.constrained.constraints.rank import rank_of, solve_passive
+from liedyn_ros.dynamics.constrained.constraints.rank import rank_of, unheld_motions
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
-from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE, RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 
 
@@ -56,11 +56,13 @@ def refuse_massless(constraints: Constraints, task: Task, q: Array, suffix: str)
 
 def refuse_actuators(constraints: Constraints, task: Task, q: Array, suffix: str) -> NoReturn:
     """Raise the error for actuators that do not determine the motion."""
-    model, driven = constraints.model, task.driven
-    _, free = solve_passive(constraints.jacobian(q), ~driven)
-    moves = np.abs(free).max(axis=0, initial=0.0) > 1e-6
-    names = [name for name, passive in zip(model.coordinate_names, ~driven) if passive]
+    names, driven = np.array(constraints.model.coordinate_names), task.driven
+    rows = constraints.jacobian(q)
+    free = unheld_motions(rows, ~driven)
+    moves = np.abs(free).max(axis=0, initial=0.0) > 1e-6 * np.abs(free).max(initial=0.0)
     at = f' at q{suffix}' if suffix else ''
+    enough = driven.sum() >= len(names) - np.linalg.matrix_rank(rows, RANK_TOLERANCE)
+    where = ': a singular configuration of these actuators' if enough else ''
     raise ModelError(f'actuated: expected actuators that decide the motion, got '
-                     f'{int(driven.sum())}, which leave mobility {len(free)} to '
-                     f'{[name for name, moving in zip(names, moves) if moving]}{at}')
+                     f'{int(driven.sum())}, {names[driven].tolist()}, which leave mobility '
+                     f'{len(free)} to {names[~driven][moves].tolist()}{at}{where}')

@@ -20,8 +20,9 @@ class ConstraintStatus(Enum):
     The status of the constraints at a state.
 
     REGULAR: all independent. REDUNDANT: some depend on others, as they always do in this
-    mechanism. NEAR_SINGULAR: independent, but hardly; forces are large. SINGULAR: fewer are
-    independent than elsewhere. INCONSISTENT: no acceleration satisfies them all.
+    mechanism. NEAR_SINGULAR: the independent ones are hardly so, or the actuators of inverse
+    dynamics hardly hold the machine; forces are large. SINGULAR: fewer are independent than
+    elsewhere. INCONSISTENT: no acceleration satisfies them all.
     """
 
     REGULAR = 'regular'
@@ -39,6 +40,8 @@ class ConstrainedSolution(NamedTuple):
     wrenches (C, 6), moment before force, that each closure applies to its body_b, in frame_b. With
     derivatives each has an axis of order + 1 before these. rank is that of the constraints,
     inverse_condition_number the smallest pivot of the independent ones over the largest.
+    actuation_inverse_condition_number, of inverse dynamics, tells how well actuators hold the
+    machine: 1 well, 0 not at all. It is None where no actuators are chosen.
     """
 
     a: Array
@@ -48,13 +51,14 @@ class ConstrainedSolution(NamedTuple):
     rank: int
     inverse_condition_number: float
     status: ConstraintStatus
+    actuation_inverse_condition_number: float | None = None
 
 
 class ConstrainedSolutions(NamedTuple):
     """
     The solutions of K states: arrays as in ConstrainedSolution, after a first axis of states.
 
-    rank and inverse_condition_number are (K,); status has one for each state.
+    rank and both inverse condition numbers are (K,); status has one for each state.
     """
 
     a: Array
@@ -64,9 +68,12 @@ class ConstrainedSolutions(NamedTuple):
     rank: Indices
     inverse_condition_number: Array
     status: tuple[ConstraintStatus, ...]
+    actuation_inverse_condition_number: Array | None = None
 
     def state(self, s: int) -> ConstrainedSolution:
         """Return the solution of one state."""
+        actuation = self.actuation_inverse_condition_number
         return ConstrainedSolution(
             self.a[s], self.tau[s], self.multipliers[s], self.wrenches[s], int(self.rank[s]),
-            float(self.inverse_condition_number[s]), self.status[s])
+            float(self.inverse_condition_number[s]), self.status[s],
+            None if actuation is None else float(actuation[s]))

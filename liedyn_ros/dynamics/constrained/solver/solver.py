@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
+    ACTUATION, DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR)
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
@@ -242,14 +242,16 @@ class Solver:
         rank, inverse_condition_number, defect = (
             int(found.item(RANK - REPORT_WIDTH)), found.item(INVERSE_CONDITION - REPORT_WIDTH),
             found.item(DEFECT - REPORT_WIDTH))
-        status = self._status(task, rank, inverse_condition_number, defect, '')
+        actuation = found.item(ACTUATION - REPORT_WIDTH)
+        status = self._status(task, rank, inverse_condition_number, defect, actuation, '')
+        held = None if task.kind == solver.HYBRID else actuation
         if rows is None:
             a, tau, m, end = self._ends
             return ConstrainedSolution(
                 found[:a], found[a:tau], found[tau:m], found[m:end].reshape(-1, 6), rank,
-                inverse_condition_number, status)
+                inverse_condition_number, status, held)
         return ConstrainedSolution(
-            *self._parts(found, rows)[:-1], rank, inverse_condition_number, status)
+            *self._parts(found, rows)[:-1], rank, inverse_condition_number, status, held)
 
     def _solutions_of(self, task: Task, results: Results, single: bool) -> ConstrainedSolutions:
         """Return the results of K states, without the axis of orders if they are single."""
@@ -257,12 +259,15 @@ class Solver:
         arrays = results.a[at], results.tau[at], results.multipliers[at], results.wrenches[at]
         rank = results.report[:, RANK].astype(np.int64)
         conditions = results.report[:, INVERSE_CONDITION].copy()
-        return ConstrainedSolutions(*arrays, rank, conditions, tuple(
-            self._status(task, *each, f'[{s}]') for s, each in enumerate(zip(
-                rank.tolist(), conditions.tolist(), results.report[:, DEFECT].tolist()))))
+        actuation = results.report[:, ACTUATION].copy()
+        status = tuple(self._status(task, *each, f'[{s}]') for s, each in enumerate(zip(
+            rank.tolist(), conditions.tolist(), results.report[:, DEFECT].tolist(),
+            actuation.tolist())))
+        return ConstrainedSolutions(*arrays, rank, conditions, status,
+                                    None if task.kind == solver.HYBRID else actuation)
 
     def _status(self, task: Task, rank: int, inverse_condition_number: float, defect: float,
-                suffix: str) -> ConstraintStatus:
+                actuation: float, suffix: str) -> ConstraintStatus:
         """Return the status, or raise LiedynError for a motion that inverse dynamics refuses."""
         if defect > CONSISTENT:
             if task.kind != solver.HYBRID:
@@ -270,7 +275,8 @@ class Solver:
             return ConstraintStatus.INCONSISTENT
         if task.kind == solver.HYBRID and rank < self._m and rank < self.usual_rank(task):
             return ConstraintStatus.SINGULAR
-        if inverse_condition_number < NEAR_SINGULAR and self._m:
+        judged = self._m and (rank or task.kind != solver.HYBRID)  # no row is free to judge
+        if actuation < NEAR_SINGULAR or (judged and inverse_condition_number < NEAR_SINGULAR):
             return ConstraintStatus.NEAR_SINGULAR
         return ConstraintStatus.REGULAR if rank == self._m else ConstraintStatus.REDUNDANT
 
