@@ -128,7 +128,7 @@ class Flow:
     A stream from input to output.
 
     sent: returns the stamps of the input. parts: of the node, by their names
-    on /diagnostics, which count missing samples. told: until which stamp, ns, losses were told.
+    on /diagnostics, which count missing samples. counted: stamp, ns, to which losses are counted.
     """
 
     name: str
@@ -136,19 +136,19 @@ class Flow:
     sent: Stamps
     output: Topic
     parts: Sequence[str]
-    told: int = 0
+    counted: int = 0
 
     def figures(self, begin: int, end: int, reports: Reports, outages: np.ndarray) -> Figures:
         """
         Return what was sent between two times, ns, and what became of it.
 
-        The gap across the end is told with the time before it, and not again with the next one.
+        The gap across the end belongs to the time before it, and is not counted again later.
         """
         record = self.output.record
         sent, passed_over, losses = account(
             self.sent(), record.stamps, self.output.passed_over(begin), begin, end)
-        losses = [loss for loss in losses if loss.before > self.told]
-        self.told = min((stamp for stamp in record.stamps if stamp >= end), default=end)
+        losses = [loss for loss in losses if loss.before > self.counted]
+        self.counted = min((stamp for stamp in record.stamps if stamp >= end), default=end)
         lost, without = causes(
             losses, reports.of(self.parts, begin), self.output.unheard, outages)
         return Figures(sent, passed_over, dict(lost), without, record.ages(begin, end))

@@ -9,12 +9,14 @@
 """All joints from the measured ones: on the loops, on one branch, with their derivatives."""
 
 from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
 from support.machines.looped_machines import bar, bennett, five_bar, four_bar, planar_linkage
 
-from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, ShapeError
+from liedyn_ros.common.errors import (
+    ConvergenceError, LiedynError, ModelError, ShapeError, SingularError)
 from liedyn_ros.dynamics.constrained import (
     assemblies, complete_trajectory, ConstrainedDynamics, ConstraintFunction, LoopTracker)
 from liedyn_ros.model import ModelBuilder
@@ -210,3 +212,23 @@ def test_what_is_refused() -> None:
         tracker.update([1.8, 0.5], None, [0.0, 0.0])
     with pytest.raises(ConvergenceError, match='sample 1: '):
         complete_trajectory(dynamics, [[2.0, 1.0], [np.pi, 0.0]], start=[2.0, -1.5, 1.0, 1.5])
+
+
+@pytest.mark.parametrize('bars', [((0.2, 0.5), (0.2,), 0.5), ((0.2, 0.3), (0.3,), 0.2),
+                                  ((0.2, 0.50001), (0.2,), 0.5)],
+                         ids=['parallelogram', 'kite', 'rounded'])
+def test_a_start_where_assemblies_meet_is_refused_with_two_that_are_apart(bars) -> None:
+    dynamics = ConstrainedDynamics(planar_linkage(*bars, ('left_0',)))
+    measured = ['left_0_joint']
+    with pytest.raises(SingularError, match=r'where assemblies meet\. Give ') as refused:
+        LoopTracker(dynamics, measured)
+    ends = []
+    for proposed in re.findall("'(.*?)'", str(refused.value)):
+        start = dynamics.model.neutral()
+        for name, value in re.findall(r'(\w+):=(\S+)', proposed):
+            start[dynamics.model.joint(name).qi] = float(value)
+        state = LoopTracker(dynamics, measured, start=start).update([0.3])
+        assert np.abs(dynamics.residual(state.q)).max() < CLOSED
+        ends.append(state.q)
+    assert len(ends) == 2
+    assert np.abs(np.sin(0.5 * (ends[0] - ends[1]))).max() > 0.05

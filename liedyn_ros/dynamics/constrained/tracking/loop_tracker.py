@@ -31,11 +31,11 @@ from liedyn_ros.dynamics.constrained.tracking.completion import Completion
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
     ERROR, EXCESS, INVERSE_CONDITION, POINT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE, WORST)
+from liedyn_ros.dynamics.constrained.tracking.start import ATTEMPTS, require_selection
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import JOINT_TYPES
 
-ATTEMPTS = 10  # starts of the first assembly
 AGREEMENT = 0.05  # rad or m by which redundant measurements may be off; noise is far below it
 _NO_RATES = np.zeros(0)
 
@@ -71,7 +71,8 @@ class LoopTracker:
     Where more joints are measured than needed, the state is a least-squares fit on the loops.
     agreement (rad or m) is the largest error that is not a fault.
 
-    Raises ModelError for a name that is not such a joint, LimitError. An object is for one thread.
+    Raises ModelError for a name that is not such a joint, LimitError, and SingularError for a
+    start where assemblies meet. An object is for one thread.
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
@@ -99,6 +100,7 @@ class LoopTracker:
             self._known[base.v_slice] = True
         self._others = np.flatnonzero(~self._known)
         self._start = model.neutral() if start is None else model.check_configuration(start)
+        require_selection(dynamics, self._start, self._known)
         self._at_q = np.array([joint.qi for joint in joints], dtype=np.int64)
         self._lay_out([joint.type_name == 'continuous' for joint in joints])
         self.reset()

@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The start of a tracker: a configuration that selects one assembly."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError, SingularError
+from liedyn_ros.dynamics.constrained.configurations.assembly import assemble, assemblies
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+from liedyn_ros.model import JOINT_TYPES
+
+ATTEMPTS = 10  # starts of an assembly
+ROUNDED = 1e-3  # greatest residual of a start that is closed but for rounded numbers
+FEW = 4  # joints in an advice
+AWAY = 0.3  # rad or m of the measured joints, where the assemblies are apart
+
+
+def require_selection(constraints: Constraints, start: Array, known: NDArray[np.bool_]) -> None:
+    """
+    Raise SingularError where assemblies meet at a start (nq,), so that it selects none.
+
+    known (nv,) are the coordinates that decide the others. Links that lie on one line are such a
+    case. Where a start is open by a part d of the machine, assemblies meet within sqrt(d) of it.
+    """
+    gap = constraints.largest(constraints.residual(start)) if constraints.m else math.inf
+    if gap > ROUNDED or known.all():
+        return
+    least = max(RANK_TOLERANCE, math.sqrt(gap))
+    rng = np.random.default_rng(1)
+    try:
+        usual = assemble(constraints, constraints.model.random(rng), attempts=ATTEMPTS)
+    except ConvergenceError:
+        return  # the first sample says so
+    if _decided(constraints, start, known, least) < _decided(constraints, usual, known, least):
+        raise SingularError(
+            'start: expected a configuration that selects an assembly, got a singular one, where '
+            f'assemblies meet{_advice(constraints, start, known)}')
+
+
+def _decided(constraints: Constraints, q: Array, known: NDArray[np.bool_], least: float) -> int:
+    """Return how many of the other coordinates are decided, singular values below least aside."""
+    rows = constraints.jacobian(q)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    sizes = np.linalg.svd(
+        rows[:, ~known] / np.maximum(lengths, ROUNDED * lengths.max()), compute_uv=False)
+    return int((sizes > least * sizes.max(initial=0.0)).sum())
+
+
+def _advice(constraints: Constraints, start: Array, known: NDArray[np.bool_]) -> str:
+    """Return starts of two assemblies, if as many are found; a few joints are enough."""
+    model = constraints.model
+    single = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv == 1]
+    held = {joint.name: start[joint.qi] + AWAY for joint in single if known[joint.vi]}
+    others = [joint for joint in single if not known[joint.vi]]
+    try:
+        found = assemblies(constraints, start, held=held, attempts=ATTEMPTS)[:2]
+    except ConvergenceError:
+        found = []
+    if len(found) < 2 or not others:
+        return ''
+    apart = np.array([abs(found[0][joint.qi] - found[1][joint.qi]) for joint in others])
+    chosen = [others[i] for i in np.argsort(-apart)[:FEW]]
+    one, other = (' '.join(f'{joint.name}:={q[joint.qi]:.2g}' for joint in chosen) for q in found)
+    return f". Give start, such as '{one}' or '{other}'"
