@@ -13,6 +13,7 @@ from pathlib import Path
 import re
 
 import pytest
+from tools import equations
 from tools.english import code
 
 ROOT = Path(__file__).parents[1]
@@ -102,3 +103,21 @@ def test_named_sections_exist():
     ('After 0.5 s (0.5 of them).', [])])
 def test_formulas_are_found(text, formulas):
     assert formulas_of(text) == formulas
+
+
+def test_the_index_is_up_to_date():
+    assert equations.PAGE.read_text() == equations.page(), 'run: python -m tools.equations'
+
+
+@pytest.mark.parametrize(('tag', 'expected'), [
+    ('Kim 7, Kim 8; Park 3', ['Kim 7', 'Kim 8', 'Park 3']),
+    ('Kim 78 to 80 (!)', ['Kim 78', 'Kim 79', 'Kim 80']),
+    ('Kim Table 3, Kim 43', ['Kim Table 3', 'Kim 43']), ('ours', [])])
+def test_equations_of_a_tag_are_found(tag, expected):
+    assert [str(each) for each in equations.equations_of(tag)] == expected
+
+
+def test_equations_that_code_names_are_found():
+    text = 'By (Kim 67 to 69), (Stewart 22, 24) and Ali 8; not Kim, version 2.'
+    assert list(equations.tags_in(text)) == [
+        'Kim 67', 'Kim 68', 'Kim 69', 'Stewart 22', 'Stewart 24', 'Ali 8']

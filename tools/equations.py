@@ -1,0 +1,202 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Write docs/equations.md, the index of the papers' equations: python -m tools.equations.
+
+An equation has a tag in docs/theory.md, such as [Kim 58], beside a formula. The index adds the
+functions whose docstring or comments name one of both, and the tests. Functions stand in place of
+lines, which would be wrong after the next edit.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+import io
+from itertools import groupby
+from pathlib import Path
+import re
+import tokenize
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE, TESTS, THEORY, PAGE = (
+    ROOT / part for part in ('liedyn_ros', 'test', 'docs/theory.md', 'docs/equations.md'))
+PAPERS = {'Kim': 'Kim 2012', 'Park': 'Park, Bobrow, Ploen 1995',
+          'Ali': 'Ali, Gabellieri, Franchi 2026', 'Stewart': 'Xie, Dai, Liu 2021'}
+NAME = '|'.join(PAPERS)
+TAG = re.compile(rf'\[((?:{NAME}) [^\]]*)\]')
+ITEM = re.compile(rf'^(?P<paper>{NAME}),? (?P<what>(?:Table|Algorithm) )?(?P<first>\d+)'
+                  r'(?: to (?P<last>\d+))?')
+MENTION = re.compile(rf'\b(?P<paper>{NAME}) (?P<numbers>\d+(?:(?:, | to | and )\d+)*)')
+DEFINED = 12  # characters of a line, within which it numbers its formula
+NUMBER = r'\d{1,2}\.\d{1,2}[a-z]?'
+FORMULA = re.compile(rf'\((?P<numbers>{NUMBER}(?:(?:,| to| and) {NUMBER})*)(?=[),;])')
+HEADING = re.compile(r'^#{2,3} (?P<number>\d+(?:\.\d+)?)\.? ')
+TITLE = """# Index of equations
+
+Written by `python -m tools.equations` from the tags of the [theory](theory.md) and of the code.
+To find an equation by hand, search the repository for its tag, such as `Kim 58`. A formula of
+the theory stands in brackets. Without brackets it is a section that has the equations together.
+A function is listed where its docstring or comments name the equation or the formula, of a
+section any formula in it. A test names it too, else the folder of its tests is listed. No
+function names an equation that is a definition or a step of a derivation, or that another
+formula replaces. The [errata](errata.md) have what is misprinted.
+"""
+
+
+class Equation(NamedTuple):
+    """An equation, table or algorithm of a paper; sorted as in it."""
+
+    paper: str
+    what: str
+    number: int
+
+    def __str__(self) -> str:
+        """Return its tag."""
+        return f'{self.paper} {self.what}{self.number}'
+
+
+class Place(NamedTuple):
+    """A function, or a module where name is empty."""
+
+    path: Path
+    name: str
+
+    def link(self) -> str:
+        """Return a link to the file, from docs/."""
+        inside = self.path.relative_to(ROOT).as_posix()
+        short = inside.removeprefix('liedyn_ros/').removeprefix('test/')
+        return f'[{short}{": " if self.name else ""}{self.name}](../{inside})'
+
+
+def equations_of(tag: str) -> Iterator[Equation]:
+    """Provide the equations of a tag of the theory."""
+    for part in re.split('[;,] ', tag):
+        if found := ITEM.match(part):
+            first = int(found['first'])
+            for number in range(first, int(found['last'] or first) + 1):
+                yield Equation(found['paper'], found['what'] or '', number)
+
+
+def numbers_of(text: str) -> Iterator[str]:
+    """Provide the formulas that a text names."""
+    for found in FORMULA.finditer(text):
+        yield from re.findall(NUMBER, found['numbers'])
+
+
+def of_theory() -> tuple[dict[Equation, list[str]], dict[str, list[str]]]:
+    """Return the formulas, in brackets, and sections of each equation, and those of a section."""
+    found: dict[Equation, list[str]] = defaultdict(list)
+    sections: dict[str, list[str]] = defaultdict(list)
+    section = ''
+    for line in THEORY.read_text().splitlines():
+        if heading := HEADING.match(line):
+            section = heading['number']
+        if defined := next(numbers_of(line[:DEFINED]), ''):
+            sections[section].append(defined)
+        for tag in TAG.finditer(line):
+            near = [*reversed(list(numbers_of(line[:tag.start()]))), *numbers_of(line[tag.end():])]
+            place = f'({near[0]})' if near else section
+            for equation in equations_of(tag[1]):
+                if place not in found[equation]:
+                    found[equation].append(place)
+    return found, sections
+
+
+def prose(source: str) -> list[str]:
+    """Return the lines of a file with nothing but its comments and strings."""
+    lines = [''] * (len(source.splitlines()) + 1)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            for at, line in enumerate(token.string.splitlines(), token.start[0] - 1):
+                lines[at] += f'{line} '
+    return lines
+
+
+def texts(path: Path) -> Iterator[tuple[Place, str]]:
+    """Provide the prose of each function of a file, and that outside of functions."""
+    source = path.read_text()
+    lines = prose(source)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            yield Place(path, node.name), '\n'.join(lines[node.lineno - 1:node.end_lineno])
+            for at in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[at] = ''
+    yield Place(path, ''), '\n'.join(lines)
+
+
+def mentions(folder: Path) -> dict[str, list[Place]]:
+    """Return the places below a folder that name each equation or formula."""
+    found: dict[str, list[Place]] = defaultdict(list)
+    for path in sorted(folder.rglob('*.py')):
+        for place, text in texts(path):
+            for name in sorted({*numbers_of(text), *tags_in(text)}):
+                found[name].append(place)
+    return found
+
+
+def tags_in(text: str) -> Iterator[str]:
+    """Provide the tags of equations that a text of the code names."""
+    for found in MENTION.finditer(text):
+        parts = re.split('(, | to | and )', found['numbers'])
+        last = 0
+        for separator, number in zip(['', *parts[1::2]], map(int, parts[::2])):
+            for each in range(last + 1 if separator == ' to ' else number, number + 1):
+                yield f'{found["paper"]} {each}'
+            last = number
+
+
+def tests_beside(places: list[Place]) -> list[Place]:
+    """Return the folders of tests, the deepest there is, for the folders of places."""
+    found = set()
+    for place in places:
+        folder = TESTS / place.path.relative_to(PACKAGE).parent
+        while not folder.is_dir():
+            folder = folder.parent
+        found.add(Place(folder, ''))
+    return sorted(found)
+
+
+def rows(paper: str) -> Iterator[tuple[str, ...]]:
+    """Provide the rows of a paper: equations, theory, functions, tests."""
+    code, tests = mentions(PACKAGE), mentions(TESTS)
+    (theory, sections), found = of_theory(), []
+    for name in [*code, *tests]:  # equations that the theory does not repeat
+        if name.startswith(f'{paper} '):
+            theory.setdefault(Equation(paper, '', int(name.split()[1])), ['-'])
+    for equation, places in sorted(theory.items()):
+        if equation.paper != paper:
+            continue
+        formulas = [each for each in places if each[0] == '(']
+        names = [str(equation), *(each.strip('()') for each in formulas), *(
+            name for each in places if not formulas for name in sections[each])]
+        functions = sorted({place for name in names for place in code[name]})
+        shown = sorted({Place(place.path, '') for name in names for place in tests[name]
+                        if place.path.name.startswith('test_')})
+        found.append((equation, (', '.join(formulas or places), *(
+            ', '.join(place.link() for place in each)
+            for each in (functions, shown or tests_beside(functions))))))
+    for cells, group in groupby(found, lambda row: row[1]):
+        alike = [equation for equation, _ in group]
+        yield ', '.join(str(each) for each in alike), *cells
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [TITLE]
+    for paper, title in PAPERS.items():
+        parts += [f'\n## {title}\n\n| equation | theory | functions | tests |\n'
+                  '| --- | --- | --- | --- |\n',
+                  *(f'| {" | ".join(row)} |\n' for row in rows(paper))]
+    return ''.join(parts)
+
+
+if __name__ == '__main__':
+    PAGE.write_text(page())
+    print(f'in {PAGE}')
