@@ -56,8 +56,9 @@ def test_pages_with_snippets_are_found():
 @pytest.mark.parametrize('page', WITH_SNIPPETS, ids=name)
 def test_snippets_run(page, capsys):
     text, scope = page.read_text(), {}
-    if 'import rclpy' in text:
-        pytest.importorskip('rclpy')
+    for optional in ('rclpy', 'pinocchio'):
+        if f'import {optional}' in text:
+            pytest.importorskip(optional)
     for snippet in SNIPPET.finditer(text):
         before = '\n' * text.count('\n', 0, snippet.start('code'))  # for lines in tracebacks
         exec(compile(before + snippet['code'], page, 'exec'), scope)
