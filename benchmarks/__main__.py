@@ -9,14 +9,14 @@
 """Every benchmark, one after the other: python -m benchmarks."""
 
 from benchmarks import (
-    assembly_modes, constrained, dynamics, freshness, higher_order, partial_derivatives, services,
-    stewart_certificates, stewart_safety)
+    assembly_modes, constrained, dynamics, freshness, higher_order, kinematics,
+    partial_derivatives, services, stewart_certificates, stewart_safety)
 
 
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
-    for benchmark in (dynamics, higher_order, partial_derivatives, constrained, services,
-                      assembly_modes, stewart_certificates, stewart_safety, freshness):
+    for benchmark in (dynamics, kinematics, higher_order, partial_derivatives, constrained,
+                      services, assembly_modes, stewart_certificates, stewart_safety, freshness):
         print(f'\n{benchmark.__name__}')
         benchmark.main()
 

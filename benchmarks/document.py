@@ -29,6 +29,12 @@ Pinocchio {pinocchio}, called from Python with arrays of numpy. A kernel is the 
 alone. A call is that of `Dynamics`, which checks its input and allocates the result. Times are in
 us; a state of a batch is one of 1000 on all cores.
 """
+KINEMATICS = """
+## Everyday kinematics
+
+Checked calls beside Pinocchio {pinocchio}'s, in us. Pinocchio writes into its data, and these
+calls into `out`. The last column is the ratio of calls that return new arrays.
+"""
 HIGHER = """
 ## Time derivatives
 
@@ -89,7 +95,8 @@ At 1 kHz after a disturbance, ms: until a pose arrives that is fresh, and the ol
 
 def main() -> None:
     """Write the page."""
-    parts = [TITLE, *_dynamics(_read('dynamics')), *_higher(_read('higher_order')),
+    parts = [TITLE, *_dynamics(_read('dynamics')), *_kinematics(_read('kinematics')),
+             *_higher(_read('higher_order')),
              *_partial(_read('partial_derivatives')),
              *_constrained(_read('constrained')), *_services(_read('services')),
              *_modes(_read('assembly_modes')), *_freshness(_read('freshness'))]
@@ -105,6 +112,15 @@ def _dynamics(data: dict[str, Any]) -> list[str]:
     return [DYNAMICS.format(**data), table((
         'machine', 'algorithm', 'Pinocchio', 'kernel', 'ratio', 'wanted', 'call', 'ratio',
         'batch, a state'), rows), origin_line(data)]
+
+
+def _kinematics(data: dict[str, Any]) -> list[str]:
+    rows = [(row['machine'], row['what'], f'{row["pinocchio"]:.2f}', f'{row["call"]:.2f}',
+             f'{row["ratio"]:.2f}', _bound(row['target']), f'{row["new_ratio"]:.2f}')
+            for row in data['rows']]
+    return [KINEMATICS.format(**data), table((
+        'machine', 'what', 'Pinocchio', 'call', 'ratio', 'wanted', 'new arrays'), rows),
+        origin_line(data)]
 
 
 def _higher(data: dict[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from liedyn_ros.model.io.urdf_writer import to_urdf
 from liedyn_ros.studies.time_derivatives.timing import branches
 
 EXAMPLE_ROBOTS = {  # of the wheel example-robot-data; True: with a free base
+    'arm (panda)': ('panda_description/urdf/panda.urdf', False),
     'arm (ur5)': ('ur_description/urdf/ur5_robot.urdf', False),
     'quadruped (go2)': ('go2_description/urdf/go2.urdf', True),
     'humanoid (g1)': ('g1_description/urdf/g1_29dof_rev_1_0.urdf', True),

@@ -6,6 +6,67 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Rigid-body mathematics on Lie groups, and the ROS 2 nodes that use it."""
+"""
+Rigid-body mathematics on Lie groups, and the ROS 2 nodes that use it.
+
+    >>> import liedyn_ros as ld
+    >>> robot = ld.load('ur5.urdf')  # Dynamics, or ConstrainedDynamics where loops close
+    >>> tau = robot.inverse(q, v, a)
+    >>> jacobian = robot.frames.jacobian(q, 'tool0', ld.LOCAL_WORLD_ALIGNED)
+
+These names come from one place; each page of docs/ has those of its subject. They are imported
+when they are used, so that a node of one subject does not wait for the others.
+"""
+
+from importlib import import_module
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from liedyn_ros.common.errors import LiedynError
+    from liedyn_ros.dynamics import (
+        Dynamics, joint_wrenches, LOCAL, LOCAL_WORLD_ALIGNED, Names, runge_kutta_munthe_kaas,
+        WORLD)
+    from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
+    from liedyn_ros.identification import Regressor
+    from liedyn_ros.lie import SE3, SO3
+    from liedyn_ros.model import load_model, Model, ModelBuilder, pose, SpatialInertia, to_urdf
+    from liedyn_ros.robot import load
+    from liedyn_ros.stewart import load_geometry, PoseSolver, StewartGeometry
 
 __version__ = '0.1.0'
+
+_HOMES = {
+    'liedyn_ros.common.errors': ('LiedynError',),
+    'liedyn_ros.dynamics': (
+        'Dynamics', 'joint_wrenches', 'LOCAL', 'LOCAL_WORLD_ALIGNED', 'Names',
+        'runge_kutta_munthe_kaas', 'WORLD'),
+    'liedyn_ros.dynamics.constrained': ('assemble', 'ConstrainedDynamics', 'LoopTracker'),
+    'liedyn_ros.identification': ('Regressor',),
+    'liedyn_ros.lie': ('SE3', 'SO3'),
+    'liedyn_ros.model': (
+        'load_model', 'Model', 'ModelBuilder', 'pose', 'SpatialInertia', 'to_urdf'),
+    'liedyn_ros.robot': ('load',),
+    'liedyn_ros.stewart': ('load_geometry', 'PoseSolver', 'StewartGeometry'),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    'assemble', 'ConstrainedDynamics', 'Dynamics', 'joint_wrenches', 'LiedynError', 'load',
+    'load_geometry', 'load_model', 'LOCAL', 'LOCAL_WORLD_ALIGNED', 'LoopTracker', 'Model',
+    'ModelBuilder', 'Names', 'pose', 'PoseSolver', 'Regressor', 'runge_kutta_munthe_kaas',
+    'SE3', 'SO3', 'SpatialInertia', 'StewartGeometry', 'to_urdf', 'WORLD']
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is used."""
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the names for completion."""
+    return sorted({*globals(), *__all__})

@@ -26,6 +26,7 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'lie': ('SO(3) and SE(3): kernels on tuples, array functions, values', ('jit',)),
     'model': ('one description of a machine; its files in `model/io`', ('jit', 'lie')),
     'dynamics': ('algorithms on models', ('jit', 'linear_algebra', 'lie', 'model')),
+    'robot': ('the front door: from a file to its dynamics', ('jit', 'lie', 'model', 'dynamics')),
     'control': ('feedback on SE(3) and joints, actuators that lag',
                 ('jit', 'lie', 'model')),
     'identification': ('inertial parameters: regressors, base parameters, consistency',

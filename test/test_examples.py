@@ -13,7 +13,11 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import liedyn_ros as ld
+from liedyn_ros.common.resources import config_file
 
 ROOT = Path(__file__).parents[1]
 NUMBER = r'([\d.e+-]+)'
@@ -45,6 +49,16 @@ def test_linear_quadratic_flight():
         rf'(.*): position error {NUMBER} mm, attitude {NUMBER} degree', printed)}
     assert list(errors) == ['linear-quadratic regulator', 'computed acceleration']
     assert all(position < 2.0 and angle < 0.1 for position, angle in errors.values())
+
+
+@pytest.mark.ros
+def test_gravity_compensation():
+    pytest.importorskip('rclpy')
+    printed = dict(re.findall(rf'(\w+): {NUMBER} N m', run('gravity_compensation')))
+    robot = ld.load(config_file('linkage_leg.urdf'))
+    wanted = robot.gravity_vector(np.full(robot.model.nq, 0.3))
+    assert list(map(float, printed.values())) == pytest.approx(wanted, abs=1e-4)
+    assert tuple(printed) == robot.model.coordinate_names
 
 
 def test_trajectory_optimization(monkeypatch):

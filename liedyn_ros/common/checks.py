@@ -9,7 +9,8 @@
 """Checks of input; each returns the value in the form that the core uses."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 import math
 import reprlib
 from typing import Any
@@ -26,6 +27,7 @@ _FLOAT64 = np.dtype(np.float64)
 _REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
 
 FEW = 16  # numbers that are looked at sooner one by one than as an array
+MAX_NAME = 100  # characters of a name to which the nearest is searched
 MAX_SURPLUS = 1000  # names beyond the wanted ones, of which the faults are still searched
 _SHORT = reprlib.Repr()
 _SHORT.maxlist, _SHORT.maxstring = 50, 100  # names in a message, characters of a name
@@ -151,6 +153,15 @@ def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int
         ) if names)
     raise NameSetError(
         f'{name}: expected each of {listed(wanted)} once, got {listed(given)}: {faults}')
+
+
+def unknown_name(what: str, known: Iterable[str], given: Any) -> str:
+    """Return the message for a name that is not one of the known: these, and the nearest."""
+    names = list(known)
+    is_name = isinstance(given, str) and len(given) < MAX_NAME
+    near = get_close_matches(given, names, 1) if is_name else ()
+    hint = f'; the nearest is {near[0]!r}' if near else ''
+    return f'{what}: expected one of {listed(names)}, got {_SHORT.repr(given)}{hint}'
 
 
 def listed(names: Sequence[str]) -> str:

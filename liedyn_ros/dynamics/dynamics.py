@@ -15,23 +15,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import SingularError
+from liedyn_ros.common.errors import LiedynError, SingularError
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
-from liedyn_ros.dynamics.algorithms.kernels.centroidal import (
-    centroidal, ENTRIES, KINETIC, MASS, MOMENT, MOMENTUM, POTENTIAL)
+from liedyn_ros.dynamics.algorithms.kernels import centroidal
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS, coriolis_matrix
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
+from liedyn_ros.dynamics.frames import Frames, LOCAL, WORLD
+from liedyn_ros.dynamics.partial_derivatives.kernels.inverse_mass_matrix import (
+    inverse_mass_matrix)
+from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed, output, refuse
-from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics, twist_jacobian
+from liedyn_ros.dynamics.tree.inputs import borrowed
+from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics
 from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
-from liedyn_ros.model.configuration import with_unit_quaternions
 
 
 class Kinematics(NamedTuple):
@@ -47,12 +50,21 @@ class Kinematics(NamedTuple):
     accelerations: Array
 
 
+class CenterOfMass(NamedTuple):
+    """The centre of mass (3,) of what moves, in the ground, its velocity and acceleration."""
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+
+
 class Dynamics:
     """
     The dynamics M(q) a + b(q, v) = tau of a model.
 
     inverse, forward and hybrid are algorithms: each is called for one state, and has
-    time_derivatives, batch and batch_time_derivatives besides (dynamics.algorithm).
+    time_derivatives, batch and batch_time_derivatives besides (dynamics.algorithm). frames has
+    poses, twists, accelerations and Jacobians of frames by name.
 
     Arrays are flat: q (nq,), v, a and tau (nv,), laid out as the model says; SI units. external
     are wrenches (B, 6) of the environment, moment (N m) before force (N), in the order of
@@ -75,7 +87,9 @@ class Dynamics:
     hybrid: Hybrid
 
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:
-        """Lay out the tables of a model."""
+        """Lay out the tables of a model. Raises LiedynError for anything but a Model."""
+        if not isinstance(model, Model):
+            raise LiedynError(f'model: expected a Model, as load_model returns, got {model!r}')
         self.model = model
         self.dissipation = dissipation
         self.constants = Constants(model, dissipation)
@@ -83,20 +97,51 @@ class Dynamics:
         tables = self.constants, self.data, BatchPool(partial(LaneTables, self.constants))
         self.inverse, self.hybrid = Inverse(*tables), Hybrid(*tables)
         self.forward = Forward(*tables, self.hybrid)
-        self._crba = CheckedKernel(Arguments(model, 'q out', done=True), crba,
-                                   self.constants.table, self.data.table)
-        self._q_shape, self._v_shape = (model.nq,), (model.nv,)
-        self._zero = np.zeros(model.nv)
+        self._vector, self._matrix, self._map = (model.nv,), 2 * (model.nv,), (6, model.nv)
+        self._zero, self._mass = np.zeros(model.nv), float(model.link_table.inertia[:, 0].sum())
+        self._bind()
+
+    def _bind(self) -> None:
+        """Bind the kernels to the tables; each compiles at its first call."""
+        blocks = np.empty((self.constants.links, BLOCKS))
+        self._crba = self._bound('q out', crba, self._matrix)
+        self._coriolis = self._bound('q v out', coriolis_matrix, self._matrix, blocks)
+        self._kinematics = self._bound('q v a', kinematics)
+        self._center = self._bound('q out', centroidal.center_of_mass, (3,))
+        self._potential = self._bound('q', centroidal.potential_energy)
+        self._center_motion = self._bound('q v a', centroidal.center_of_mass_motion)
+        self._kinetic = self._bound('q v', centroidal.kinetic_energy)
+        self._momentum = self._bound('q v out', centroidal.momentum, (6,))
+        self._map_of = self._bound('q out', centroidal.centroidal_map, self._map)
+        self._map_rate = self._bound(
+            'q v out', centroidal.centroidal_map_rate, self._map, blocks)
+
+    def _bound(self, names: str, compiled: Any, shape: tuple[int, ...] | None = None,
+               *tables: Array) -> CheckedKernel:
+        shapes = () if shape is None else (shape,)
+        return CheckedKernel(Arguments(self.model, names, done=True, shapes=shapes), compiled,
+                             self.constants.table, self.data.table, *tables)
+
+    def __repr__(self) -> str:
+        """Return the model, and whether damping and friction are in."""
+        return f'<Dynamics of {self.model!r}, {"with" if self.dissipation else "no"} dissipation>'
 
     def __reduce__(self) -> Any:
         """Copy, or pickle, with the results in data."""
         return _restored, (type(self), self.model, self.dissipation, self.data)
 
+    @cached_property
+    def frames(self) -> Frames:
+        """Return the poses, twists, accelerations and Jacobians of frames: call its methods."""
+        return Frames(self.constants)
+
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
-        matrix = output(out, 2 * self._v_shape)
-        self._crba.call(q, matrix)
-        return matrix
+        return self._written(self._crba, out, self._matrix, q)
+
+    def inverse_mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """Return M^-1 (nv, nv). Raises SingularError for a coordinate that moves no inertia."""
+        return self._written(self._inverse_mass, out, self._matrix, q)
 
     def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None,
              out: Array | None = None) -> Array:
@@ -109,7 +154,7 @@ class Dynamics:
 
     def resistance(self, v: ArrayLike) -> Array:
         """Return the joint forces (nv,) that overcome damping and Coulomb friction."""
-        v = self._rate('v', v)
+        v = borrowed('v', v, self._vector)
         return self.constants.damping * v + self.constants.friction * np.sign(v)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
@@ -118,90 +163,103 @@ class Dynamics:
 
         It is the admissible one of Ali et al., Lemma 1: Mdot - 2 C is skew-symmetric.
         """
-        q, v, matrix = self._position(q), self._rate('v', v), output(out, 2 * self._v_shape)
-        if not coriolis_matrix(*self._tables, self._blocks, q, v, matrix):
-            refuse(self.model, '', q, v=v)
-        return matrix
+        return self._written(self._coriolis, out, self._matrix, q, v)
 
     def kinematics(self, q: ArrayLike, v: ArrayLike | None = None,
                    a: ArrayLike | None = None) -> Kinematics:
         """Return the motion of all named bodies; v and a are zero where they are not given."""
-        q = self._position(q)
-        v = self._zero if v is None else self._rate('v', v)
-        a = self._zero if a is None else self._rate('a', a)
         count = len(self.model.bodies)
         motion = Kinematics(
             np.empty((count, 4, 4)), np.empty((count, 6)), np.empty((count, 6)))
-        if not kinematics(*self._tables, q, v, a, *motion):
-            refuse(self.model, '', q, v=v, a=a)
+        self._kinematics.call(
+            q, self._zero if v is None else v, self._zero if a is None else a, *motion)
         return motion
 
     def body_jacobian(self, q: ArrayLike, body: str, out: Array | None = None) -> Array:
-        """
-        Return J (6, nv) with J v the twist of the frame of a body in its own axes.
-
-        Raises ModelError for a name that is not in the model.
-        """
-        return self._jacobian(q, body, False, out)
+        """Return frames.jacobian in LOCAL: J (6, nv) with J v the body twist."""
+        return self.frames.jacobian(q, body, LOCAL, out)
 
     def spatial_jacobian(self, q: ArrayLike, body: str, out: Array | None = None) -> Array:
-        """
-        Return J (6, nv) with J v the spatial twist Ad_T V of a body of pose T and body twist V.
+        """Return frames.jacobian in WORLD: J (6, nv) with J v the spatial twist."""
+        return self.frames.jacobian(q, body, WORLD, out)
 
-        Raises ModelError for a name that is not in the model.
-        """
-        return self._jacobian(q, body, True, out)
-
-    def center_of_mass(self, q: ArrayLike) -> Array:
+    def center_of_mass(self, q: ArrayLike, out: Array | None = None) -> Array:
         """
         Return the centre of mass (3,) of the moving bodies in the ground, m.
 
         Raises SingularError where they have no mass.
         """
-        result = self._centroidal(q, self._zero)
-        mass = result[MASS]
-        if not mass > 0.0:
-            raise SingularError(f'mass: expected moving bodies with mass, got {mass} kg')
-        return result[MOMENT:MOMENT + 3] / mass
+        self._require_mass()
+        return self._written(self._center, out, (3,), q)
+
+    def center_of_mass_motion(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> CenterOfMass:
+        """Return the centre of mass with velocity and acceleration; errors of center_of_mass."""
+        self._require_mass()
+        result = np.empty((3, 3))
+        self._center_motion.call(q, v, a, result)
+        return CenterOfMass(*result)
+
+    def center_of_mass_jacobian(self, q: ArrayLike) -> Array:
+        """Return J (3, nv), J v being the velocity of the centre of mass in the ground, m/s."""
+        return self.centroidal_map(q)[3:] / self._mass
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """Return the kinetic energy, J."""
-        return float(self._centroidal(q, v)[KINETIC])
+        result = np.empty(1)
+        self._kinetic.call(q, v, result)
+        return float(result[0])
 
     def potential_energy(self, q: ArrayLike) -> float:
         """Return the energy of the moving bodies in the field of gravity, J, 0 at the origin."""
-        return float(self._centroidal(q, self._zero)[POTENTIAL])
+        result = np.empty(1)
+        self._potential.call(q, result)
+        return float(result[0])
 
-    def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
+    def momentum(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Return (6,) in the ground: angular momentum about its origin, then linear."""
-        return self._centroidal(q, v)[MOMENTUM:].copy()
+        return self._written(self._momentum, out, (6,), q, v)
 
-    def _position(self, q: ArrayLike) -> Array:
-        return with_unit_quaternions(self.model.link_table, borrowed('q', q, self._q_shape))
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """
+        Return (6,): angular momentum about the centre of mass, then linear, in ground axes.
 
-    def _rate(self, name: str, value: ArrayLike) -> Array:
-        return borrowed(name, value, self._v_shape)
+        Raises SingularError where nothing that moves has mass, as do the two maps.
+        """
+        momentum, center = self.momentum(q, v), self.center_of_mass(q)
+        momentum[:3] -= np.cross(center, momentum[3:])
+        return momentum
 
-    def _jacobian(self, q: ArrayLike, body: str, spatial: bool, out: Array | None) -> Array:
-        b = self.model.body_index(body)
-        q, matrix = self._position(q), output(out, (6, self.model.nv))
-        if not twist_jacobian(*self._tables, b, spatial, q, matrix):
-            refuse(self.model, '', q)
-        return matrix
+    def centroidal_map(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """Return A (6, nv) with A v the centroidal momentum."""
+        self._require_mass()
+        return self._written(self._map_of, out, self._map, q)
 
-    def _centroidal(self, q: ArrayLike, v: ArrayLike) -> Array:
-        q, v, result = self._position(q), self._rate('v', v), np.empty(ENTRIES)
-        if not centroidal(*self._tables, q, v, result):
-            refuse(self.model, '', q, v=v)
-        return result
+    def centroidal_map_rate(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
+        """Return dA/dt (6, nv): A a + dA/dt v is the rate of the centroidal momentum."""
+        self._require_mass()
+        return self._written(self._map_rate, out, self._map, q, v)
 
-    @property
-    def _tables(self) -> tuple[Array, Array]:
-        return self.constants.table, self.data.table
+    @staticmethod
+    def _written(kernel: CheckedKernel, out: Array | None, shape: tuple[int, ...],
+                 *given: ArrayLike) -> Array:
+        """Return the result of a kernel whose last argument is written, in out if given."""
+        if out is None:
+            out = np.empty(shape)
+        kernel.call(*given, out)
+        return out
+
+    def _require_mass(self) -> None:
+        """Raise SingularError where nothing that moves has mass."""
+        if not self._mass > 0.0:
+            raise SingularError(f'mass: expected moving bodies with mass, got {self._mass} kg')
 
     @cached_property
-    def _blocks(self) -> Array:
-        return np.empty((self.constants.links, BLOCKS))
+    def _inverse_mass(self) -> CheckedKernel:
+        scratch, nv = ScratchBuffers(self.constants), self.model.nv
+        return CheckedKernel(
+            Arguments(self.model, 'q out', shapes=(self._matrix,)), inverse_mass_matrix,
+            self.constants.table, scratch.data, scratch.before, scratch.factors,
+            np.empty((nv, -(-nv // LANES) * LANES)))
 
 
 def _restored(of: type[Dynamics], model: Model, dissipation: bool, data: Data) -> Dynamics:

@@ -11,7 +11,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, as_numbers
+from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics import Dynamics, Kinematics
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
@@ -58,19 +59,52 @@ class Regressor:
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return Y (nv, P) with tau = Y pi, the joint forces of Dynamics.inverse (6.23)."""
         v, a = as_array('v', v, (self.model.nv,)), as_array('a', a, (self.model.nv,))
-        motion, blocks = self._dynamics.kinematics(q, v, a), []
-        lift = motion.poses[:, :3, :3].transpose(0, 2, 1) @ -self.model.gravity
-        accelerations = motion.accelerations.copy()
-        accelerations[:, 3:] += lift  # the offset of the ground (3.0)
-        wrenches = (applied(accelerations) - np.swapaxes(se3.ad(motion.twists), 1, 2)
-                    @ applied(motion.twists))
-        for body, wrench in zip(self.model.bodies, wrenches):
-            blocks.append(self._dynamics.body_jacobian(q, body).T @ wrench)
+        motion = self._dynamics.kinematics(q, v, a)
+        jacobians = self._dynamics.frames.jacobian(q, range(len(self.model.bodies)))
+        return self._torques(Kinematics(*(x[None] for x in motion)), jacobians[None], v[None],
+                             a[None])[0]
+
+    def torque_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """
+        Return Y (K, nv, P) of K states, q (K, nq), v and a (K, nv), one a row.
+
+        The message of an error names the first state at fault.
+        """
+        nv, bodies = self.model.nv, len(self.model.bodies)
+        q = as_numbers('q', q)
+        if q.ndim != 2:
+            raise ShapeError(f'q: expected shape (K, {self.model.nq}), a state a row, '
+                             f'got {q.shape}')
+        states = len(q)
+        v, a = as_array('v', v, (states, nv)), as_array('a', a, (states, nv))
+        motions, jacobians = [], np.empty((len(v), bodies, 6, nv))
+        for k in range(len(v)):
+            try:
+                motions.append(self._dynamics.kinematics(q[k], v[k], a[k]))
+                self._dynamics.frames.jacobian(q[k], range(bodies), out=jacobians[k])
+            except LiedynError as error:
+                raise type(error)(f'state {k}: {error}') from error
+        motion = Kinematics(*(
+            np.array([each[i] for each in motions]).reshape(len(v), bodies, *shape)
+            for i, shape in enumerate(((4, 4), (6,), (6,)))))
+        return self._torques(motion, jacobians, v, a)
+
+    def _torques(self, motion: Kinematics, jacobians: Array, v: Array, a: Array) -> Array:
+        """Return Y (K, nv, P) of the motion (K, B, ...) and Jacobians (K, B, 6, nv) of bodies."""
+        poses, twists, accelerations = motion
+        lift = np.swapaxes(poses[..., :3, :3], -1, -2) @ -self.model.gravity
+        accelerations = accelerations.copy()
+        accelerations[..., 3:] += lift  # the offset of the ground (3.0)
+        wrenches = (applied(accelerations)
+                    - np.swapaxes(se3.ad(twists), -1, -2) @ applied(twists))
+        of_bodies = np.swapaxes(jacobians, -1, -2) @ wrenches  # (K, B, nv, 10)
+        blocks = [of_bodies.transpose(0, 2, 1, 3).reshape(*v.shape, 10 * poses.shape[1])]
+        unit = np.eye(self.model.nv)
         if self._dissipation:
-            blocks += [np.diag(v), np.diag(np.sign(v))]
+            blocks += [v[..., None] * unit, np.sign(v)[..., None] * unit]
         if self._rotor_inertia:
-            blocks.append(np.diag(a))
-        return np.hstack(blocks)
+            blocks.append(a[..., None] * unit)
+        return np.concatenate(blocks, axis=-1)
 
     def random_rows(self, rng: np.random.Generator) -> Array:
         """Return torque (nv, P) at a random motion."""

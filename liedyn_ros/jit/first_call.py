@@ -15,10 +15,12 @@ itself half compiled. So no kernel is compiled in the main thread, which waits m
 """
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 import functools
 import os
+import sys
 from threading import current_thread, main_thread, RLock, Thread
+from time import monotonic
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,6 +28,9 @@ import numpy as np
 # Numba's C code takes any subclass of numpy's array for a plain one, unless the class has this
 # attribute. Its Python code, which is asked then, refuses masked arrays.
 np.ma.MaskedArray.__numba_array_subtype_dispatch__ = True  # type: ignore[attr-defined]
+
+TELL_AFTER = 1.0  # s, after which the main thread says that it waits for the compiler
+QUIET = 'LIEDYN_QUIET'  # a variable of the environment; if set, it says nothing
 
 _COMPILING = RLock()
 
@@ -53,7 +58,7 @@ def compile_apart(compiled: Any) -> None:
         return compiled.compile(tuple(map(type_of, arguments)))
 
     compiled.typeof_pyval = _apart(type_of)
-    compiled._compile_for_args = _apart(compile_for)
+    compiled._compile_for_args = _apart(compile_for, compiled.__name__)
 
 
 def keep_types(compiled: Any) -> None:
@@ -85,8 +90,12 @@ def _refuse(compiled: Any, *arguments: Any) -> NoReturn:
     raise OtherTypesError(compiled, arguments)
 
 
-def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that runs in a thread of its own where the main thread calls it."""
+def _apart(function: Callable[..., Any], name: str = '') -> Callable[..., Any]:
+    """
+    Return a function that runs in a thread of its own where the main thread calls it.
+
+    With a name the main thread says on stderr that it waits, and for how long it did.
+    """
     def run(future: 'Future[Any]', arguments: tuple[Any, ...]) -> None:
         try:
             with _COMPILING:
@@ -98,8 +107,21 @@ def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
         future: Future[Any] = Future()
         if current_thread() is main_thread():
             Thread(target=run, args=(future, arguments), name='liedyn_compile').start()
+            if name and QUIET not in os.environ:
+                _tell(future, name)
         else:
             run(future, arguments)
         return future.result()
 
     return apart
+
+
+def _tell(future: 'Future[Any]', name: str) -> None:
+    """Wait, and say on stderr what is waited for where that takes longer than a moment."""
+    began = monotonic()
+    if not wait([future], TELL_AFTER).not_done:
+        return
+    print(f'liedyn_ros: {name} is compiled for this processor, once; later runs load it ...',
+          file=sys.stderr, flush=True)
+    wait([future])
+    print(f'liedyn_ros: {name} took {monotonic() - began:.0f} s', file=sys.stderr, flush=True)

@@ -15,12 +15,14 @@ the kernels.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from transforms3d.euler import euler2mat, mat2euler
 
 from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import ShapeError
 from liedyn_ros.lie import se3, so3
 
 
@@ -29,8 +31,13 @@ class _Element:
 
     __slots__ = ()
     matrix: Array
+    _SHAPE: ClassVar[tuple[int, int]]
 
     def __post_init__(self) -> None:
+        if type(self.matrix) is not np.ndarray or self.matrix.shape != self._SHAPE:
+            raise ShapeError(f'{type(self).__name__}: expected an array of shape {self._SHAPE}, '
+                             f'got {type(self.matrix).__name__} of shape {np.shape(self.matrix)}; '
+                             'from_matrix takes anything like one, and checks it')
         self.matrix.setflags(write=False)
 
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
@@ -44,11 +51,12 @@ class SO3(_Element):
     A rotation R_ab: x_a = R_ab x_b turns coordinates in frame b into coordinates in frame a.
 
     Rotation vectors are in rad, quaternions in the order x, y, z, w with w >= 0. The class
-    methods check their arguments (errors as in so3); the constructor itself trusts its
-    matrix and makes it read-only.
+    methods check their arguments (errors as in so3); the constructor itself trusts the numbers of
+    its matrix and makes it read-only.
     """
 
     matrix: Array
+    _SHAPE = 3, 3
 
     @classmethod
     def identity(cls) -> 'SO3':
@@ -86,9 +94,9 @@ class SO3(_Element):
         """Return roll, pitch and yaw in rad, pitch between -pi/2 and pi/2."""
         return mat2euler(self.matrix, axes='sxyz')
 
-    def __matmul__(self, other: 'SO3') -> 'SO3':
-        """Return R_ac = R_ab R_bc."""
-        return SO3(self.matrix @ other.matrix)
+    def __matmul__(self, other: 'SO3 | ArrayLike') -> 'SO3':
+        """Return R_ac = R_ab R_bc; a matrix (3, 3) is checked, with the errors of from_matrix."""
+        return SO3(self.matrix @ (other if type(other) is SO3 else SO3.from_matrix(other)).matrix)
 
     def inverse(self) -> 'SO3':
         """Return R_ba."""
@@ -121,10 +129,12 @@ class SE3(_Element):
     A pose T_ab = [R p; 0 1] of frame b seen from frame a: x_a = R x_b + p.
 
     Six-vectors are angular part first: (w, v) in rad and m. The class methods check what they
-    are given (errors as in se3); the constructor itself trusts its matrix and makes it read-only.
+    are given (errors as in se3); the constructor itself trusts the numbers of its matrix and makes
+    it read-only.
     """
 
     matrix: Array
+    _SHAPE = 4, 4
 
     @classmethod
     def identity(cls) -> 'SE3':
@@ -157,9 +167,9 @@ class SE3(_Element):
         """Return the origin p (3) of b seen from a, in m; read-only."""
         return self.matrix[:3, 3]
 
-    def __matmul__(self, other: 'SE3') -> 'SE3':
-        """Return T_ac = T_ab T_bc."""
-        return SE3(self.matrix @ other.matrix)
+    def __matmul__(self, other: 'SE3 | ArrayLike') -> 'SE3':
+        """Return T_ac = T_ab T_bc; a matrix (4, 4) is checked, with the errors of from_matrix."""
+        return SE3(self.matrix @ (other if type(other) is SE3 else SE3.from_matrix(other)).matrix)
 
     def inverse(self) -> 'SE3':
         """Return T_ba."""

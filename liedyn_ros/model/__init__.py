@@ -11,6 +11,7 @@
 from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.constraints import Closure, CLOSURE_TYPES, Coupling
+from liedyn_ros.model.frame import Frame
 from liedyn_ros.model.geometry import pose
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.io.annotations import annotate
@@ -21,11 +22,12 @@ from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.retraction_derivatives import DifferenceDerivatives, RetractionDerivatives
 from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.scaling import scale_masses
 
 __all__ = [
-    'annotate', 'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'Joint', 'JOINT_TYPES', 'Limits',
-    'LinkTable', 'load_model', 'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder',
-    'pose', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses', 'SpatialInertia',
-    'to_urdf', 'Visual']
+    'annotate', 'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'DifferenceDerivatives', 'Frame',
+    'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_model', 'load_urdf', 'load_xacro',
+    'load_yaml', 'Model', 'ModelBuilder', 'pose', 'RetractionDerivatives', 'Rotor',
+    'RotorAllocation', 'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual']

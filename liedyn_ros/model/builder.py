@@ -16,11 +16,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_number, listed
+from liedyn_ros.common.checks import Array, as_array, as_number, listed, unknown_name
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.model.attachment import Attachment
 from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.constraints import Closure, Coupling, make_closure
 from liedyn_ros.model.expansion import expand, numbered
+from liedyn_ros.model.frame import Frame
 from liedyn_ros.model.geometry import checked_pose, IDENTITY, perpendicular, unit_axis
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits, per_coordinate
@@ -53,6 +55,7 @@ class ModelBuilder:
         self._couplings: list[Coupling] = []
         self._warnings: list[str] = []
         self._closures: list[Closure] = []
+        self._frames: list[Frame] = []
 
     @classmethod
     def of(cls, model: Model) -> 'ModelBuilder':
@@ -63,6 +66,7 @@ class ModelBuilder:
         builder._joint_names = set(model.joints)
         builder._rotors, builder._couplings = list(model.rotors), list(model.couplings)
         builder._warnings, builder._closures = list(model.warnings), list(model.closures)
+        builder._frames = list(model.frame_list)
         return builder
 
     def make_passive(self, joint: str) -> None:
@@ -90,6 +94,72 @@ class ModelBuilder:
                 return
         raise ModelError(f'joint: expected one of {listed(sorted(self._joint_names))}, '
                          f'got {joint!r}')
+
+    def lock_joint(self, joint: str, position: ArrayLike) -> None:
+        """
+        Make a joint a fixed one, at a position (nq,) of it.
+
+        Its limits, damping and friction go, and couplings between locked joints. Raises ModelError
+        for a missing joint, and the errors of Joint.motion.
+        """
+        for child, each in self._joints.items():
+            if each.name == joint:
+                self._joints[child] = replace(
+                    each, type_name='fixed', placement=checked_pose(
+                        f'joint {joint}', each.placement @ each.motion(position)),
+                    axis=_Z, second_axis=_X, pitch=0.0, limits=_unlimited(0),
+                    damping=per_coordinate('damping', 0.0, 0),
+                    friction=per_coordinate('friction', 0.0, 0))
+                self._drop_locked_couplings()
+                return
+        raise ModelError(unknown_name('joint', sorted(self._joint_names), joint))
+
+    def _drop_locked_couplings(self) -> None:
+        fixed = {each.name for each in self._joints.values() if each.type_name == 'fixed'}
+        self._couplings = [
+            each for each in self._couplings
+            if not fixed.issuperset((each.joint, *(name for name, _ in each.terms)))]
+
+    def add_model(self, model: Model, body: str | None, *, placement: ArrayLike | None = None,
+                  prefix: str = '') -> None:
+        """
+        Add all of a model whose base is fixed, on a body, as a tool on an arm.
+
+        placement (4, 4) is the pose of the model's ground in the body, the identity by default. A
+        prefix goes before each of its names. Gravity stays that of this builder. Raises
+        ModelError for a name that is used, and for a base that moves freely.
+        """
+        to = Attachment(prefix, body, IDENTITY if placement is None else checked_pose(
+            'placement', placement))
+        for each in model.body_list:
+            self.add_body(prefix + each.name, each.inertia, each.visuals)
+        for joint in map(to.joint, model.joint_list):
+            self._check_new_joint(joint.name, joint.type_name, joint.child)
+            self._joints[joint.child] = joint
+            self._joint_names.add(joint.name)
+        for rotor in map(to.rotor, model.rotors):
+            self.add_rotor(rotor)
+        self._couplings += map(to.coupling, model.couplings)
+        self._closures += map(to.closure, model.closures)
+        self._frames += map(to.frame, model.frame_list)
+
+    def add_payload(self, name: str, frame: str, inertia: SpatialInertia,
+                    placement: ArrayLike | None = None) -> None:
+        """
+        Add a body on a fixed joint: what an arm has picked up.
+
+        frame is a body or an added frame; placement (4, 4) is the pose of the payload in it, the
+        identity by default. Raises ModelError for a name that is used or missing.
+        """
+        body, pose = frame, IDENTITY if placement is None else checked_pose(
+            'placement', placement)
+        for each in self._frames:
+            if each.name == frame:
+                if each.body is None:
+                    raise ModelError(f'payload {name}: expected a frame on a body, got {frame}')
+                body, pose = each.body, each.placement @ pose
+        self.add_body(name, inertia)
+        self.add_joint(f'{name}_grip', 'fixed', body, name, placement=pose)
 
     def add_body(self, name: str, inertia: SpatialInertia | None,
                  visuals: Sequence[Visual] = ()) -> None:
@@ -185,9 +255,12 @@ class ModelBuilder:
         self._check_names()
         joints = numbered(self._depth_first())
         bodies = tuple(self._bodies[joint.child] for joint in joints)
-        return Model(self._name, bodies, joints, expand(bodies, joints, self._gravity),
-                     tuple(self._rotors), tuple(self._couplings), tuple(self._closures),
-                     warnings=tuple(self._warnings))
+        model = Model(self._name, bodies, joints, expand(bodies, joints, self._gravity),
+                      tuple(self._rotors), tuple(self._couplings), tuple(self._closures),
+                      warnings=tuple(self._warnings))
+        for frame in self._frames:
+            model = model.with_frame(frame.name, frame.body, frame.placement)
+        return model
 
     def _check_names(self) -> None:
         if not self._bodies:

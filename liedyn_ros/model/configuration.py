@@ -9,12 +9,14 @@
 """Configurations of a model: checked, made, moved and compared."""
 
 import math
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError
+from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError, ShapeError
+from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.joints import Limits
@@ -99,25 +101,87 @@ def _unit(x: Array) -> Array:
     return x / np.linalg.norm(x)
 
 
-def integrate(table: LinkTable, q: ArrayLike, dv: ArrayLike) -> Array:
-    """Return q (+) dv (nq,), or raise LimitError for a dv so large that it is not finite."""
-    return integrate_checked(
-        table, check('q', table, q), np.array(as_array('dv', dv, (table.nv,))))
+class Retraction:
+    """
+    q (+) dv and its inverse on one model; compiled, and checked where they fail.
+
+    Both raise ShapeError, NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by
+    over 1e-4, or LimitError for a result that is not finite.
+    """
+
+    def __init__(self, table: LinkTable) -> None:
+        """Bind the kernels to the links of a model."""
+        links = np.array((table.kind, table.qi, table.vi), dtype=np.int64)
+        self._integrate = CheckedKernel(_Step(table), kernels.checked_integrate, links)
+        self._difference = CheckedKernel(_Difference(table), kernels.checked_difference, links)
+        self._table, self._nq, self._nv = table, table.nq, table.nv
+
+    def __reduce__(self) -> tuple[type['Retraction'], tuple[LinkTable]]:
+        """Copy, or pickle, by binding the kernels again."""
+        return Retraction, (self._table,)
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike, out: Array | None = None) -> Array:
+        """Return q (+) dv (nq,)."""
+        if out is None:
+            out = np.empty(self._nq)
+        self._integrate.call(q, dv, out)
+        return out
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike, out: Array | None = None) -> Array:
+        """Return the dv (nv,) with q0 (+) dv = q1."""
+        if out is None:
+            out = np.empty(self._nv)
+        self._difference.call(q0, q1, out)
+        return out
 
 
-def integrate_checked(table: LinkTable, q: Array, dv: Array) -> Array:
-    """Integrate as `integrate` does a configuration and a displacement that have been checked."""
-    out = np.empty(table.nq)
-    kernels.integrate(table.kind, table.qi, table.vi, q, dv, out)
-    if not np.isfinite(out).all():
+class _Step:
+    """The check of checked_integrate."""
+
+    done = True
+
+    def __init__(self, table: LinkTable) -> None:
+        """Take the links of a model."""
+        self._table = table
+
+    def prepare(self, *given: Any) -> tuple[Any, ...]:
+        """Return the arguments as the kernel takes them, or raise the error of a wrong one."""
+        q, dv, out = given
+        _require_output(out, self._table.nq, q, dv)
+        return (check('q', self._table, q), np.array(as_array('dv', dv, (self._table.nv,))), out)
+
+    def refuse(self, code: int, *arguments: Any) -> NoReturn:
+        """Raise the error of a displacement that is too large."""
         raise LimitError('dv: expected a displacement whose result is finite, got one with an '
-                         f'entry of {np.abs(dv).max():.3g}')
-    return out
+                         f'entry of {np.abs(arguments[1]).max():.3g}')
 
 
-def difference(table: LinkTable, q0: ArrayLike, q1: ArrayLike) -> Array:
-    """Return the dv (nv,) with q0 (+) dv = q1."""
-    out = np.empty(table.nv)
-    kernels.difference(table.kind, table.qi, table.vi, check('q0', table, q0),
-                       check('q1', table, q1), out)
-    return out
+class _Difference:
+    """The check of checked_difference."""
+
+    done = True
+
+    def __init__(self, table: LinkTable) -> None:
+        """Take the links of a model."""
+        self._table = table
+
+    def prepare(self, *given: Any) -> tuple[Any, ...]:
+        """Return the arguments as the kernel takes them, or raise the error of a wrong one."""
+        q0, q1, out = given
+        _require_output(out, self._table.nv, q0, q1)
+        return check('q0', self._table, q0), check('q1', self._table, q1), out
+
+    def refuse(self, code: int, *arguments: Any) -> NoReturn:
+        """Raise the error of configurations that are too far apart."""
+        raise LimitError('q0, q1: expected configurations whose difference is finite, got larger '
+                         'numbers')
+
+
+def _require_output(out: Any, size: int, *inputs: Any) -> None:
+    """Raise ShapeError unless a kernel can write a result into out."""
+    if (type(out) is not np.ndarray or out.dtype != np.float64 or out.shape != (size,)
+            or not out.flags.carray):
+        raise ShapeError('out: expected a contiguous, writable array of float64 of shape '
+                         f'{(size,)}, got {type(out).__name__} of shape {np.shape(out)}')
+    if any(isinstance(x, np.ndarray) and np.may_share_memory(out, x) for x in inputs):
+        raise ShapeError('out: expected its own memory, got an array that shares it')

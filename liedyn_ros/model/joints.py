@@ -16,8 +16,9 @@ from operator import gt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_numbers
+from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.kernels import kinds
 
 GROUND = 'world'  # the ground's name in descriptions and frames; its parent is None
@@ -150,6 +151,28 @@ class Joint:
     def v_slice(self) -> slice:
         """Return its place in a velocity."""
         return slice(self.vi, self.vi + JOINT_TYPES[self.type_name].nv)
+
+    def motion(self, position: ArrayLike) -> Array:
+        """
+        Return the pose (4, 4) of the child body in the joint frame at a position (nq,).
+
+        Raises ShapeError, NotFiniteError or NotInGroupError.
+        """
+        spec, pose = JOINT_TYPES[self.type_name], np.eye(4)
+        q = np.atleast_1d(as_numbers(f'joint {self.name}: position', position))
+        q = as_array(f'joint {self.name}: position', q, (spec.nq,))
+        axes = {'z': self.axis, 'x': self.second_axis,
+                'y': np.cross(self.axis, self.second_axis)}
+        if self.type_name == 'free':
+            pose[:3, 3] = q[:3]
+        if spec.nq > spec.nv:
+            pose[:3, :3] = so3.from_quaternion(q[-4:])
+            return pose
+        for (kind, letter), value in zip(spec.links, q):
+            turn = 0.0 if kind == kinds.PRISMATIC else 1.0
+            travel = {kinds.PRISMATIC: 1.0, kinds.HELICAL: self.pitch}.get(kind, 0.0)
+            pose = pose @ se3.exp(value * np.kron((turn, travel), axes[letter]))  # (2.1)
+        return pose
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -8,19 +8,22 @@
 
 """The immutable tree of bodies and joints that all algorithms work on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, as_array, as_number, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model import configuration
 from liedyn_ros.model.body import Body
 from liedyn_ros.model.constraints import Closure, Coupling
+from liedyn_ros.model.frame import Frame
 from liedyn_ros.model.joints import concatenate, Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.link_table import LinkTable
+from liedyn_ros.model.retraction_derivatives import (
+    difference_derivatives, DifferenceDerivatives, retraction_derivatives, RetractionDerivatives)
 from liedyn_ros.model.rotors import Rotor
 
 
@@ -33,8 +36,9 @@ class Model:
     (nq,) and velocities v (nv,), in the order of the joints. docs/conventions.md says what a joint
     of each type puts into them. rotors are the propellers. closures are the joints that close
     loops of the tree; couplings are relations of two coordinates, such as mimic joints. Dynamics
-    works on the tree alone, ConstrainedDynamics on the tree with both. warnings are a reader's
-    remarks on the description, each with the names concerned and what was done.
+    works on the tree alone, ConstrainedDynamics on the tree with both. frame_list has the frames
+    added to those of the bodies. warnings are a reader's remarks on the description, each with the
+    names concerned and what was done.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Model:
     couplings: tuple[Coupling, ...] = ()
     closures: tuple[Closure, ...] = ()
     warnings: tuple[str, ...] = ()
+    frame_list: tuple[Frame, ...] = ()
 
     def __repr__(self) -> str:
         """Return the name, the sizes, and whether the base is fixed or floats."""
@@ -61,6 +66,11 @@ class Model:
     def joints(self) -> tuple[str, ...]:
         """Return the names of the joints, the fixed ones too, in the order of their bodies."""
         return tuple(joint.name for joint in self.joint_list)
+
+    @cached_property
+    def frames(self) -> tuple[str, ...]:
+        """Return the names of the frames: those of the bodies, then those added."""
+        return (*self.bodies, *(frame.name for frame in self.frame_list))
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -110,7 +120,7 @@ class Model:
         """
         return configuration.random(self.link_table, self.limits, rng)
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
+    def integrate(self, q: ArrayLike, dv: ArrayLike, out: Array | None = None) -> Array:
         """
         Return q (+) dv (nq,): the configuration after a unit time of the constant velocity dv.
 
@@ -118,15 +128,32 @@ class Model:
         NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by over 1e-4, or
         LimitError for too large a dv.
         """
-        return configuration.integrate(self.link_table, q, dv)
+        return self._retraction.integrate(q, dv, out)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+    def difference(self, q0: ArrayLike, q1: ArrayLike, out: Array | None = None) -> Array:
         """
         Return the dv (nv,) with q0 (+) dv = q1, rotations by at most pi.
 
         Raises the errors of integrate.
         """
-        return configuration.difference(self.link_table, q0, q1)
+        return self._retraction.difference(q0, q1, out)
+
+    def interpolate(self, q0: ArrayLike, q1: ArrayLike, fraction: float) -> Array:
+        """
+        Return the configuration (nq,) at a fraction of the way from q0 (0) to q1 (1).
+
+        Raises the errors of integrate.
+        """
+        return self.integrate(q0, as_number('fraction', fraction) * self.difference(q0, q1))
+
+    def integrate_derivatives(self, q: ArrayLike, dv: ArrayLike) -> RetractionDerivatives:
+        """Return the derivatives of q (+) dv by q and by dv; raises the errors of integrate."""
+        self.check_configuration(q)
+        return retraction_derivatives(self.link_table, as_array('dv', dv, (self.nv,)))
+
+    def difference_derivatives(self, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives:
+        """Return the derivatives of difference by q0 and by q1; the errors of integrate."""
+        return difference_derivatives(self.link_table, self.difference(q0, q1))
 
     def check_configuration(self, q: ArrayLike) -> Array:
         """Return q as float64 (nq,), with the errors of integrate."""
@@ -144,6 +171,47 @@ class Model:
         """Return a joint, or raise ModelError naming the joints there are."""
         return self.joint_list[_index('joint', self._joint_index, name)]
 
+    def frame_index(self, name: str) -> int:
+        """
+        Return the place of a frame in frames.
+
+        A joint's name stands for the frame of its child body, unless a frame has that name.
+        Raises ModelError for another name.
+        """
+        return _index('frame', self._frame_index, name)
+
+    def with_frame(self, name: str, body: str | None, placement: ArrayLike | None = None
+                   ) -> 'Model':
+        """
+        Return the model with one more frame, at a pose (4, 4) in that of a body.
+
+        body may be another frame, or None for the ground; placement is the identity by default.
+        Raises ModelError for a name in use or a body that is not there, and the errors of Frame.
+        """
+        if name in self._frame_index:
+            raise ModelError(f'frame {name}: expected a name not yet used, got it twice')
+        frame = Frame(name, body, placement)
+        if body is not None:
+            at = self.frame_index(body)
+            frame = self._on_body(at, frame)
+        return replace(self, frame_list=(*self.frame_list, frame))
+
+    def _on_body(self, at: int, frame: Frame) -> Frame:
+        """Return a frame that is placed on the frame at an index, placed on the body of that."""
+        if at < len(self.bodies):
+            return Frame(frame.name, self.bodies[at], frame.placement)
+        other = self.frame_list[at - len(self.bodies)]
+        return Frame(frame.name, other.body, other.placement @ frame.placement)
+
+    @cached_property
+    def _retraction(self) -> configuration.Retraction:
+        return configuration.Retraction(self.link_table)
+
+    @cached_property
+    def _frame_index(self) -> dict[str, int]:
+        held = {joint.name: i for i, joint in enumerate(self.joint_list)}
+        return held | {name: i for i, name in enumerate(self.frames)}
+
     @cached_property
     def _body_index(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.bodies)}
@@ -155,5 +223,5 @@ class Model:
 
 def _index(what: str, table: dict[str, int], name: str) -> int:
     if name not in table:
-        raise ModelError(f'{what}: expected one of {list(table)}, got {name!r}')
+        raise ModelError(unknown_name(what, table, name))
     return table[name]

@@ -7,3 +7,5 @@
 # language governing permissions and limitations under the License.
 
 """The ROS 2 nodes: messages in, core, messages out."""
+
+from liedyn_ros import ros  # noqa: F401, its first lines tell what is not installed

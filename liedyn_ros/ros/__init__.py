@@ -8,10 +8,11 @@
 
 """Base of all nodes: lifecycle, parameters, messages, launch files."""
 
-from importlib.util import find_spec
+from liedyn_ros.common.extras import require_module
 
-if find_spec('liedyn_interfaces') is None:
-    raise ModuleNotFoundError(
-        'liedyn_interfaces: expected the package that is nested in liedyn_ros, found none; build '
-        'both: colcon build --base-paths src src/liedyn_ros/liedyn_interfaces',
-        name='liedyn_interfaces')
+require_module(
+    'rclpy', 'nodes need ROS 2: source its setup, such as . /opt/ros/kilted/setup.bash, or, in '
+    'the repository, make build and . tools/env.sh')
+require_module(
+    'liedyn_interfaces', 'it is nested in liedyn_ros; build both: '
+    'colcon build --base-paths src src/liedyn_ros/liedyn_interfaces')

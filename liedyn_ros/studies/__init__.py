@@ -7,3 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """The experiments of the papers, and one of our own, repeated by a command each."""
+
+from liedyn_ros.common.extras import require_module
+
+require_module('matplotlib', "studies draw: pip install 'liedyn_ros[plots]'")

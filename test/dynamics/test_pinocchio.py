@@ -18,7 +18,7 @@ from support.machines.example_robots import example_robot, example_urdfs
 from tools import example_robots
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, SingularError
-from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.model import load_urdf, Model
 
 pin = pytest.importorskip('pinocchio')
@@ -137,6 +137,14 @@ def assert_same_kinematics(
                        for f in (pin.getFrameVelocity, pin.getFrameAcceleration))
         assert_same(motion.twists[b], twist, TOLERANCE)
         assert_same(motion.accelerations[b], rate, TOLERANCE)
-        for ours, reference in ((d.body_jacobian, pin.LOCAL), (d.spatial_jacobian, pin.WORLD)):
+        for axes, reference in ((LOCAL, pin.LOCAL), (WORLD, pin.WORLD),
+                                (LOCAL_WORLD_ALIGNED, pin.LOCAL_WORLD_ALIGNED)):
             wanted = pin.getFrameJacobian(other, data, frame, reference)[ANGULAR_FIRST]
-            assert_same(ours(q, body)[:, twin.velocity_order], wanted, TOLERANCE)
+            assert_same(
+                d.frames.jacobian(q, body, axes)[:, twin.velocity_order], wanted, TOLERANCE)
+    np.testing.assert_array_equal(
+        d.frames.jacobian(q, model.bodies[-1], WORLD), d.spatial_jacobian(q, model.bodies[-1]))
+    assert_same(d.frames.poses(q), motion.poses, TOLERANCE)
+    pin.computeCentroidalMap(other, data, pq)
+    wanted = data.Ag[ANGULAR_FIRST]
+    assert_same(twin.to_velocity(d.centroidal_map(q)), wanted, TOLERANCE)

@@ -104,7 +104,7 @@ def test_shapes_and_types_are_checked(tree: Case) -> None:
         d.hybrid(tree.q, tree.v, np.zeros(n, dtype=bool), tree.a, tree.a[1:])
     with pytest.raises(LiedynError, match=r'^prescribed: expected an array of bool, got int64'):
         d.hybrid(tree.q, tree.v, np.zeros(n, dtype=int), tree.a, tree.a)
-    with pytest.raises(ModelError, match=r"body: expected one of .*, got 'tail'"):
+    with pytest.raises(ModelError, match=r"frame: expected one of .*, got 'tail'"):
         d.body_jacobian(tree.q, 'tail')
     for out in (np.empty(n + 1), np.empty(n, dtype=np.float32), np.empty(2 * n)[::2], [0.0] * n):
         with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):

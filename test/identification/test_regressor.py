@@ -34,6 +34,25 @@ def test_regressors_times_parameters(seed: int, floating: bool, dissipation: boo
     assert_same(regressor.momentum(*state) @ pi, d.momentum(*state), TOLERANCE)
 
 
+@pytest.mark.parametrize('floating', (False, True))
+def test_a_batch_has_the_regressor_of_each_state(floating: bool) -> None:
+    case = make_case(2, floating)
+    regressor, rng, nv = Regressor(case.model, dissipation=True, rotor_inertia=True), case.rng, (
+        case.model.nv)
+    q = np.array([case.model.random(rng) for _ in range(5)])
+    v, a = rng.normal(size=(2, 5, nv))
+    for got, *state in zip(regressor.torque_batch(q, v, a), q, v, a):
+        np.testing.assert_array_equal(got, regressor.torque(*state))
+    assert regressor.torque_batch(q[:0], v[:0], a[:0]).shape == (0, nv, len(regressor.names))
+    with pytest.raises(ShapeError, match=r'^q: expected shape \(K, '):
+        regressor.torque_batch(q[0], v[0], a[0])
+    with pytest.raises(ShapeError, match=r'^v: expected shape \(5, '):
+        regressor.torque_batch(q, v[:4], a)
+    q[3] = np.nan
+    with pytest.raises(NotFiniteError, match=r'^state 3: q'):
+        regressor.torque_batch(q, v, a)
+
+
 def test_parameters_of_another_model_give_its_forces() -> None:
     case = make_case(1, True)
     heavy = scale_masses(case.model, 1.7)

@@ -19,6 +19,7 @@ from liedyn_ros.dynamics.constrained.configurations.misfit import (
     closure_gaps, ClosureGap, relaxed)
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.model import Model
@@ -33,9 +34,9 @@ class ConstrainedDynamics(Constraints):
     row for each order. The result then has them too. external are wrenches (B, 6) on bodies, or
     (order + 1, B, 6). In a batch each array has an axis of states first; it runs on all cores.
 
-    States must be closed: assembly.assemble and assembly.project make them so. Each object works
-    in its own tables: use one per thread. functions are further constraints; those without
-    jacobian_series are known to order 0.
+    States must be closed: assembly.assemble and assembly.project make them so. Threads may share
+    an object; one of them works in its tables at a time, but batches have tables of their own.
+    functions are further constraints; those without jacobian_series are known to order 0.
 
     All calls raise ShapeError, NotFiniteError, NotInGroupError, and LimitError for an order above
     30. They raise SingularError naming a coordinate that moves no inertia, and LiedynError for a
@@ -53,12 +54,17 @@ class ConstrainedDynamics(Constraints):
         self.hybrid = ConstrainedHybrid(self._solver)
         self.inverse = ConstrainedInverse(self._solver)
 
+    @exclusive
     def reserve(self, order: int) -> bool:
         """Allocate tables for series to an order; return whether they are new."""
         if not super().reserve(order):
             return False
         self._solver.bind()
         return True
+
+    def __repr__(self) -> str:
+        """Return the model, and the number of its constraints."""
+        return f'<ConstrainedDynamics of {self.model!r}, {self.m} constraints>'
 
     def gaps(self, q: ArrayLike) -> dict[str, ClosureGap]:
         """Return by closure how far each is open at q (nq,), tolerated gaps too, m and rad."""

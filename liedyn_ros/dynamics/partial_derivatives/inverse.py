@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.frames import Frames
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
@@ -27,8 +28,7 @@ from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJa
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import borrowed, refuse
-from liedyn_ros.dynamics.tree.kernels.kinematics import twist_jacobian
+from liedyn_ros.dynamics.tree.inputs import borrowed
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.dynamics.tree.taylor import dual_bracket
 from liedyn_ros.jit.bound_kernel import CheckedKernel
@@ -189,11 +189,11 @@ class InversePartialDerivatives:
             q, v, a, y, external, parameters=parameters))
 
     def _body_jacobians(self, q: ArrayLike) -> Array:
-        q, result = borrowed('q', q, (self._model.nq,)), np.empty((self._bodies, 6, self._nv))
-        for b, matrix in enumerate(result):
-            if not twist_jacobian(self._constants.table, self._scratch.data, b, False, q, matrix):
-                refuse(self._model, '', q)
-        return result
+        return self._frames.jacobian(q, range(self._bodies))
+
+    @cached_property
+    def _frames(self) -> Frames:
+        return Frames(self._constants)
 
     @cached_property
     def _by_parameters(self) -> ParameterProducts:

@@ -12,15 +12,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.tree.inputs import (
     borrowed, known, output, require_own_memory, stop, time_derivatives_of)
+from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.model import Model
 from liedyn_ros.model.configuration import with_unit_quaternions
 
 NO_WRENCHES, NO_WRENCH_ROWS = np.empty((0, 6)), np.empty((0, 0, 6))
-_AS_IT_IS = 'out', 'prescribed', 'parameters'
+_AS_IT_IS = 'out', 'prescribed', 'parameters', 'frame', 'frames'
+_NO_STATE = 'out', 'frame', 'frames', 'axes', 'classical'
 
 
 class Arguments:
@@ -28,9 +30,9 @@ class Arguments:
     The check of a CheckedKernel that works on a model.
 
     names lists the arguments, separated by spaces; further arguments are new arrays. The kernel
-    writes those named 'out': of these shapes, or checked by the call. A call checks 'prescribed'
-    and 'parameters' too. With series, a, tau and external have a first axis of orders, as many as
-    the first 'out' has, or else a. done is the kernel's code of success.
+    writes those named 'out': of these shapes, or checked by the call. A call checks 'prescribed',
+    'parameters', 'frame' and 'frames' too. With series, a, tau and external have a first axis of
+    orders, as many as the first 'out' has, or else a. done is the kernel's code of success.
     """
 
     def __init__(self, model: Model, names: str, *, done: int = DONE, series: bool = False,
@@ -65,15 +67,26 @@ class Arguments:
 
     def _inputs(self, arguments: Any) -> dict[str, Any]:
         return {name: value for name, value in zip(self._names, arguments)
-                if name != 'out' and (name != 'external' or len(value))}
+                if name not in _NO_STATE and (name != 'external' or len(value))}
 
     def _taken(self, name: str, value: Any, rows: tuple[int, ...]) -> Any:
         model = self._model
         if name in _AS_IT_IS or value is NO_WRENCHES or value is NO_WRENCH_ROWS:
             return value
+        if name == 'axes':
+            return require_axes(value)
+        if name == 'classical':
+            return bool(value)
         if name == 'q':
             return with_unit_quaternions(model.link_table, borrowed('q', value, (model.nq,)))
         core = (len(model.bodies), 6) if name == 'external' else (model.nv,)
         if rows and name in ('a', 'tau', 'external'):
             return time_derivatives_of(name, value, (*rows, *core))
         return borrowed(name, value, core)
+
+
+def require_axes(value: Any) -> int:
+    """Return the number of axes, or raise LiedynError."""
+    if isinstance(value, int | np.integer) and value in (LOCAL, WORLD, LOCAL_WORLD_ALIGNED):
+        return int(value)
+    raise LiedynError(f'axes: expected LOCAL, WORLD or LOCAL_WORLD_ALIGNED, got {value!r}')

@@ -12,7 +12,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.tree.kernels import tables
-from liedyn_ros.model import Model
+from liedyn_ros.model import Frame, Model
 
 
 class Constants:
@@ -33,12 +33,12 @@ class Constants:
         self.model, self.dissipation, self._mass_unit = model, dissipation, mass_unit
         links, bodies = model.link_table, len(model.bodies)
         self.links, self.rows = links.N + 1, links.N + 1 + links.nv  # rows of data
-        self.table = np.zeros((self.rows + bodies, tables.MODEL_WIDTH))
+        self.table = np.zeros((self.rows + len(model.frames), tables.MODEL_WIDTH))
         whole = self.table.view(np.int64)
         whole[0, [tables.LINKS, tables.NQ, tables.NV, tables.BODIES]] = (
             self.links, links.nq, links.nv, bodies)
         self.table[0, tables.GRAVITY:tables.GRAVITY + 3] = links.gravity
-        link, body = slice(1, self.links), slice(self.rows, None)
+        link, body = slice(1, self.links), slice(self.rows, self.rows + bodies)
         whole[link, tables.KIND] = links.kind
         whole[link, tables.PARENT] = links.parent + 1
         whole[link, tables.QI] = links.qi
@@ -51,8 +51,19 @@ class Constants:
             self.table[self.links:self.rows, tables.FRICTION] = mass_unit * links.friction
         whole[body, tables.CARRIER] = links.body_link + 1
         self.table[body, tables.PLACEMENT:tables.PLACEMENT + 12] = links.body_placement
+        for row, frame in enumerate(model.frame_list, self.rows + bodies):
+            self._place_frame(row, frame)
         self.view = self.table.view()
         self.view.setflags(write=False)
+
+    def _place_frame(self, row: int, frame: Frame) -> None:
+        """Write the row of a frame that is not a body's."""
+        placement = frame.placement
+        if frame.body is not None:
+            self.table.view(np.int64)[row, tables.CARRIER] = self.row(frame.body)
+            placement = self.placement(frame.body) @ placement
+        self.table[row, tables.PLACEMENT:tables.PLACEMENT + 9] = placement[:3, :3].ravel()
+        self.table[row, tables.PLACEMENT + 9:tables.PLACEMENT + 12] = placement[:3, 3]
 
     def __reduce__(self) -> tuple[type['Constants'], tuple[Model, bool, float]]:
         """Copy, or pickle, by laying them out again."""
@@ -68,14 +79,15 @@ class Constants:
         """Return the Coulomb friction of the velocity coordinates (nv,), N m or N."""
         return self.view[self.links:self.rows, tables.FRICTION]
 
-    def row(self, body: str) -> int:
-        """Return the row of the link that carries a body, 0 for the ground, or ModelError."""
-        row = self.rows + self.model.body_index(body)
+    def row(self, frame: str) -> int:
+        """Return the row of the link that carries a frame, 0 for the ground, or ModelError."""
+        row = self.rows + self.model.frame_index(frame)
         return int(self.table.view(np.int64)[row, tables.CARRIER])
 
-    def placement(self, body: str) -> Array:
-        """Return the constant pose (4, 4) of a body in the link that carries it."""
-        return homogeneous(self.table[self.rows + self.model.body_index(body)], tables.PLACEMENT)
+    def placement(self, frame: str) -> Array:
+        """Return the constant pose (4, 4) of a frame in the link that carries it."""
+        return homogeneous(
+            self.table[self.rows + self.model.frame_index(frame)], tables.PLACEMENT)
 
     def parent(self, row: int) -> int:
         """Return the row of the parent of a link."""

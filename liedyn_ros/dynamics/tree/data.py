@@ -19,7 +19,8 @@ from liedyn_ros.lie import se3, so3
 
 _UPPER = np.triu_indices(3)
 _CALLS = {
-    tables.POSES: 'any call with a configuration', tables.TWISTS: 'inverse, forward or hybrid',
+    tables.POSES: 'inverse, forward, mass_matrix or kinematics',
+    tables.TWISTS: 'inverse, forward or hybrid',
     tables.ACCELERATIONS: 'inverse, forward or hybrid',
     tables.WRENCHES: 'inverse, forward or hybrid',
     tables.ARTICULATED_INERTIAS: 'forward or hybrid',

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_trailing, order_of
+from liedyn_ros.common.checks import Array, as_trailing, order_of, unknown_name
 from liedyn_ros.common.errors import NameSetError, ShapeError
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.dynamics.tree.orders import require_order
@@ -106,8 +106,7 @@ class Names:
         for name in names:
             place = self._coordinates.get(name)
             if place is None:
-                raise NameSetError(
-                    f'prescribed: expected names of {list(self._coordinates)}, got {name!r}')
+                raise NameSetError(unknown_name('prescribed', self._coordinates, name))
             if mask[place].any():
                 raise NameSetError(
                     f'prescribed: expected each coordinate once, got {name!r} again')

@@ -19,6 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.model.body import Body, SHAPES, Visual
 from liedyn_ros.model.constraints import Coupling
+from liedyn_ros.model.frame import Frame
 from liedyn_ros.model.geometry import perpendicular
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
 from liedyn_ros.model.joints import GROUND, Joint
@@ -33,7 +34,8 @@ def to_urdf(model: Model) -> str:
     Return a model as the text of a URDF, with simple visuals.
 
     A single root that is free, or fixed at the origin, becomes the root link. An element
-    virtual_joint, as in SRDF, says which of the two. Otherwise there is a root link world. URDF
+    virtual_joint, as in SRDF, says which of the two. Otherwise there is a root link world. Added
+    frames become links without mass. URDF
     cannot describe gravity, closures or couplings to several leaders, so they are left out. So are
     limits, damping and friction at planar and floating joints, and rotors; the visuals of rotors
     are drawn on their body. Raises DescriptionError for joints that URDF lacks: helical,
@@ -57,6 +59,8 @@ def to_urdf(model: Model) -> str:
     for joint in model.joint_list:
         if grounded or joint.parent is not None:
             _add_joint(robot, joint, couplings.get(joint.name))
+    for frame in model.frame_list:
+        _add_frame(robot, frame, GROUND if grounded else roots[0])
     if not grounded:  # other URDF readers ignore this element
         SubElement(robot, 'virtual_joint', name=roots[0].name, type=_TYPES[roots[0].type_name],
                    parent_frame=GROUND, child_link=roots[0].child)
@@ -83,6 +87,21 @@ def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]])
         # A material's name is global: a unique name keeps each colour.
         material = SubElement(element, 'material', name=f'{body.name}_{i}')
         SubElement(material, 'color', rgba=_join(visual.color))
+
+
+def _add_frame(robot: Element, frame: Frame, root: str | Joint) -> None:
+    """Add a frame as a link on a fixed joint; root is the link world, or the joint without one."""
+    parent = frame.body
+    if parent is None and isinstance(root, Joint):
+        if root.type_name == 'free':
+            raise DescriptionError(f'frame {frame.name}: expected one on a body, as URDF has no '
+                                   'ground beside a floating base, got one on the ground')
+        parent = root.child
+    SubElement(robot, 'link', name=frame.name)
+    element = SubElement(robot, 'joint', name=f'{frame.name}_frame', type='fixed')
+    _add_origin(element, frame.placement)
+    SubElement(element, 'parent', link=parent or GROUND)
+    SubElement(element, 'child', link=frame.name)
 
 
 def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> None:

@@ -10,9 +10,55 @@
 
 import math
 
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
-from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.kinds import FREE, NQ, NV, SPHERICAL
+
+
+@kernel
+def checked_integrate(links, q, dv, out):
+    """Write q (+) dv, links being kind, qi and vi (3, N); return whether all is good."""
+    if not (fits_configuration(links, q) and fits_displacement(links, dv) and len(out) == len(q)
+            and not overlap(out, q) and not overlap(out, dv)):
+        return False
+    integrate(links[0], links[1], links[2], q, dv, out)
+    return finite(out)
+
+
+@kernel
+def checked_difference(links, q0, q1, out):
+    """Write the dv with q0 (+) dv = q1; return whether all is good."""
+    if not (fits_configuration(links, q0) and fits_configuration(links, q1)
+            and not overlap(out, q0) and not overlap(out, q1)):
+        return False
+    difference(links[0], links[1], links[2], q0, q1, out)
+    return fits_displacement(links, out)
+
+
+@inlined
+def fits_configuration(links, q):
+    """Return whether q is complete and finite and its quaternions are of unit length."""
+    last, kind, at = links.shape[1] - 1, links[0], links[1]
+    size = at[last] + NQ[kind[last]] if last >= 0 else 0
+    good = len(q) == size and finite(q)
+    if not good:
+        return False
+    for i in range(last + 1):
+        if kind[i] >= SPHERICAL:
+            x, y, z, w = load_quaternion(q, at[i] + (3 if kind[i] == FREE else 0))
+            good = good and abs(math.sqrt(x * x + y * y + z * z + w * w) - 1.0) <= TOLERANCE
+    return good
+
+
+@inlined
+def fits_displacement(links, dv):
+    """Return whether dv is complete and finite."""
+    last = links.shape[1] - 1
+    size = links[2, last] + NV[links[0, last]] if last >= 0 else 0
+    return len(dv) == size and finite(dv)
 
 
 @kernel

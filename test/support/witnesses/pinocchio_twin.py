@@ -87,6 +87,17 @@ def parsed_by_pinocchio(path: Path, model: Model) -> Twin:
     return Twin(twin, order, joints)
 
 
+def rates_are_right(model: Model) -> Array:
+    """
+    Return for which velocity coordinates (nv,) Pinocchio's rates of Jacobians are right.
+
+    Pinocchio 4.1 moves the first axes of a composite joint with all of the joint. Derivatives of
+    their columns differ from differences of its own Jacobians.
+    """
+    return np.array([joint.type_name not in ('universal', 'planar') for joint in model.joint_list
+                     for _ in joint.coordinate_names], dtype=bool)
+
+
 def partial_derivatives_of_both(
         dynamics: Dynamics, twin: Twin, q: Array, v: Array, a: Array,
         ) -> Iterator[tuple[Array, Array]]:

@@ -27,6 +27,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 DONE = 0
@@ -72,7 +73,7 @@ def articulated_body(model, data, q, v, prescribed, a, tau, external):
         accelerate(model, data, i, v, prescribed, a, tau)
     put(data, 0, COMPUTED,
         float(POSES + TWISTS + ACCELERATIONS + WRENCHES + ARTICULATED_INERTIAS))
-    return DONE if joints.finite(a) and joints.finite(tau) else REFUSED
+    return DONE if finite(a) and finite(tau) else REFUSED
 
 
 @inlined

@@ -6,43 +6,237 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Sums over all moving bodies: mass, centre of mass, energies, momentum."""
+"""
+Sums over all moving bodies: centre of mass, energy, momentum, and the map of momentum.
 
+Sums go from the links to the ground, each link adding that of all after it to its parent. Momentum
+is a wrench to these kernels: m angular, f linear.
+"""
+
+from liedyn_ros.dynamics.algorithms.kernels import coriolis, crba
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, COMPUTED, INERTIA, LINKS, load3, POSES, TWISTS)
-from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get_int, put
+    ACCELERATION, add3, COMPOSITE, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
+    POSES, POSITION, ROTATION, store3, TWIST, TWISTS, VI, WRENCH)
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-
-# Places of the result.
-MASS, MOMENT, KINETIC, POTENTIAL, MOMENTUM = 0, 1, 4, 5, 6
-ENTRIES = 12
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
-def centroidal(model, data, q, v, out):
-    """Write the sums, in the ground; return whether q and v are acceptable, the sums finite."""
+def center_of_mass(model, data, q, out):
+    """Write the centre of mass (3,) in the ground; return whether all is good."""
+    put(data, 0, COMPUTED, 0.0)
+    if not joints.acceptable(model, q) or len(out) != 3 or overlap(out, q):
+        return False
+    mass, moment = moment_of_all(model, data, q)
+    vec3.store(out, 0, vec3.scale(1.0 / mass, moment))
+    put(data, 0, COMPUTED, float(POSES))
+    return finite(out)
+
+
+@kernel
+def potential_energy(model, data, q, out):
+    """Write the energy (1,) in the field of gravity; return whether all is good."""
+    put(data, 0, COMPUTED, 0.0)
+    if not joints.acceptable(model, q):
+        return False
+    _, moment = moment_of_all(model, data, q)
+    out[0] = vec3.dot(moment, load3(data, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
+    put(data, 0, COMPUTED, float(POSES))
+    return finite(out)
+
+
+@inlined
+def moment_of_all(model, data, q):
+    """Return the mass of all that moves, and its moment m c in the ground."""
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        motion.store_pose(model, data, i, q)
+        put(data, i, COMPOSITE, get(model, i, INERTIA))
+        store3(data, i, COMPOSITE + 1, load3(model, i, INERTIA + 1))
+    mass, moment = 0.0, vec3.ZERO
+    for i in range(links - 1, 0, -1):
+        m, h = get(data, i, COMPOSITE), load3(data, i, COMPOSITE + 1)
+        h = vec3.axpy(m, load3(data, i, POSITION), mat3.apply(load9(data, i, ROTATION), h))
+        parent = get_int(model, i, PARENT)
+        if parent > 0:
+            put(data, parent, COMPOSITE, get(data, parent, COMPOSITE) + m)
+            add3(data, parent, COMPOSITE + 1, h)
+        else:
+            mass, moment = mass + m, vec3.add(moment, h)
+    return mass, moment
+
+
+@kernel
+def kinetic_energy(model, data, q, v, out):
+    """Write the kinetic energy (1,); return whether all is good."""
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)):
         return False
-    mass, moment, energy = 0.0, vec3.ZERO, 0.0
+    energy = 0.0
+    for i in range(1, get_int(model, 0, LINKS)):
+        motion.store_pose(model, data, i, q)
+        w, u = motion.store_twist(model, data, i, v)
+        m, f = rigid.apply(rigid.load(model, i, INERTIA), w, u)  # (1.18)
+        energy += 0.5 * (vec3.dot(w, m) + vec3.dot(u, f))
+    out[0] = energy
+    put(data, 0, COMPUTED, float(POSES + TWISTS))
+    return finite(out)
+
+
+@kernel
+def momentum(model, data, q, v, out):
+    """Write angular momentum about the ground's origin, then linear (6,); return if good."""
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and len(out) == 6) or overlap(out, q) or overlap(out, v):
+        return False
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        motion.store_pose(model, data, i, q)
+        w, u = motion.store_twist(model, data, i, v)
+        m, f = rigid.apply(rigid.load(model, i, INERTIA), w, u)  # (1.18)
+        store3(data, i, WRENCH, m)
+        store3(data, i, WRENCH + 3, f)
     angular, linear = vec3.ZERO, vec3.ZERO
+    for i in range(links - 1, 0, -1):
+        m, f = se3.adjoint_inverse_dual(
+            load9(data, i, ROTATION), load3(data, i, POSITION), load3(data, i, WRENCH),
+            load3(data, i, WRENCH + 3))
+        parent = get_int(model, i, PARENT)
+        if parent > 0:
+            add3(data, parent, WRENCH, m)
+            add3(data, parent, WRENCH + 3, f)
+        else:
+            angular, linear = vec3.add(angular, m), vec3.add(linear, f)
+    vec3.store(out, 0, angular)
+    vec3.store(out, 3, linear)
+    put(data, 0, COMPUTED, float(POSES + TWISTS))
+    return finite(out)
+
+
+@kernel
+def center_of_mass_motion(model, data, q, v, a, out):
+    """Write the centre of mass, velocity and acceleration (3, 3); return whether all is good."""
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and joints.is_velocity(model, a)):
+        return False
+    mass, moment, linear, force = 0.0, vec3.ZERO, vec3.ZERO, vec3.ZERO
     for i in range(1, get_int(model, 0, LINKS)):
         motion.store_ground_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
+        dw, du = motion.store_acceleration(model, data, i, v, a)
         r, p = motion.load_ground_pose(data, i)
         body = rigid.load(model, i, INERTIA)
         mass += body[0]
         moment = vec3.add(moment, vec3.axpy(body[0], p, mat3.apply(r, body[1])))
-        m, f = rigid.apply(body, w, u)  # (1.18)
-        energy += 0.5 * (vec3.dot(w, m) + vec3.dot(u, f))
-        m, f = se3.adjoint_inverse_dual(r, p, m, f)
-        angular, linear = vec3.add(angular, m), vec3.add(linear, f)
-    out[MASS], out[KINETIC] = mass, energy
-    out[POTENTIAL] = vec3.dot(moment, load3(data, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
-    vec3.store(out, MOMENT, moment)
-    vec3.store(out, MOMENTUM, angular)
-    vec3.store(out, MOMENTUM + 3, linear)
+        linear = vec3.add(linear, mat3.apply(r, rigid.apply(body, w, u)[1]))
+        net = vec3.add(rigid.apply(body, dw, du)[1], rigid.bias(body, w, u)[1])  # (1.19)
+        force = vec3.add(force, mat3.apply(r, net))
+    out[0, 0], out[0, 1], out[0, 2] = vec3.scale(1.0 / mass, moment)
+    out[1, 0], out[1, 1], out[1, 2] = vec3.scale(1.0 / mass, linear)
+    # Accelerations are less gravity, and so is the force (3.0).
+    lift = load3(data, 0, ACCELERATION + 3)
+    out[2, 0], out[2, 1], out[2, 2] = vec3.sub(vec3.scale(1.0 / mass, force), lift)
     put(data, 0, COMPUTED, float(POSES + TWISTS))
-    return joints.finite(out)
+    return finite(out.reshape(-1))
+
+
+@inlined
+def place(model, data, i, q):
+    """Write the pose of link i in its parent and in the ground, and its own inertia."""
+    motion.store_ground_pose(model, data, i, q)
+    rigid.store(data, i, COMPOSITE, rigid.load(model, i, INERTIA))
+
+
+@inlined
+def moment_of(model, data, i):
+    """Return the mass of link i, and its moment in the ground."""
+    r, p = motion.load_ground_pose(data, i)
+    m = get(model, i, INERTIA)
+    return m, vec3.axpy(m, p, mat3.apply(r, load3(model, i, INERTIA + 1)))
+
+
+@inlined
+def about(center, r, p, m, f):
+    """Return a wrench of the link at (r, p) in the ground, about the centre of mass."""
+    return se3.adjoint_inverse_dual(r, vec3.sub(p, center), m, f)  # (1.2)
+
+
+@kernel
+def centroidal_map(model, data, q, out):
+    """Write A (6, nv), A v being the momentum about the centre of mass; return if all is good."""
+    put(data, 0, COMPUTED, 0.0)
+    if not joints.acceptable(model, q) or out.shape[0] != 6:
+        return False
+    links, mass, moment = get_int(model, 0, LINKS), 0.0, vec3.ZERO
+    for i in range(1, links):
+        place(model, data, i, q)
+        m, h = moment_of(model, data, i)
+        mass, moment = mass + m, vec3.add(moment, h)
+    center = vec3.scale(1.0 / mass, moment)
+    for i in range(links - 1, 0, -1):
+        kind, body = get_int(model, i, KIND), rigid.load(data, i, COMPOSITE)
+        r, p = motion.load_ground_pose(data, i)
+        for k in range(joints.degrees(kind)):
+            w, u = joints.screw(kind, get(model, i, PITCH), k)
+            m, f = about(center, r, p, *rigid.apply(body, w, u))
+            column = get_int(model, i, VI) + k
+            out[0, column], out[1, column], out[2, column] = m
+            out[3, column], out[4, column], out[5, column] = f
+        crba.add_composite_to_parent(model, data, i, body)
+    put(data, 0, COMPUTED, float(POSES))
+    return finite(out.reshape(-1))
+
+
+@kernel
+def centroidal_map_rate(model, data, blocks, q, v, out):
+    """
+    Write dA/dt (6, nv) of centroidal_map; return whether all is good.
+
+    In the frame of a link, (I S)' = I ad_V S + I' S with I' = B + B^T, B = -ad_V^T I. The sums of
+    I and B over all links after it are those of the Coriolis matrix, whose scratch buffer blocks
+    (N + 1, BLOCKS) is.
+    """
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)) or out.shape[0] != 6:
+        return False
+    links, mass, moment, linear = get_int(model, 0, LINKS), 0.0, vec3.ZERO, vec3.ZERO
+    for i in range(1, links):
+        place(model, data, i, q)
+        w, u = motion.store_twist(model, data, i, v)
+        body = rigid.load(model, i, INERTIA)
+        coriolis.store(blocks, i, coriolis.rate_of(body, w, u))
+        m, h = moment_of(model, data, i)
+        mass, moment = mass + m, vec3.add(moment, h)
+        r, _ = motion.load_ground_pose(data, i)
+        linear = vec3.add(linear, mat3.apply(r, rigid.apply(body, w, u)[1]))
+    center, speed = vec3.scale(1.0 / mass, moment), vec3.scale(1.0 / mass, linear)
+    for i in range(links - 1, 0, -1):
+        for k in range(joints.degrees(get_int(model, i, KIND))):
+            m, f = rate_column(model, data, blocks, i, k, center, speed)
+            column = get_int(model, i, VI) + k
+            out[0, column], out[1, column], out[2, column] = m
+            out[3, column], out[4, column], out[5, column] = f
+        coriolis.add_to_parent(model, data, blocks, i)
+    put(data, 0, COMPUTED, float(POSES + TWISTS))
+    return finite(out.reshape(-1))
+
+
+@inlined
+def rate_column(model, data, blocks, i, k, center, speed):
+    """Return the derivative of the column of coordinate k of link i."""
+    w, u = joints.screw(get_int(model, i, KIND), get(model, i, PITCH), k)
+    body, rate = rigid.load(data, i, COMPOSITE), coriolis.load(blocks, i)
+    r, p = motion.load_ground_pose(data, i)
+    own = rigid.apply(body, w, u)
+    ew, eu = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, u)
+    m, f = rigid.apply(body, ew, eu)
+    bm, bf = coriolis.apply(rate, w, u)
+    tm, tf = coriolis.apply_t(rate, w, u)
+    m, f = about(center, r, p, vec3.add(m, vec3.add(bm, tm)), vec3.add(f, vec3.add(bf, tf)))
+    return vec3.sub(m, vec3.cross(speed, mat3.apply(r, own[1]))), f  # the centre moves

@@ -23,6 +23,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 
 BLOCKS = 36  # numbers of the four blocks
 
@@ -44,13 +45,19 @@ def coriolis_matrix(model, data, blocks, q, v, out):
     for i in range(links - 1, 0, -1):
         for k in range(joints.degrees(get_int(model, i, KIND))):
             fill_coriolis(model, data, blocks, i, k, out)
-        crba.add_composite_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
-        parent = get_int(model, i, PARENT)
-        if parent > 0:
-            r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-            store(blocks, parent, add(load(blocks, parent), transport(r, p, load(blocks, i))))
+        add_to_parent(model, data, blocks, i)
     put(data, 0, COMPUTED, float(POSES + TWISTS + COMPOSITE_INERTIAS))
-    return joints.finite(out.reshape(-1))
+    return finite(out.reshape(-1))
+
+
+@inlined
+def add_to_parent(model, data, blocks, i):
+    """Add the composite inertia of link i and its blocks to those of its parent."""
+    crba.add_composite_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
+    parent = get_int(model, i, PARENT)
+    if parent > 0:
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        store(blocks, parent, add(load(blocks, parent), transport(r, p, load(blocks, i))))
 
 
 @inlined

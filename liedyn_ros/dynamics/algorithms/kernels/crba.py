@@ -15,6 +15,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -37,7 +38,7 @@ def crba(model, data, q, out):
             fill_mass_matrix(model, data, i, get_int(model, i, VI) + k, m, f, out)
         add_composite_to_parent(model, data, i, body)
     put(data, 0, COMPUTED, float(POSES + COMPOSITE_INERTIAS))
-    return joints.finite(out.reshape(-1))
+    return finite(out.reshape(-1))
 
 
 @inlined

@@ -17,6 +17,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -42,7 +43,7 @@ def rnea(model, data, q, v, a, external, tau):
     for k in range(len(tau)):
         tau[k] += motion.dissipation(model, k, v[k])
     put(data, 0, COMPUTED, float(POSES + TWISTS + ACCELERATIONS + WRENCHES))
-    return joints.finite(tau)
+    return finite(tau)
 
 
 @inlined

@@ -17,12 +17,14 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive, TableLock
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import typical_inertia
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.frames import Frames
 from liedyn_ros.dynamics.tree.inputs import refuse
 from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -39,13 +41,13 @@ class Constraints:
 
     tree is the dynamics without them. row_sizes (m,) are what a residual is compared with: 1 rad,
     and 1 m or the size of a smaller machine. All methods raise ShapeError, NotFiniteError or
-    NotInGroupError. Each object works in its own tables: use one per thread.
+    NotInGroupError. Threads may share an object; one of them works in its tables at a time.
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True,
                  functions: Sequence[ConstraintFunction] = ()) -> None:
         """Lay out the tables of a model."""
-        self.model, self.functions = model, tuple(functions)
+        self.model, self.functions, self.lock = model, tuple(functions), TableLock()
         self.tree = Dynamics(model, dissipation=dissipation)
         self.data = ConstrainedData(
             model, dissipation, sum(function.rows for function in self.functions),
@@ -54,6 +56,7 @@ class Constraints:
         self._nearest = np.full(len(model.closures), math.nan)
         self._residual = BoundKernel(closure_residuals, self.data.workspace)
 
+    @exclusive
     def reserve(self, order: int) -> bool:
         """Allocate tables for series to an order; return whether they are new."""
         if order <= self.data.order:
@@ -77,6 +80,11 @@ class Constraints:
         self.data.write_function_series(np.concatenate(
             [f.series_along(table, q, rate) for f in self.functions], axis=1))
 
+    @property
+    def frames(self) -> Frames:
+        """Return the poses, twists, accelerations and Jacobians of frames: call its methods."""
+        return self.tree.frames
+
     @cached_property
     def constraint_names(self) -> tuple[str, ...]:
         """Return a name for each constraint, e.g. 'knee_loop/force_x', functions last."""
@@ -98,6 +106,7 @@ class Constraints:
         """Return the residuals (m,) and their derivative (m, nv), also off the closed set."""
         return self._residual_and_jacobian(self.model.check_configuration(q))
 
+    @exclusive
     def _residual_and_jacobian(self, q: Array) -> tuple[Array, Array]:
         """Return those of a configuration that has been checked."""
         f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))

@@ -14,12 +14,12 @@ from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, get3, get6, ORIGIN, START, workspace_of)
-from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, CYLINDRICAL, FORCE_X, HELICAL, LINE, MOMENT_CROSS, MOMENT_Z, PLANAR,
     PLANE, PRISMATIC, SCREW, WELD)
+from liedyn_ros.model.kernels.finite import finite
 
 SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have no derivative
 
@@ -44,7 +44,7 @@ def closure_residuals(workspace, q, turns, f, jacobian):
         for j in range(len(machine.link)):
             jacobian[first + r, j] = machine.coupling[r, j]
         f[first + r] = coupling_residual(machine, r, q)
-    return joints.finite(f)
+    return finite(f)
 
 
 @kernel

@@ -18,12 +18,13 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import mat3, se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
 def is_configuration(machine, q):
     """Return whether a configuration is finite and its quaternions are of unit length."""
-    good = joints.finite(q)
+    good = finite(q)
     for i in range(len(machine.kind)):
         good = good and joints.is_unit(machine.kind[i], q, machine.qi[i])
     return good

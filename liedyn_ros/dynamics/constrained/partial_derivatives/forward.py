@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, one_order, order_zero, refuse_rank)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
@@ -97,8 +98,10 @@ class ConstrainedForwardPartialDerivatives:
     def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
         """Take the solver and forward dynamics."""
         self._solver, self._solve, self._model = solver, solve, solver.model
+        self.lock = solver.lock
         self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
+    @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
                  external: ArrayLike | None = None, closed: bool = True
                  ) -> ConstrainedForwardJacobians:
@@ -108,6 +111,7 @@ class ConstrainedForwardPartialDerivatives:
         return order_zero(self.time_derivatives(
             q, v, tau[None], external=external, closed=closed))
 
+    @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
                          external: ArrayLike | None = None, closed: bool = True
                          ) -> ConstrainedForwardJacobians:
@@ -126,6 +130,7 @@ class ConstrainedForwardPartialDerivatives:
         return ConstrainedForwardJacobians(
             found.a, found.multipliers, *by_blocks(by_a), *by_blocks(by_multipliers))
 
+    @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 dtau: ArrayLike, *, external: ArrayLike | None = None,
                 parameters: Parameters | None = None) -> ConstrainedProduct:
@@ -139,6 +144,7 @@ class ConstrainedForwardPartialDerivatives:
         rest = np.zeros(self._model.nv)
         return self._products.product(self._task, motion, (dq, dv, rest, dtau), arrays)
 
+    @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, *,
                  external: ArrayLike | None = None, z: ArrayLike | None = None,
                  parameters: Parameters | None = None) -> ConstrainedForwardGradient:
@@ -152,6 +158,7 @@ class ConstrainedForwardPartialDerivatives:
         by_q, by_v, _, by_tau = self._products.gradient(self._task, motion, y, z, arrays)
         return ConstrainedForwardGradient(by_q, by_v, by_tau)
 
+    @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
                       external: ArrayLike | None = None) -> ForwardKinematicJacobians:
         """

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, Motion, one_order, order_zero, VariedEquations)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
@@ -112,7 +113,9 @@ class ConstrainedHybridPartialDerivatives:
     def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
         """Take the solver and hybrid dynamics."""
         self._solver, self._solve, self._model = solver, solve, solver.model
+        self.lock = solver.lock
 
+    @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                  tau: ArrayLike, *, external: ArrayLike | None = None
                  ) -> ConstrainedHybridJacobians:
@@ -123,6 +126,7 @@ class ConstrainedHybridPartialDerivatives:
             q, v, prescribed, a[None], tau[None],
             external=one_order(self._solver.constraints, external)))
 
+    @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                          tau: ArrayLike, *, external: ArrayLike | None = None
                          ) -> ConstrainedHybridJacobians:
@@ -144,6 +148,7 @@ class ConstrainedHybridPartialDerivatives:
             found.a, found.tau, found.multipliers, a_by_q, a_by_v, a_by, tau_by_q, tau_by_v,
             tau_by, by_q, by_v, by, known)
 
+    @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                 tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike, *,
                 external: ArrayLike | None = None, parameters: Parameters | None = None
@@ -161,6 +166,7 @@ class ConstrainedHybridPartialDerivatives:
             hybrid_task(~known), (q, v, found), (dq, dv, np.where(known, given, 0.0),
                                                  np.where(known, 0.0, given)), arrays)
 
+    @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                  tau: ArrayLike, y: ArrayLike, *, external: ArrayLike | None = None,
                  z: ArrayLike | None = None, parameters: Parameters | None = None
@@ -177,6 +183,7 @@ class ConstrainedHybridPartialDerivatives:
             hybrid_task(~known), (q, v, found), y, z, arrays)
         return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
 
+    @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                       tau: ArrayLike, *, external: ArrayLike | None = None
                       ) -> HybridKinematicJacobians:

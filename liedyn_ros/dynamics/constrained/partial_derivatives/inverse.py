@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers
+from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, Motion, one_order, order_zero, refuse_rank, VariedEquations)
@@ -106,7 +107,9 @@ class ConstrainedInversePartialDerivatives:
     def __init__(self, solver: Solver) -> None:
         """Take the solver."""
         self._solver, self._model = solver, solver.model
+        self.lock = solver.lock
 
+    @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
                  tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                  redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
@@ -119,6 +122,7 @@ class ConstrainedInversePartialDerivatives:
             redundancy=redundancy, weights=weights,
             external=one_order(self._solver.constraints, external)))
 
+    @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
                          tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                          redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
@@ -150,6 +154,7 @@ class ConstrainedInversePartialDerivatives:
             found.tau, found.multipliers, *_with_given(by_forces, driven, np.eye(n)),
             *_with_given(by_multipliers, driven, np.zeros((constraints.m, n))))
 
+    @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 da: ArrayLike, *, dtau: ArrayLike | None = None, tau: ArrayLike | None = None,
                 actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
@@ -167,6 +172,7 @@ class ConstrainedInversePartialDerivatives:
         return self._products.product(
             task, (q, v, a), (dq, dv, da, np.where(passive, given, 0.0)), arrays)
 
+    @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, *,
                  z: ArrayLike | None = None, tau: ArrayLike | None = None,
                  actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
@@ -184,6 +190,7 @@ class ConstrainedInversePartialDerivatives:
         return ConstrainedInverseGradient(
             by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
 
+    @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
                       tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                       redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,

@@ -20,6 +20,7 @@ from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constrained.configurations.mobility import (
     Mobility, mobility, usual_rank)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
@@ -69,7 +70,7 @@ class Solver:
 
     def __init__(self, constraints: Constraints, dissipation: bool) -> None:
         """Bind the kernel."""
-        self.constraints, self.model = constraints, constraints.model
+        self.constraints, self.model, self.lock = constraints, constraints.model, constraints.lock
         nv, m = self.model.nv, constraints.m
         self._inputs = Inputs(constraints)
         self._pool = BatchPool(partial(
@@ -102,6 +103,7 @@ class Solver:
             self._usual_ranks[free] = usual_rank(self._elsewhere, task.driven)
         return self._usual_ranks[free]
 
+    @exclusive
     def solve(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
               tau: ArrayLike | None, external: ArrayLike | None, closed: bool = True
               ) -> ConstrainedSolution:
@@ -128,7 +130,8 @@ class Solver:
             np.zeros((*rows, len(self.model.closures), 6)), np.zeros((rows[0], REPORT_WIDTH)))
         if self.constraints.functions:  # these are Python's
             for s in range(rows[0]):
-                found = self._solve_checked(task, states.state(s), True, f'[{s}]')
+                with self.lock.inner:
+                    found = self._solve_checked(task, states.state(s), True, f'[{s}]')
                 for whole, part in zip(results, self._parts(found, rows[1])):
                     whole[s] = part
         else:

@@ -15,6 +15,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     complete_velocity, refuse_free)
+from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels import solver
@@ -44,11 +45,11 @@ def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
 
 
 class Completion:
-    """Completes accelerations, by the tables of a machine; for one thread."""
+    """Completes accelerations, by the tables of a machine."""
 
     def __init__(self, dynamics: ConstrainedDynamics) -> None:
         """Take a machine."""
-        self._dynamics, self._ones = dynamics, np.ones(dynamics.m)
+        self._dynamics, self._ones, self.lock = dynamics, np.ones(dynamics.m), dynamics.lock
         self._bind()
 
     def _bind(self) -> None:
@@ -56,6 +57,7 @@ class Completion:
         self._workspace = self._dynamics.data.workspace
         self._kernel = BoundKernel(completion.complete_accelerations, self._workspace)
 
+    @exclusive
     def complete(self, name: str, q: Array, v: Array, a: Array, known: NDArray[np.bool_]
                  ) -> Array:
         """

@@ -31,6 +31,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
+from liedyn_ros.model.kernels.finite import finite
 from liedyn_ros.model.kernels.kinds import FREE
 
 # Columns of steps, a row for each link.
@@ -51,7 +52,7 @@ def discrete_momenta(model, data, steps, q0, rate, step, start, end):
         store_momenta(model, steps, i, step)
     for i in range(links - 1, 0, -1):
         gather_momenta(model, data, steps, i, start, end)
-    return joints.finite(start) and joints.finite(end)
+    return finite(start) and finite(end)
 
 
 @inlined

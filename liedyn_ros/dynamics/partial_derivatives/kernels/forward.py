@@ -13,10 +13,10 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
     factor_tree_matrix, read_solutions, solve_tree_matrix)
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
     is_square, shared, write_jacobians)
-from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import LANES, put
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -42,7 +42,7 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
     sides[:] = 0.0
     factors[:] = 0.0
     if not (write_jacobians(model, links, columns, q, v, a, external, sides, sides, factors, sides,
-                            n, 2 * n) and joints.finite(factors.reshape(-1))):
+                            n, 2 * n) and finite(factors.reshape(-1))):
         return aba.REFUSED
     code = factor_tree_matrix(before, factors)
     if code > 0:
@@ -52,6 +52,6 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
         put(sides, i, start + i, 1.0)
     solve_tree_matrix(before, factors, sides, start)
     read_solutions(sides, start, by_q, by_v, by_tau, by_gravity)
-    finite = (joints.finite(by_q.reshape(-1)) and joints.finite(by_v.reshape(-1))
-              and joints.finite(by_tau.reshape(-1)))
-    return aba.DONE if finite else aba.REFUSED
+    good = (finite(by_q.reshape(-1)) and finite(by_v.reshape(-1))
+            and finite(by_tau.reshape(-1)))
+    return aba.DONE if good else aba.REFUSED

@@ -16,6 +16,7 @@ from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -36,7 +37,7 @@ def forward_product(model, data, table, q, v, tau, external, xq, xv, xtau, a, ou
     for k in range(len(out)):
         out[k] = xtau[k] - out[k]
     solve_mass(model, data, out, out)
-    return aba.DONE if joints.finite(out) else aba.REFUSED
+    return aba.DONE if finite(out) else aba.REFUSED
 
 
 @kernel
@@ -57,8 +58,8 @@ def forward_product_transposed(model, data, table, q, v, tau, external, y, a, by
     for k in range(len(by_q)):
         by_q[k] = -by_q[k]
         by_v[k] = -by_v[k]
-    finite = joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_tau)
-    return aba.DONE if finite else aba.REFUSED
+    good = finite(by_q) and finite(by_v) and finite(by_tau)
+    return aba.DONE if good else aba.REFUSED
 
 
 @inlined

@@ -19,6 +19,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -44,8 +45,8 @@ def inverse_jacobians(model, links, columns, q, v, a, external,
     if not write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, by_gravity,
                            0, 0):
         return False
-    return (joints.finite(by_q.reshape(-1)) and joints.finite(by_v.reshape(-1))
-            and joints.finite(by_a.reshape(-1)))
+    return (finite(by_q.reshape(-1)) and finite(by_v.reshape(-1))
+            and finite(by_a.reshape(-1)))
 
 
 @kernel

@@ -27,6 +27,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, N
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -37,7 +38,7 @@ def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vec
             and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
         return False
     vary_inverse(model, scratch, q, v, a, external, xq, xv, xa, vector, out)
-    return joints.finite(out)
+    return finite(out)
 
 
 @kernel
@@ -70,7 +71,7 @@ def forward_parameter_product(model, scratch, q, v, tau, external, xq, xv, xtau,
     for k in range(len(da)):
         da[k] = xtau[k] - da[k]
     solve_mass(model, data, da, da)
-    return aba.DONE if joints.finite(da) else aba.REFUSED
+    return aba.DONE if finite(da) else aba.REFUSED
 
 
 @kernel
@@ -152,4 +153,4 @@ def weigh_motion(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, v
         of_closures[k] = 0.0
     good = parameters.weigh_shifts(data, bodies, external, sign, of_bodies)
     good = parameters.from_links(bodies, sign, table, ground, of_bodies) and good
-    return good and joints.finite(vector[:3 + of_coordinates.size])
+    return good and finite(vector[:3 + of_coordinates.size])

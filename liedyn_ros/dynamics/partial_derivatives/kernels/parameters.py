@@ -18,13 +18,14 @@ Steps that do not depend on another body run for eight bodies at a time, side by
 """
 
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import sum_of
-from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric
+from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import load3, ORDER_CHANGE, store3, TWIST
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import (
     align_stack, get, get_int, get_lanes, LANES, put, put_lanes, spread, total, transposed)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 
 # Columns of the parameters: a row for each coordinate, for each body and the joint that moves it,
 # for each closure. Gravity has a row of its own.
@@ -363,7 +364,7 @@ def all_finite(array):
         y = y + 0.0 * get_lanes(row, 0, k + LANES)
         z = z + 0.0 * get_lanes(row, 0, k + 2 * LANES)
         w = w + 0.0 * get_lanes(row, 0, k + 3 * LANES)
-    return total((x + y) + (z + w)) == 0.0 and joints.finite(row[0, end:])
+    return total((x + y) + (z + w)) == 0.0 and finite(row[0, end:])
 
 
 @inlined

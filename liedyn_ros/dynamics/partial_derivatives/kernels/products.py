@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 
 # Columns of the table of products, a row for each link after row 0, the ground, which stays zero.
@@ -47,7 +48,7 @@ def inverse_product(model, data, table, q, v, a, external, xq, xv, xa, out):
             and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
         return False
     multiply(model, data, table, None, q, v, a, xq, xv, xa, out)
-    return joints.finite(out)
+    return finite(out)
 
 
 @inlined
@@ -182,7 +183,7 @@ def inverse_product_transposed(model, data, table, q, v, a, external, y, by_q, b
         return False
     spread(model, data, y)
     multiply_transposed(model, data, table, None, q, v, a, y, by_q, by_v, by_a)
-    return joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_a)
+    return finite(by_q) and finite(by_v) and finite(by_a)
 
 
 @inlined

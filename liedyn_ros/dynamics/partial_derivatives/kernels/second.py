@@ -23,6 +23,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import add3, KIND, LINKS, load3, PA
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 
 # Columns of the table of variations, a row for each link after row 0, the ground. A name with D
 # is a variation; D_TWIST0 and D_ACCELERATION0 are those of the parent's motion, seen by the link.
@@ -52,7 +53,7 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
         vary_sums(links, table, i)
     for i in range(count - 1, 0, -1):
         vary_gradient(model, links, columns, table, i, by_q, by_v, by_a)
-    return joints.finite(by_q) and joints.finite(by_v) and joints.finite(by_a)
+    return finite(by_q) and finite(by_v) and finite(by_a)
 
 
 @inlined

@@ -19,11 +19,11 @@ from liedyn_ros.dynamics.time_derivatives.kernels import conversion, solution
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
-from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get_int
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -54,7 +54,7 @@ def hybrid_derivatives(model, data, series, q, v, prescribed, a, tau, external):
     solve_orders(model, data, series, prescribed, size, 1, loaded)
     for i in range(1, links):
         conversion.load_sought(model, series, i, v, prescribed, a, tau, 0, size, 1)
-    good = joints.finite(a.reshape(-1)) and joints.finite(tau.reshape(-1))
+    good = finite(a.reshape(-1)) and finite(tau.reshape(-1))
     return aba.DONE if good else aba.REFUSED
 
 

@@ -16,6 +16,7 @@ from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS
 from liedyn_ros.jit.decorators import long_kernel
 from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.model.kernels.finite import finite
 
 
 @long_kernel
@@ -26,8 +27,8 @@ def inverse_batch(model, series, q, v, a, external, tau):
     for first in range(0, states, LANES):
         for lane in range(LANES):
             s = min(first + lane, states - 1)  # lanes left over do the last state again
-            if not (joints.acceptable(model, q[s]) and joints.finite(v[s])
-                    and joints.finite(a[s].reshape(-1))):
+            if not (joints.acceptable(model, q[s]) and finite(v[s])
+                    and finite(a[s].reshape(-1))):
                 return s, REFUSED
             if loaded:
                 if not conversion.fits_orders(model, external[s], a.shape[1]):
@@ -42,7 +43,7 @@ def inverse_batch(model, series, q, v, a, external, tau):
             rnea.balance_coefficient(model, series, i, size)
             conversion.load_efforts(model, series, i, v, tau, first, size)
         for s in range(first, min(first + LANES, states)):
-            if not joints.finite(tau[s].reshape(-1)):
+            if not finite(tau[s].reshape(-1)):
                 return s, REFUSED
     return states, DONE
 
@@ -78,6 +79,6 @@ def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
         for i in range(1, links):
             conversion.load_sought(model, series, i, v, prescribed, a, tau, first, size, 0)
         for s in range(first, min(first + LANES, states)):
-            if not (joints.finite(a[s].reshape(-1)) and joints.finite(tau[s].reshape(-1))):
+            if not (finite(a[s].reshape(-1)) and finite(tau[s].reshape(-1))):
                 return s, REFUSED
     return states, DONE

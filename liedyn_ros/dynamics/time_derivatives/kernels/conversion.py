@@ -29,6 +29,7 @@ from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put_lane
 from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.model.kernels.finite import finite
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
 FACTORIAL = np.cumprod([1.0, *range(1, MAX_ORDER + 2)])
@@ -80,7 +81,7 @@ def fits_orders(model, external, orders):
     if len(external) == 0:
         return True
     return (len(external) == orders and external.shape[1] == get_int(model, 0, BODIES)
-            and external.shape[2] == 6 and joints.finite(external.reshape(-1)))
+            and external.shape[2] == 6 and finite(external.reshape(-1)))
 
 
 @inlined

@@ -17,6 +17,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import LINKS, NV, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get_int
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -29,7 +30,7 @@ def rnea_derivatives(model, series, q, v, a, external, tau):
     """
     if (a.shape != tau.shape or a.shape[1] != get_int(model, 0, NV)
             or not (joints.acceptable(model, q) and joints.is_velocity(model, v)
-                    and joints.finite(a.reshape(-1))
+                    and finite(a.reshape(-1))
                     and conversion.fits_orders(model, external, len(a)))):
         return False
     if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
@@ -45,7 +46,7 @@ def rnea_derivatives(model, series, q, v, a, external, tau):
     for i in range(links - 1, 0, -1):
         balance_coefficient(model, series, i, size)
         conversion.load_efforts(model, series, i, v, tau, 0, size)
-    return joints.finite(tau.reshape(-1))
+    return finite(tau.reshape(-1))
 
 
 @inlined

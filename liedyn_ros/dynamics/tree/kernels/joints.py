@@ -17,6 +17,7 @@ from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.model.kernels.finite import finite
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
 
 
@@ -160,12 +161,3 @@ def is_unit(kind, q, qi):
 def is_velocity(model, v):
     """Return whether all velocity coordinates are there and finite."""
     return len(v) == get_int(model, 0, NV) and finite(v)
-
-
-@inlined
-def finite(x):
-    """Return whether all entries are finite."""
-    count = 0
-    for k in range(len(x)):
-        count += abs(x[k]) < math.inf
-    return count == len(x)

@@ -6,15 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The motion of named bodies, and their Jacobians."""
+"""The motion of named bodies."""
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, ACCELERATIONS, BODIES, body_row, CARRIER, COMPUTED, KIND, LINKS, load3, load9,
-    PARENT, PITCH, PLACEMENT, POSES, store3, TWIST, TWISTS, VI)
+    ACCELERATION, ACCELERATIONS, BODIES, body_row, CARRIER, COMPUTED, LINKS, load3, load9,
+    PLACEMENT, POSES, store3, TWIST, TWISTS)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 
 
 @kernel
@@ -44,8 +45,8 @@ def kinematics(model, data, q, v, a, poses, twists, accelerations):
         store3(accelerations, b, 0, dw)
         store3(accelerations, b, 3, du)
     put(data, 0, COMPUTED, float(POSES + TWISTS + ACCELERATIONS))
-    return (joints.finite(poses.reshape(-1)) and joints.finite(twists.reshape(-1))
-            and joints.finite(accelerations.reshape(-1)))
+    return (finite(poses.reshape(-1)) and finite(twists.reshape(-1))
+            and finite(accelerations.reshape(-1)))
 
 
 @inlined
@@ -57,31 +58,3 @@ def store_matrix(poses, b, r, p):
         poses[b, row, 3] = p[row]
         poses[b, 3, row] = 0.0
     poses[b, 3, 3] = 1.0
-
-
-@kernel
-def twist_jacobian(model, data, b, spatial, q, out):
-    """Write the Jacobian (6, nv) of the body or spatial twist; return whether all is good."""
-    put(data, 0, COMPUTED, 0.0)
-    if not joints.acceptable(model, q):
-        return False
-    for i in range(1, get_int(model, 0, LINKS)):
-        motion.store_ground_pose(model, data, i, q)
-    out[:] = 0.0
-    row = body_row(model, b)
-    i = get_int(model, row, CARRIER)
-    r, p = motion.load_ground_pose(data, i)
-    r, p = se3.compose(r, p, load9(model, row, PLACEMENT), load3(model, row, PLACEMENT + 9))
-    while i > 0:
-        ri, pi = motion.load_ground_pose(data, i)
-        for k in range(joints.degrees(get_int(model, i, KIND))):
-            w, v = joints.screw(get_int(model, i, KIND), get(model, i, PITCH), k)
-            w, v = se3.adjoint(ri, pi, w, v)  # (0.5)
-            if not spatial:
-                w, v = se3.adjoint_inverse(r, p, w, v)
-            column = get_int(model, i, VI) + k
-            out[0, column], out[1, column], out[2, column] = w
-            out[3, column], out[4, column], out[5, column] = v
-        i = get_int(model, i, PARENT)
-    put(data, 0, COMPUTED, float(POSES))
-    return joints.finite(out.reshape(-1))

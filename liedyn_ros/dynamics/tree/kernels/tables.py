@@ -10,9 +10,9 @@
 The two tables that every kernel works on, and how to read and write them.
 
 model holds the constants of a machine; no kernel writes it, so threads and several data may share
-it. Its rows are the ground, the N links, the nv velocity coordinates and the B bodies with a name.
-Each kind of row has its own columns. data holds what a call has computed, with the rows of model
-except the bodies. Whole numbers are read with get_int.
+it. Its rows are the ground, the N links, the nv velocity coordinates, the B bodies with a name and
+the further frames. Each kind of row has its own columns. data holds what a call has computed, with
+the rows of model except bodies and frames. Whole numbers are read with get_int.
 """
 
 from liedyn_ros.jit.decorators import inlined
@@ -29,8 +29,8 @@ PLACEMENT = 5  # rotation row by row, then translation, of the link at rest in i
 INERTIA = 17  # m, h = m c, J
 # Columns of model, rows N + 1 to N + nv: coordinates.
 DAMPING, FRICTION = range(2)
-# Columns of model, rows N + nv + 1 on: bodies; PLACEMENT is the pose of a body in its link.
-CARRIER = 0  # whole number: row of the link that the body is fixed to, 0 for the ground
+# Columns of model, rows N + nv + 1 on: bodies, then frames; PLACEMENT is the pose in the link.
+CARRIER = 0  # whole number: row of the link that carries the body or frame, 0 for the ground
 MODEL_WIDTH = 27
 
 # Columns of data, rows of links, in the frame of the link. The ground's never change: it is at
@@ -65,7 +65,7 @@ def coordinate_row(model, k):
 
 @inlined
 def body_row(model, b):
-    """Return the row of body b in model."""
+    """Return the row of body b in model, or of a frame by its place in model.frames."""
     return get_int(model, 0, LINKS) + get_int(model, 0, NV) + b
 
 

@@ -8,12 +8,12 @@
 
 """The wrenches that the environment applies to bodies."""
 
-from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, BODIES, body_row, CARRIER, load3, load9, PLACEMENT)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.finite import finite
 
 
 @inlined
@@ -22,7 +22,7 @@ def fits_bodies(model, external):
     if len(external) == 0:
         return True
     return (len(external) == get_int(model, 0, BODIES) and external.shape[1] == 6
-            and joints.finite(external.reshape(-1)))
+            and finite(external.reshape(-1)))
 
 
 @inlined

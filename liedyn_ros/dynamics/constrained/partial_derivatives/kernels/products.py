@@ -24,10 +24,10 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response, vary_equations, vary_rows)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
-from liedyn_ros.dynamics.tree.kernels.joints import finite
 from liedyn_ros.jit.bundle import Bundle, MATRIX
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal
+from liedyn_ros.model.kernels.finite import finite
 
 # Rows of the scratch buffer of vectors: mu of redundant forces, and of redundant multipliers. The
 # next are the change of A mu by each, or its weights. Two are of coordinates.

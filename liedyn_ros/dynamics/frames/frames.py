@@ -1,0 +1,179 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Poses, twists, accelerations and Jacobians of the frames of a model."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array, unknown_name
+from liedyn_ros.common.errors import ModelError
+from liedyn_ros.dynamics.frames.kernels.jacobians import (
+    frame_jacobian, frame_jacobian_rates, frame_jacobians)
+from liedyn_ros.dynamics.frames.kernels.motion import (
+    frame_accelerations, frame_poses, frame_twists)
+from liedyn_ros.dynamics.frames.kernels.poses import all_poses, WIDTH
+from liedyn_ros.dynamics.tree.arguments import Arguments, require_axes
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.inputs import output
+from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
+from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.lie import se3
+
+Which = str | int | Sequence[str | int]
+
+
+class Frames:
+    """
+    The frames of a model by name: each body's, and those added by model.with_frame.
+
+    frame is a name, or a place in model.frames; a joint's name stands for its child body. Where it
+    is a sequence, results have a first axis of frames.
+
+    axes are LOCAL (axes and origin of the frame), WORLD (those of the ground: spatial twists), or
+    LOCAL_WORLD_ALIGNED (origin of the frame, axes of the ground). Twists, accelerations and rows
+    of Jacobians are angular first, rad/s and m/s.
+
+    Looped machines have the same calls, for complete q, v and a. All methods raise ModelError for
+    an unknown frame, LiedynError for other axes, and what the methods of Dynamics raise.
+    """
+
+    def __init__(self, constants: Constants) -> None:
+        """Bind the kernels to the constants of a model."""
+        self.model = model = constants.model
+        self._constants = constants
+        self._places: dict[str | int, int] = {i: i for i in range(len(model.frames))}
+        for name in (*model.joints, *model.frames):
+            self._places[name] = model.frame_index(name)
+        self._alone = np.arange(len(model.frames), dtype=np.int64)[:, None]
+        self._jacobian_shape = 6, model.nv
+        table = constants.table
+        self._all = self._bound(
+            'q out', all_poses, table, np.zeros((constants.links, WIDTH)),
+            shapes=((len(model.frames), 4, 4),))
+        self._poses = self._bound('q frames', frame_poses, table)
+        self._twists = self._bound('q v frames axes', frame_twists, table)
+        self._accelerations = self._bound(
+            'q v a frames axes classical', frame_accelerations, table)
+        self._jacobian = self._bound(
+            'q frame axes out', frame_jacobian, table, shapes=(self._jacobian_shape,))
+        self._jacobians = self._bound('q frames axes', frame_jacobians, table)
+        self._rates = self._bound(
+            'q v frames axes', frame_jacobian_rates, table, np.empty(self._jacobian_shape))
+
+    def poses(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """Return the pose of each of model.frames in the ground (F, 4, 4)."""
+        if out is None:
+            out = np.empty((len(self._alone), 4, 4))
+        self._all.call(q, out)
+        return out
+
+    def pose(self, q: ArrayLike, frame: Which) -> Array:
+        """Return where a frame is: T_ground_frame (4, 4)."""
+        frames, alone = self._listed(frame)
+        result = np.empty((len(frames), 4, 4))
+        self._poses.call(q, frames, result)
+        return result[0] if alone else result
+
+    def twist(self, q: ArrayLike, v: ArrayLike, frame: Which, axes: int = LOCAL) -> Array:
+        """Return how a frame moves against the ground: six numbers, rad/s and m/s."""
+        frames, alone = self._listed(frame)
+        result = np.empty((len(frames), 6))
+        self._twists.call(q, v, frames, axes, result)
+        return result[0] if alone else result
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: Which,
+                     axes: int = LOCAL, *, classical: bool = False) -> Array:
+        """
+        Return how the motion of a frame changes: six numbers, rad/s^2 and m/s^2, without gravity.
+
+        It is the spatial one: the derivative of the numbers of the body twist, expressed in the
+        axes. The classical one has the acceleration of a point in its linear part. The point is
+        the origin of the frame, or, for WORLD, the one that passes the origin of the ground.
+        """
+        frames, alone = self._listed(frame)
+        result = np.empty((len(frames), 6))
+        self._accelerations.call(q, v, a, frames, axes, classical, result)
+        return result[0] if alone else result
+
+    def jacobian(self, q: ArrayLike, frame: Which, axes: int = LOCAL, out: Array | None = None
+                 ) -> Array:
+        """Return J (6, nv) with J v the twist of a frame."""
+        place = self._places.get(frame) if isinstance(frame, str | int) else None
+        if place is not None:
+            if out is None:
+                out = np.empty(self._jacobian_shape)
+            self._jacobian.call(q, place, axes, out)
+            return out
+        frames, _ = self._listed(frame)
+        out = output(out, (len(frames), *self._jacobian_shape))
+        self._jacobians.call(q, frames, axes, out)
+        return out
+
+    def jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: Which, axes: int = LOCAL) -> Array:
+        """
+        Return dJ/dt (6, nv), the time derivative of the numbers of jacobian.
+
+        J a + dJ/dt v is the acceleration in LOCAL and WORLD, and the classical one in
+        LOCAL_WORLD_ALIGNED.
+        """
+        frames, alone = self._listed(frame)
+        result = np.empty((len(frames), *self._jacobian_shape))
+        self._rates.call(q, v, frames, axes, result)
+        return result[0] if alone else result
+
+    def external(self, q: ArrayLike, wrenches: Mapping[str | int, ArrayLike], axes: int = LOCAL
+                 ) -> Array:
+        """
+        Return wrenches (B, 6) on bodies, as Dynamics takes them, of wrenches at frames.
+
+        A wrench (6,) is moment (N m), then force (N), about the origin of the axes: of the frame,
+        or of the ground for WORLD. Raises ModelError for a frame on the ground.
+        """
+        require_axes(axes)
+        result = np.zeros((len(self.model.bodies), 6))
+        for frame, wrench in wrenches.items():
+            place = self._place(frame)
+            body = self._body(place)
+            at, pose_ground_body = self.pose(q, [place, body])
+            if axes == WORLD:
+                at = np.eye(4)
+            elif axes == LOCAL_WORLD_ALIGNED:
+                at = se3.from_rotation_translation(np.eye(3), at[:3, 3])
+            to_body = se3.adjoint(se3.compose(se3.inverse(at), pose_ground_body))
+            result[body] += to_body.T @ as_array(f'wrench at {frame}', wrench, (6,))  # (1.2)
+        return result
+
+    def _body(self, place: int) -> int:
+        """Return the place of the body of a frame."""
+        bodies = len(self.model.bodies)
+        if place < bodies:
+            return place
+        frame = self.model.frame_list[place - bodies]
+        if frame.body is None:
+            raise ModelError(f'frame {frame.name}: expected one on a body, got one on the ground')
+        return self.model.body_index(frame.body)
+
+    def _place(self, frame: str | int) -> int:
+        place = self._places.get(frame)
+        if place is None:
+            raise ModelError(unknown_name('frame', self.model.frames, frame))
+        return place
+
+    def _listed(self, frame: Which) -> tuple[NDArray[np.int64], bool]:
+        """Return the places of frames, and whether one alone was asked for."""
+        if isinstance(frame, str | int | np.integer):
+            return self._alone[self._place(frame)], True
+        return np.array([self._place(each) for each in frame], dtype=np.int64), False
+
+    def _bound(self, names: str, compiled: object, *tables: Array,
+               shapes: tuple[tuple[int, ...], ...] = ()) -> CheckedKernel:
+        return CheckedKernel(
+            Arguments(self.model, names, done=True, shapes=shapes), compiled, *tables)

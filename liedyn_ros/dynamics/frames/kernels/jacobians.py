@@ -1,0 +1,145 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Jacobians of frames and their rates, on the walk of `motion` from the frame to the ground."""
+
+from liedyn_ros.dynamics.frames.kernels.motion import frame_on_link, relative, towards_ground
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.axes import (
+    are_axes, expressed, LOCAL, LOCAL_WORLD_ALIGNED)
+from liedyn_ros.dynamics.tree.kernels.tables import KIND, NV, PARENT, PITCH, VI
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.kinds import REVOLUTE
+
+
+@kernel
+def frame_jacobian(model, q, frame, axes, out):
+    """Write J (6, nv) with J v the twist of a frame; return whether all is good."""
+    if not (joints.acceptable(model, q) and are_axes(axes) and is_free(model, q, out)):
+        return False
+    write_frame_jacobian(model, q, frame, axes, out)
+    return finite(out.reshape(-1))
+
+
+@kernel
+def frame_jacobians(model, q, frames, axes, out):
+    """Write the Jacobians (F, 6, nv) of frames (F,); return whether all is good."""
+    if not (joints.acceptable(model, q) and are_axes(axes)):
+        return False
+    for k in range(len(frames)):
+        write_frame_jacobian(model, q, frames[k], axes, out[k])
+    return finite(out.reshape(-1))
+
+
+@kernel
+def frame_jacobian_rates(model, jacobian, q, v, frames, axes, out):
+    """
+    Write dJ/dt (F, 6, nv) of frames (F,) in motion; return whether all is good.
+
+    jacobian (6, nv) is a scratch buffer.
+    """
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v) and are_axes(axes)):
+        return False
+    for k in range(len(frames)):
+        write_frame_jacobian_rate(model, q, v, frames[k], axes, jacobian, out[k])
+    return finite(out.reshape(-1))
+
+
+@inlined
+def is_free(model, q, out):
+    """Return whether out is a Jacobian with its own memory."""
+    return out.shape[0] == 6 and out.shape[1] == get_int(model, 0, NV) and not overlap(out, q)
+
+
+@inlined
+def write_frame_jacobian(model, q, frame, axes, out):
+    """Write the Jacobian of a frame: each screw of the path, in the frame (0.5)."""
+    out[:] = 0.0
+    first, r, p = frame_on_link(model, frame)
+    i = first
+    while i > 0:
+        for k in range(joints.degrees(get_int(model, i, KIND))):
+            w, u = screw_in_frame(model, i, k, r, p)
+            put_screw(out, get_int(model, i, VI) + k, w, u)
+        r, p = towards_ground(model, i, q, r, p)
+        i = get_int(model, i, PARENT)
+    if axes == LOCAL:
+        return
+    i = first
+    while i > 0:
+        vi = get_int(model, i, VI)
+        for column in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+            w, u = screw_at(out, column)
+            put_screw(out, column, *expressed(axes, r, p, w, u))
+        i = get_int(model, i, PARENT)
+
+
+@inlined
+def write_frame_jacobian_rate(model, q, v, frame, axes, jacobian, out):
+    """
+    Write the time derivative of the Jacobian of a frame, and the body Jacobian beside it.
+
+    In the frame (Ad_{T^-1} S)' = -ad_V Ad_{T^-1} S, V being the twist of the frame against the
+    link of S (0.13). In axes A of the ground, (A J)' = A (J' + a J): a is ad of the body twist for
+    WORLD, and the cross product with its angular part for LOCAL_WORLD_ALIGNED.
+    """
+    out[:] = 0.0
+    first, r, p = frame_on_link(model, frame)
+    i, w, u = first, vec3.ZERO, vec3.ZERO
+    while i > 0:
+        for k in range(joints.degrees(get_int(model, i, KIND))):
+            sw, su = screw_in_frame(model, i, k, r, p)
+            put_screw(jacobian, get_int(model, i, VI) + k, sw, su)
+            put_screw(out, get_int(model, i, VI) + k, *se3.ad(sw, su, w, u))
+        jw, ju = relative(model, i, v, r, p)
+        w, u = vec3.add(w, jw), vec3.add(u, ju)
+        r, p = towards_ground(model, i, q, r, p)
+        i = get_int(model, i, PARENT)
+    if axes == LOCAL:
+        return
+    if axes == LOCAL_WORLD_ALIGNED:  # ad_(w, 0) turns both halves
+        u = vec3.ZERO
+    i = first
+    while i > 0:
+        vi = get_int(model, i, VI)
+        for column in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+            sw, su = screw_at(jacobian, column)
+            dw, du = se3.ad(w, u, sw, su)
+            sw, su = screw_at(out, column)
+            put_screw(out, column, *expressed(
+                axes, r, p, vec3.add(sw, dw), vec3.add(su, du)))
+        i = get_int(model, i, PARENT)
+
+
+@inlined
+def screw_in_frame(model, i, k, r, p):
+    """Return Ad_{T^-1} S of coordinate k of link i, T = (r, p) being the frame in the link."""
+    kind = get_int(model, i, KIND)
+    if kind == REVOLUTE:  # w = R^T z and u = -R^T (p x z), without the products by zero
+        return (r[6], r[7], r[8]), (p[0] * r[3] - p[1] * r[0], p[0] * r[4] - p[1] * r[1],
+                                    p[0] * r[5] - p[1] * r[2])
+    w, v = joints.screw(kind, get(model, i, PITCH), k)
+    return se3.adjoint_inverse(r, p, w, v)
+
+
+@inlined
+def screw_at(matrix, column):
+    """Return the six entries of a column."""
+    return ((matrix[0, column], matrix[1, column], matrix[2, column]),
+            (matrix[3, column], matrix[4, column], matrix[5, column]))
+
+
+@inlined
+def put_screw(matrix, column, w, v):
+    """Write the six entries of a column."""
+    matrix[0, column], matrix[1, column], matrix[2, column] = w
+    matrix[3, column], matrix[4, column], matrix[5, column] = v

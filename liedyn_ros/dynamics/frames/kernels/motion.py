@@ -1,0 +1,131 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Pose, twist and acceleration of a frame: one walk from the frame to the ground.
+
+On the way (r, p) is the pose of the frame in the link, so that a screw S of the link's joint is
+Ad_{T^-1} S in the frame. No table is written, and links off the path cost nothing.
+"""
+
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.axes import are_axes, expressed
+from liedyn_ros.dynamics.tree.kernels.kinematics import store_matrix
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    body_row, CARRIER, KIND, load3, load9, PARENT, PITCH, PLACEMENT, VI)
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.finite import finite
+
+
+@inlined
+def frame_on_link(model, frame):
+    """Return the link that carries a frame, and the pose of the frame in it."""
+    row = body_row(model, frame)
+    return get_int(model, row, CARRIER), load9(model, row, PLACEMENT), load3(
+        model, row, PLACEMENT + 9)
+
+
+@inlined
+def towards_ground(model, i, q, r, p):
+    """Return the pose of the frame in the parent of link i."""
+    rj, pj = joints.joint_pose(model, i, q)
+    return se3.compose(rj, pj, r, p)
+
+
+@inlined
+def relative(model, i, rates, r, p):
+    """Return the twist of link i against its parent, at the rates of its joint, in the frame."""
+    w, v = joints.relative_twist(get_int(model, i, KIND), get(model, i, PITCH), rates,
+                                 get_int(model, i, VI))
+    return se3.adjoint_inverse(r, p, w, v)  # (0.5)
+
+
+@inlined
+def pose_of(model, q, frame):
+    """Return the pose (r, p) of a frame in the ground."""
+    i, r, p = frame_on_link(model, frame)
+    while i > 0:
+        r, p = towards_ground(model, i, q, r, p)
+        i = get_int(model, i, PARENT)
+    return r, p
+
+
+@inlined
+def twist_of(model, q, v, frame):
+    """Return the pose (r, p) of a frame in the ground, and its body twist (w, u)."""
+    i, r, p = frame_on_link(model, frame)
+    w, u = vec3.ZERO, vec3.ZERO
+    while i > 0:
+        jw, ju = relative(model, i, v, r, p)
+        w, u = vec3.add(w, jw), vec3.add(u, ju)  # (3.1)
+        r, p = towards_ground(model, i, q, r, p)
+        i = get_int(model, i, PARENT)
+    return r, p, w, u
+
+
+@inlined
+def acceleration_of(model, q, v, a, frame):
+    """Return pose, body twist (w, u) of a frame, and the derivative (dw, du) of its numbers."""
+    i, r, p = frame_on_link(model, frame)
+    w, u, dw, du = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
+    while i > 0:
+        # (Ad_{T^-1} S)' = -ad_V Ad_{T^-1} S, V being the twist against link i so far (0.13).
+        jw, ju = relative(model, i, v, r, p)
+        bw, bu = se3.ad(jw, ju, w, u)
+        aw, au = relative(model, i, a, r, p)
+        dw, du = vec3.add(dw, vec3.add(aw, bw)), vec3.add(du, vec3.add(au, bu))
+        w, u = vec3.add(w, jw), vec3.add(u, ju)
+        r, p = towards_ground(model, i, q, r, p)
+        i = get_int(model, i, PARENT)
+    return r, p, w, u, dw, du
+
+
+@kernel
+def frame_poses(model, q, frames, out):
+    """Write the poses (F, 4, 4) of frames (F,); return whether all is good."""
+    if not joints.acceptable(model, q):
+        return False
+    for k in range(len(frames)):
+        store_matrix(out, k, *pose_of(model, q, frames[k]))
+    return finite(out.reshape(-1))
+
+
+@kernel
+def frame_twists(model, q, v, frames, axes, out):
+    """Write the twists (F, 6) of frames (F,); return whether all is good."""
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v) and are_axes(axes)):
+        return False
+    for k in range(len(frames)):
+        r, p, w, u = twist_of(model, q, v, frames[k])
+        store_twist_of(out, k, *expressed(axes, r, p, w, u))
+    return finite(out.reshape(-1))
+
+
+@kernel
+def frame_accelerations(model, q, v, a, frames, axes, classical, out):
+    """Write the accelerations (F, 6) of frames (F,); return whether all is good."""
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and joints.is_velocity(model, a) and are_axes(axes)):
+        return False
+    for k in range(len(frames)):
+        r, p, w, u, dw, du = acceleration_of(model, q, v, a, frames[k])
+        w, u = expressed(axes, r, p, w, u)
+        dw, du = expressed(axes, r, p, dw, du)
+        if classical:
+            du = vec3.add(du, vec3.cross(w, u))
+        store_twist_of(out, k, dw, du)
+    return finite(out.reshape(-1))
+
+
+@inlined
+def store_twist_of(out, k, w, v):
+    """Write a twist into row k."""
+    out[k, 0], out[k, 1], out[k, 2] = w
+    out[k, 3], out[k, 4], out[k, 5] = v

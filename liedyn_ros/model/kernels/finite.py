@@ -1,0 +1,22 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Whether numbers are finite, as kernels ask of what they are given and of what they return."""
+
+import math
+
+from liedyn_ros.jit.decorators import inlined
+
+
+@inlined
+def finite(x):
+    """Return whether all entries are finite."""
+    count = 0
+    for k in range(len(x)):
+        count += abs(x[k]) < math.inf
+    return count == len(x)

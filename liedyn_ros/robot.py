@@ -1,0 +1,46 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The front door: from a file to the object that computes with it."""
+
+from collections.abc import Mapping
+import os
+
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.model import load_model, load_urdf, Model
+
+
+def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
+         dissipation: bool = True, strict: bool = False, gravity: ArrayLike | None = None,
+         arguments: Mapping[str, str] | None = None) -> Dynamics | ConstrainedDynamics:
+    """
+    Return the dynamics of a robot, from a file .urdf, .xacro or .yaml, a URDF text or a Model.
+
+    It is a ConstrainedDynamics where the model has closures or couplings, such as mimic joints,
+    and a Dynamics otherwise. Without dissipation, damping and friction of the joints are left out,
+    as Pinocchio does. The other options are those of load_model. Raises DescriptionError.
+    """
+    model = source if isinstance(source, Model) else _read(
+        source, floating, strict, gravity, arguments)
+    kind = ConstrainedDynamics if model.closures or model.couplings else Dynamics
+    return kind(model, dissipation=dissipation)
+
+
+def _read(source: str | os.PathLike[str], floating: bool, strict: bool,
+          gravity: ArrayLike | None, arguments: Mapping[str, str] | None) -> Model:
+    if not isinstance(source, str) or not source.lstrip().startswith('<'):
+        return load_model(source, floating=floating, strict=strict, gravity=gravity,
+                          arguments=arguments)
+    if arguments:
+        raise DescriptionError(f'expected no xacro arguments for a text, got {dict(arguments)}')
+    options = {} if gravity is None else {'gravity': gravity}
+    return load_urdf(source, floating=floating, strict=strict, **options)

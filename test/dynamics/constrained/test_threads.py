@@ -1,0 +1,71 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Threads that share a ConstrainedDynamics get what each would get alone."""
+
+from concurrent.futures import ThreadPoolExecutor
+import copy
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from support.machines.loop_states import EVERY, state
+
+
+@pytest.fixture
+def switching():
+    """Let threads change places as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_products_gradients_and_orders(switching):
+    """Products read what the call before has left: no other thread may come between."""
+    dynamics, calls = machine()
+    wanted = [call(dynamics) for call in calls]
+
+    def work(k):
+        wrong = 0
+        for turn in range(60):
+            which = (k + turn) % len(calls)
+            got = calls[which](dynamics)
+            wrong += not all(np.array_equal(x, y) for x, y in zip(got, wanted[which]))
+        return wrong
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(work, range(4))) == 0
+
+
+def test_copies_have_a_lock_of_their_own():
+    dynamics, calls = machine()
+    wanted = calls[1](dynamics)
+    for again in (copy.deepcopy(dynamics), pickle.loads(pickle.dumps(dynamics))):
+        assert again.lock is not dynamics.lock
+        assert again.forward.partial_derivatives.lock is again.lock
+        with dynamics.lock.inner, ThreadPoolExecutor(1) as pool:
+            got = pool.submit(calls[1], again).result(timeout=60.0)
+        for x, y in zip(got, wanted):
+            np.testing.assert_array_equal(x, y)
+
+
+def machine():
+    """Return a machine, and calls that use its tables in different ways."""
+    dynamics, q, v, tau, _, rng = state(EVERY['two loops'])
+    dq, dv, y = rng.normal(size=(3, dynamics.model.nv))
+    calls = []
+    for at in ((q, v, tau[0]), (q, 0.3 * v, tau[1])):
+        calls += [
+            lambda d, at=at: d.forward(*at)[:3],
+            lambda d, at=at: d.forward.partial_derivatives.product(*at, dq, dv, tau[0]),
+            lambda d, at=at: d.forward.partial_derivatives.gradient(*at, y),
+            lambda d, at=at: d.forward(*at[:2], np.tile(at[2], (3, 1)))[:3],
+            lambda d, at=at: d.forward.partial_derivatives(*at)[:4]]
+    return dynamics, calls

@@ -1,0 +1,91 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""import liedyn_ros as ld: the names that most need, from one place."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import liedyn_ros as ld
+from liedyn_ros.common.resources import config_file
+
+URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass value="1"/>
+<origin xyz="0.3 0 0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="turn" type="revolute"><parent link="base"/><child link="hand"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="2"/></joint></robot>"""
+
+
+def test_every_name_is_there_and_completed():
+    assert set(ld.__all__) <= set(dir(ld))
+    for name in ld.__all__:
+        assert getattr(ld, name) is not None
+    assert not hasattr(ld, 'nothing')
+
+
+def test_importing_it_imports_nothing_else():
+    script = ('import sys, liedyn_ros; print(*(m for m in sys.modules if '
+              'm.startswith("liedyn_ros.") or m in ("numba", "numpy")))')
+    result = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                            check=True)
+    assert result.stdout.strip() == ''
+
+
+def test_a_text_a_file_and_a_model_become_dynamics(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(URDF)
+    for source in (URDF, path, str(path), ld.load_model(path)):
+        robot = ld.load(source)
+        assert type(robot) is ld.Dynamics
+        assert robot.inverse([0.0], [1.0], [0.0]) == pytest.approx(2.0 - 0.3 * 9.81)
+    without = ld.load(path, dissipation=False)
+    assert without.inverse([0.0], [1.0], [0.0]) == pytest.approx(-0.3 * 9.81)
+    assert ld.load(URDF, floating=True).model.nv == 7
+    assert ld.load(URDF, gravity=[0.0, 0.0, 0.0]).gravity_vector([0.0]) == pytest.approx(0.0)
+
+
+def test_closed_loops_become_constrained_dynamics():
+    robot = ld.load(config_file('four_bar.yaml'))
+    assert type(robot) is ld.ConstrainedDynamics
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(ld.LiedynError, match=r"^model: expected a Model, .* got 'arm.urdf'"):
+        ld.Dynamics('arm.urdf')
+    with pytest.raises(ld.LiedynError, match='expected no xacro arguments for a text'):
+        ld.load(URDF, arguments={'side': 'left'})
+    with pytest.raises(ld.LiedynError):
+        ld.load('no_such_file.urdf')
+
+
+def test_poses_take_matrices_and_refuse_what_is_none():
+    pose = ld.SE3.exp([0.1, 0.2, 0.3, 1.0, 2.0, 3.0])
+    np.testing.assert_array_equal((pose @ pose.matrix).matrix, (pose @ pose).matrix)
+    turn = ld.SO3.exp([0.1, 0.2, 0.3])
+    np.testing.assert_array_equal((turn @ turn.matrix).matrix, (turn @ turn).matrix)
+    for group, wrong in ((ld.SE3, np.eye(3)), (ld.SO3, np.eye(4)), (ld.SE3, np.eye(4).tolist())):
+        with pytest.raises(ld.LiedynError, match=rf'^{group.__name__}: expected an array of'):
+            group(wrong)
+    with pytest.raises(ld.LiedynError):
+        pose @ np.eye(3)
+    with pytest.raises(ld.LiedynError):
+        pose @ (2.0 * np.eye(4))
+
+
+@pytest.mark.parametrize(('missing', 'module', 'remedy'), [
+    ('rclpy', 'liedyn_ros.nodes.dynamics.server', 'source its setup'),
+    ('matplotlib', 'liedyn_ros.studies.stewart_pose.study', r"pip install 'liedyn_ros\[plots\]'")])
+def test_what_is_not_installed_is_named_with_its_remedy(missing, module, remedy):
+    script = ('import importlib.util as u; found = u.find_spec; '
+              f'u.find_spec = lambda n, *r: None if n == "{missing}" else found(n, *r); '
+              f'import {module}')
+    result = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True)
+    assert re.search(f'ModuleNotFoundError: {missing}: expected .*{remedy}', result.stderr)
