@@ -105,6 +105,7 @@ class Dynamics:
         """Bind the kernels to the tables; each compiles at its first call."""
         blocks = np.empty((self.constants.links, BLOCKS))
         self._crba = self._bound('q out', crba, self._matrix)
+        self._gravity = self._bound('q out', centroidal.gravity_forces, self._vector)
         self._coriolis = self._bound('q v out', coriolis_matrix, self._matrix, blocks)
         self._kinematics = self._bound('q v a', kinematics)
         self._center = self._bound('q out', centroidal.center_of_mass, (3,))
@@ -137,11 +138,17 @@ class Dynamics:
 
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
-        return self._written(self._crba, out, self._matrix, q)
+        if out is None:
+            out = np.empty(self._matrix)
+        self._crba.call(q, out)
+        return out
 
     def inverse_mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M^-1 (nv, nv). Raises SingularError for a coordinate that moves no inertia."""
-        return self._written(self._inverse_mass, out, self._matrix, q)
+        if out is None:
+            out = np.empty(self._matrix)
+        self._inverse_mass.call(q, out)
+        return out
 
     def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None,
              out: Array | None = None) -> Array:
@@ -150,7 +157,10 @@ class Dynamics:
 
     def gravity_vector(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the joint forces (nv,) that hold the machine at rest."""
-        return self.inverse(q, self._zero, self._zero, None, out)
+        if out is None:
+            out = np.empty(self._vector)
+        self._gravity.call(q, out)
+        return out
 
     def resistance(self, v: ArrayLike) -> Array:
         """Return the joint forces (nv,) that overcome damping and Coulomb friction."""
@@ -163,7 +173,10 @@ class Dynamics:
 
         It is the admissible one of Ali et al., Lemma 1: Mdot - 2 C is skew-symmetric.
         """
-        return self._written(self._coriolis, out, self._matrix, q, v)
+        if out is None:
+            out = np.empty(self._matrix)
+        self._coriolis.call(q, v, out)
+        return out
 
     def kinematics(self, q: ArrayLike, v: ArrayLike | None = None,
                    a: ArrayLike | None = None) -> Kinematics:
@@ -190,7 +203,10 @@ class Dynamics:
         Raises SingularError where they have no mass.
         """
         self._require_mass()
-        return self._written(self._center, out, (3,), q)
+        if out is None:
+            out = np.empty((3,))
+        self._center.call(q, out)
+        return out
 
     def center_of_mass_motion(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> CenterOfMass:
         """Return the centre of mass with velocity and acceleration; errors of center_of_mass."""
@@ -217,7 +233,10 @@ class Dynamics:
 
     def momentum(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Return (6,) in the ground: angular momentum about its origin, then linear."""
-        return self._written(self._momentum, out, (6,), q, v)
+        if out is None:
+            out = np.empty((6,))
+        self._momentum.call(q, v, out)
+        return out
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """
@@ -232,20 +251,17 @@ class Dynamics:
     def centroidal_map(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return A (6, nv) with A v the centroidal momentum."""
         self._require_mass()
-        return self._written(self._map_of, out, self._map, q)
+        if out is None:
+            out = np.empty(self._map)
+        self._map_of.call(q, out)
+        return out
 
     def centroidal_map_rate(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Return dA/dt (6, nv): A a + dA/dt v is the rate of the centroidal momentum."""
         self._require_mass()
-        return self._written(self._map_rate, out, self._map, q, v)
-
-    @staticmethod
-    def _written(kernel: CheckedKernel, out: Array | None, shape: tuple[int, ...],
-                 *given: ArrayLike) -> Array:
-        """Return the result of a kernel whose last argument is written, in out if given."""
         if out is None:
-            out = np.empty(shape)
-        kernel.call(*given, out)
+            out = np.empty(self._map)
+        self._map_rate.call(q, v, out)
         return out
 
     def _require_mass(self) -> None:

@@ -103,36 +103,22 @@ def _unit(x: Array) -> Array:
 
 class Retraction:
     """
-    q (+) dv and its inverse on one model; compiled, and checked where they fail.
+    q (+) dv and its inverse on one model: compiled kernels that check where they fail.
 
-    Both raise ShapeError, NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by
+    Calls raise ShapeError, NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by
     over 1e-4, or LimitError for a result that is not finite.
     """
 
     def __init__(self, table: LinkTable) -> None:
         """Bind the kernels to the links of a model."""
         links = np.array((table.kind, table.qi, table.vi), dtype=np.int64)
-        self._integrate = CheckedKernel(_Step(table), kernels.checked_integrate, links)
-        self._difference = CheckedKernel(_Difference(table), kernels.checked_difference, links)
-        self._table, self._nq, self._nv = table, table.nq, table.nv
+        self.integrate = CheckedKernel(_Step(table), kernels.checked_integrate, links).call
+        self.difference = CheckedKernel(_Difference(table), kernels.checked_difference, links).call
+        self._table = table
 
     def __reduce__(self) -> tuple[type['Retraction'], tuple[LinkTable]]:
         """Copy, or pickle, by binding the kernels again."""
         return Retraction, (self._table,)
-
-    def integrate(self, q: ArrayLike, dv: ArrayLike, out: Array | None = None) -> Array:
-        """Return q (+) dv (nq,)."""
-        if out is None:
-            out = np.empty(self._nq)
-        self._integrate.call(q, dv, out)
-        return out
-
-    def difference(self, q0: ArrayLike, q1: ArrayLike, out: Array | None = None) -> Array:
-        """Return the dv (nv,) with q0 (+) dv = q1."""
-        if out is None:
-            out = np.empty(self._nv)
-        self._difference.call(q0, q1, out)
-        return out
 
 
 class _Step:

@@ -128,7 +128,10 @@ class Model:
         NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by over 1e-4, or
         LimitError for too large a dv.
         """
-        return self._retraction.integrate(q, dv, out)
+        if out is None:
+            out = np.empty(self.link_table.nq)
+        self._retraction.integrate(q, dv, out)
+        return out
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, out: Array | None = None) -> Array:
         """
@@ -136,7 +139,10 @@ class Model:
 
         Raises the errors of integrate.
         """
-        return self._retraction.difference(q0, q1, out)
+        if out is None:
+            out = np.empty(self.link_table.nv)
+        self._retraction.difference(q0, q1, out)
+        return out
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, fraction: float) -> Array:
         """

@@ -106,15 +106,16 @@ class Frames:
     def jacobian(self, q: ArrayLike, frame: Which, axes: int = LOCAL, out: Array | None = None
                  ) -> Array:
         """Return J (6, nv) with J v the twist of a frame."""
-        place = self._places.get(frame) if isinstance(frame, str | int) else None
-        if place is not None:
-            if out is None:
-                out = np.empty(self._jacobian_shape)
-            self._jacobian.call(q, place, axes, out)
+        try:
+            place = self._places[frame]  # type: ignore[index]
+        except (KeyError, TypeError):  # an unknown name, or several frames
+            frames, _ = self._listed(frame)
+            out = output(out, (len(frames), *self._jacobian_shape))
+            self._jacobians.call(q, frames, axes, out)
             return out
-        frames, _ = self._listed(frame)
-        out = output(out, (len(frames), *self._jacobian_shape))
-        self._jacobians.call(q, frames, axes, out)
+        if out is None:
+            out = np.empty(self._jacobian_shape)
+        self._jacobian.call(q, place, axes, out)
         return out
 
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: Which, axes: int = LOCAL) -> Array:

@@ -16,7 +16,7 @@ is a wrench to these kernels: m angular, f linear.
 from liedyn_ros.dynamics.algorithms.kernels import coriolis, crba
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, add3, COMPOSITE, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
+    ACCELERATION, add3, COMPOSITE, COMPUTED, INERTIA, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
     POSES, POSITION, ROTATION, store3, TWIST, TWISTS, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
@@ -68,6 +68,40 @@ def moment_of_all(model, data, q):
         else:
             mass, moment = mass + m, vec3.add(moment, h)
     return mass, moment
+
+
+@kernel
+def gravity_forces(model, data, q, out):
+    """
+    Write the joint forces (nv,) that hold the machine at rest; return whether all is good.
+
+    The weight of a link and all after it is a force through their centre of mass: no link moves,
+    so there is nothing else in the recursion of inverse dynamics (3.6).
+    """
+    put(data, 0, COMPUTED, 0.0)
+    if not joints.acceptable(model, q) or len(out) != get_int(model, 0, NV) or overlap(out, q):
+        return False
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links):
+        motion.store_pose(model, data, i, q)
+        lift = load3(data, get_int(model, i, PARENT), ACCELERATION + 3)  # -a_g (3.0)
+        store3(data, i, ACCELERATION + 3, mat3.apply_t(load9(data, i, ROTATION), lift))
+        put(data, i, COMPOSITE, get(model, i, INERTIA))
+        store3(data, i, COMPOSITE + 1, load3(model, i, INERTIA + 1))
+    for i in range(links - 1, 0, -1):
+        kind, pitch, parent = get_int(model, i, KIND), get(model, i, PITCH), get_int(
+            model, i, PARENT)
+        m, h, lift = get(data, i, COMPOSITE), load3(data, i, COMPOSITE + 1), load3(
+            data, i, ACCELERATION + 3)
+        moment, force = vec3.cross(h, lift), vec3.scale(m, lift)  # (1.17)
+        for k in range(joints.degrees(kind)):
+            out[get_int(model, i, VI) + k] = joints.along(kind, pitch, k, moment, force)  # (3.5)
+        if parent > 0:
+            h = vec3.axpy(m, load3(data, i, POSITION), mat3.apply(load9(data, i, ROTATION), h))
+            put(data, parent, COMPOSITE, get(data, parent, COMPOSITE) + m)
+            add3(data, parent, COMPOSITE + 1, h)
+    put(data, 0, COMPUTED, float(POSES))
+    return finite(out)
 
 
 @kernel

@@ -70,8 +70,10 @@ def write_frame_jacobian(model, q, frame, axes, out):
         for k in range(joints.degrees(get_int(model, i, KIND))):
             w, u = screw_in_frame(model, i, k, r, p)
             put_screw(out, get_int(model, i, VI) + k, w, u)
-        r, p = towards_ground(model, i, q, r, p)
-        i = get_int(model, i, PARENT)
+        parent = get_int(model, i, PARENT)
+        if parent > 0 or axes != LOCAL:
+            r, p = towards_ground(model, i, q, r, p)
+        i = parent
     if axes == LOCAL:
         return
     i = first
