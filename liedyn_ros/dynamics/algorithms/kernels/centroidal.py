@@ -75,8 +75,8 @@ def gravity_forces(model, data, q, out):
     """
     Write the joint forces (nv,) that hold the machine at rest; return whether all is good.
 
-    The weight of a link and all after it is a force through their centre of mass: no link moves,
-    so there is nothing else in the recursion of inverse dynamics (3.6).
+    The weight of a link and all after it is a force through their centre of mass. Inverse
+    dynamics at rest has no other wrench.
     """
     put(data, 0, COMPUTED, 0.0)
     if not joints.acceptable(model, q) or len(out) != get_int(model, 0, NV) or overlap(out, q):
@@ -95,7 +95,7 @@ def gravity_forces(model, data, q, out):
             data, i, ACCELERATION + 3)
         moment, force = vec3.cross(h, lift), vec3.scale(m, lift)  # (1.17)
         for k in range(joints.degrees(kind)):
-            out[get_int(model, i, VI) + k] = joints.along(kind, pitch, k, moment, force)  # (3.5)
+            out[get_int(model, i, VI) + k] = joints.along(kind, pitch, k, moment, force)
         if parent > 0:
             h = vec3.axpy(m, load3(data, i, POSITION), mat3.apply(load9(data, i, ROTATION), h))
             put(data, parent, COMPOSITE, get(data, parent, COMPOSITE) + m)

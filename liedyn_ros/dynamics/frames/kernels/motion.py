@@ -64,7 +64,7 @@ def twist_of(model, q, v, frame):
     w, u = vec3.ZERO, vec3.ZERO
     while i > 0:
         jw, ju = relative(model, i, v, r, p)
-        w, u = vec3.add(w, jw), vec3.add(u, ju)  # (3.1)
+        w, u = vec3.add(w, jw), vec3.add(u, ju)
         r, p = towards_ground(model, i, q, r, p)
         i = get_int(model, i, PARENT)
     return r, p, w, u
