@@ -1,0 +1,103 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Draw the pictures of docs/guides from the guides' own snippets: python -m tools.guide_pictures.
+
+A picture repeats a simulation of its page, with the objects that its snippets have made.
+"""
+
+from collections.abc import Callable
+import contextlib
+import io
+from pathlib import Path
+import re
+from typing import Any
+
+from matplotlib.figure import Figure
+import numpy as np
+
+from liedyn_ros.dynamics import runge_kutta_munthe_kaas
+
+DOCS = Path(__file__).parents[1] / 'docs'
+SNIPPET = re.compile(r'```python\n(.*?)```', re.DOTALL)
+Curves = dict[str, list[float]]
+STEPS = 3000  # of 1 ms
+
+
+def scope_of(page: str) -> dict[str, Any]:
+    """Return the names that the snippets of a page define."""
+    scope: dict[str, Any] = {}
+    code = ''.join(SNIPPET.findall((DOCS / 'guides' / page).read_text(encoding='utf-8')))
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(code, page, 'exec'), scope)
+    return scope
+
+
+def errors(machine: Any, reference: Callable[[float], Any], offset: float,
+           effort: Callable[[float, Any, Any], Any]) -> list[float]:
+    """Return the largest error of the joints (mrad) at each step of a simulation."""
+    q, v = reference(0.0)[:2]
+    q, result = q + offset, []
+    for k in range(STEPS):
+        result.append(1e3 * float(np.abs(reference(1e-3 * k)[0] - q).max()))
+        q, v = runge_kutta_munthe_kaas.step(machine, q, v, 1e-3, effort(1e-3 * k, q, v))
+    return result
+
+
+def lag() -> Curves:
+    """Return the errors behind actuators that lag, with and without the rates of efforts."""
+    page, curves = scope_of('time_derivatives.md'), {}
+    arm, reference = page['arm'], page['reference']
+    for label, name in (('efforts', 'efforts'), ('efforts and their rates', 'efforts_and_rates')):
+        start = arm.inverse(*reference(0.0)[:3])
+        actuators, command = page['LaggedActuators'](start, page['LAG'], 1e-3), page[name]
+
+        def effort(t: float, q: Any, v: Any, command: Any = command, at: Any = actuators) -> Any:
+            return at.step(command(t, q, v))
+
+        curves[label] = errors(arm, reference, 0.0, effort)
+    return curves
+
+
+def payload() -> Curves:
+    """Return the errors of computed torque, with and without knowledge of the payload."""
+    page, curves = scope_of('arm.md'), {}
+    reference, loaded = page['reference'], page['loaded']
+    for label, known in (('payload not known', page['dynamics']), ('payload known', loaded)):
+        def effort(t: float, q: Any, v: Any, known: Any = known) -> Any:
+            wanted_q, wanted_v, wanted_a = reference(t)
+            return known.inverse(q, v, wanted_a + page['STIFFNESS'] * (wanted_q - q)
+                                 + page['DAMPING'] * (wanted_v - v))
+        curves[label] = errors(loaded, reference, 0.05, effort)
+    return curves
+
+
+def draw(name: str, title: str, curves: Curves) -> None:
+    """Write a picture of errors in time."""
+    figure = Figure(figsize=(7.0, 3.2), dpi=110, layout='constrained')
+    axes = figure.subplots()
+    for label, values in curves.items():
+        axes.semilogy(1e-3 * np.arange(len(values)), np.maximum(values, 1e-6), label=label)
+    axes.set(xlabel='time, s', ylabel='largest joint error, mrad', title=title,
+             xlim=(0.0, 3.0), ylim=(1e-2, 1e3))
+    axes.grid(alpha=0.3)
+    axes.legend(loc='upper center', ncols=len(curves))
+    path = DOCS / 'images' / f'{name}.png'
+    figure.savefig(path)
+    print(f'in {path}')
+
+
+def main() -> None:
+    """Draw them all."""
+    draw('time_derivatives', 'Actuators with a lag of 30 ms', lag())
+    draw('payload', 'Computed torque with a payload of 0.5 kg', payload())
+
+
+if __name__ == '__main__':
+    main()
